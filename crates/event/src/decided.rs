@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the road hands to the ledger when a call has been decided.
+
+use crate::{Call, Outcome};
+
+/// One event, what it was decided, and by which configuration.
+#[derive(Debug)]
+pub struct Decided<'a> {
+    /// The event and its native payload.
+    pub call: &'a Call,
+    /// What came out.
+    pub outcome: &'a Outcome,
+    /// The configuration that decided, by its generation.
+    pub generation: &'a str,
+    /// From the door to the fold, in microseconds.
+    pub took_us: u64,
+}
