@@ -1,1 +1,45 @@
-//! harness
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every agent harness on its own terms.
+//!
+//! A harness speaks its own JSON at its own points of time. This crate turns a native payload into
+//! an [`Event`](tenterhook_event::Event) and an [`Outcome`] back into exactly what the harness
+//! reads: standard output, standard error, exit code.
+//!
+//! To add a harness: make a folder with `events.rs` (one row per native event), `decode.rs` and
+//! `encode.rs`, and add its row to [`HARNESSES`]. The command line, the documents and the tests
+//! read that table and nothing else.
+//!
+//! ```
+//! use tenterhook_harness::{Door, find};
+//! use tenterhook_event::{EventId, EventKind, Outcome, Timestamp};
+//!
+//! let claude = find("claude-code").expect("a known harness");
+//! let door = Door::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use");
+//! let call = claude.decode(
+//!     &door,
+//!     br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+//! )?;
+//! assert_eq!(call.event.event, EventKind::PreTool);
+//!
+//! let reply = claude.encode(&call, &Outcome::default());
+//! assert_eq!((reply.stdout.as_str(), reply.exit), ("", 0), "nobody objected, nothing is said");
+//! # Ok::<(), tenterhook_harness::DecodeError>(())
+//! ```
+
+pub mod claude_code;
+pub mod dialect;
+mod door;
+#[cfg(feature = "install")]
+pub mod install;
+mod mcp;
+mod payload;
+mod reply;
+mod table;
+
+pub use door::Door;
+pub use payload::{DecodeError, MAX_PAYLOAD};
+pub use reply::Reply;
+pub use table::{Deny, EventRow, HARNESSES, Harness, Rewrite, Wiring, find, kebab};
+#[cfg(doc)]
+use tenterhook_event::Outcome;

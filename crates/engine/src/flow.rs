@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The road of one call, as code. Everything that decides goes through here.
+
+use std::time::Instant;
+
+use tenterhook_event::{Call, Decided, Decision, EventKind, Finding, Origin, Outcome};
+
+use crate::{Generation, Recorder, fold, run, select};
+
+/// Takes one call down the road: select → run → judge → fold → record.
+///
+/// What is judged is what runs: an input that a hook or rule changed is judged once more, without
+/// further rewrites, and the stricter result stands.
+pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call) -> Outcome {
+    let started = Instant::now();
+    let event = &call.event;
+
+    let selected = select::select(generation.hooks(event.event), event);
+    let ran = run::all(&selected, call).await;
+    let judged = generation.judge().judge(event);
+
+    let mut findings = ran.findings;
+    findings.extend(judged.findings);
+    let mut trace = ran.steps;
+    trace.extend(judged.steps);
+
+    let mut outcome = fold::fold(event, &findings);
+    if let Some(input) = &outcome.tool_input {
+        let changed = fold::with_tool_input(event, input);
+        let judged = generation.judge().judge(&changed);
+        findings.extend(judged.findings.into_iter().map(fold::without_modifications));
+        trace.extend(judged.steps);
+        outcome = fold::fold(event, &findings);
+    }
+    outcome.trace = trace;
+
+    let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us };
+    match recorder.record(decided).await {
+        Ok(()) => outcome,
+        Err(error) => unrecorded(event.event, outcome, &error.to_string()),
+    }
+}
+
+/// A decision that leaves no record is not taken: where something can still be prevented, it is.
+fn unrecorded(kind: EventKind, outcome: Outcome, why: &str) -> Outcome {
+    let message = format!("Tenterhook could not record this decision: {why}");
+    let mut finding = Finding { message: Some(message.clone()), ..Finding::silent(Origin::Engine) };
+    if matches!(kind, EventKind::PreTool | EventKind::PermissionRequest | EventKind::Prompt) {
+        finding.decision = Decision::Deny;
+        finding.reason = Some(message);
+    }
+    fold::strengthen(outcome, finding)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks that misbehave. Each test names the misbehaviour.
+
+use std::time::Instant as Clock;
+
+use serde_json::json;
+use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_harness::dialect;
+
+use super::*;
+
+const LIMIT: Duration = Duration::from_millis(300);
+/// What a call may take beyond its deadline.
+const LATE: Duration = Duration::from_millis(50);
+
+fn hook(line: CommandLine) -> Command {
+    let dialect = dialect::find("claude").unwrap();
+    Command { line, dialect, dir: std::env::temp_dir(), output_limit: 1024 * 1024 }
+}
+
+fn call(payload: usize) -> Call {
+    let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, ts, "claude-code", EventKind::PreTool, "PreToolUse");
+    event.tool = Some(ToolCall::new("Bash", json!({"command": "x".repeat(payload)})));
+    Call { event, native: None }
+}
+
+async fn run_shell(text: &str, payload: usize) -> (Result<Finding, Failure>, Duration) {
+    let started = Clock::now();
+    let command = hook(CommandLine::Shell(text.to_owned()));
+    let result = run(&command, &call(payload), Origin::hook("h"), LIMIT).await;
+    (result, started.elapsed())
+}
+
+fn why(result: Result<Finding, Failure>) -> String {
+    match result {
+        Ok(finding) => format!("{finding:?}"),
+        Err(Failure::TimedOut) => "timed out".to_owned(),
+        Err(Failure::Failed(why)) => why,
+    }
+}
+
+/// Whether a process with this marker in its command line is alive.
+fn alive(marker: &str) -> bool {
+    let found = std::process::Command::new("pgrep").args(["-f", marker]).output().unwrap();
+    found.status.success()
+}
+
+#[tokio::test]
+async fn a_hook_that_ignores_sigterm_is_killed_at_its_deadline() {
+    let (result, took) = run_shell("trap '' TERM; while :; do sleep 31.4151; done", 0).await;
+    assert_eq!(why(result), "timed out");
+    assert!(took < LIMIT + LATE, "{took:?}");
+    assert!(!alive("sleep 31.4151"), "a process was left behind");
+}
+
+#[tokio::test]
+async fn a_grandchild_that_keeps_the_pipe_open_does_not_hold_the_call() {
+    let (result, took) =
+        run_shell("sleep 31.4152 & echo '{\"decision\":\"block\",\"reason\":\"r\"}'", 0).await;
+    assert_eq!(result.ok().map(|finding| finding.decision), Some(Decision::Deny));
+    assert!(took < LIMIT, "{took:?}");
+    assert!(!alive("sleep 31.4152"), "a process was left behind");
+}
+
+#[tokio::test]
+async fn endless_output_is_cut_and_the_hook_is_killed() {
+    let (result, took) = run_shell("yes 31.4153", 0).await;
+    assert_eq!(why(result), "timed out");
+    assert!(took < LIMIT + LATE, "{took:?}");
+    assert!(!alive("yes 31.4153"), "a process was left behind");
+}
+
+#[tokio::test]
+async fn a_hook_that_never_reads_its_input_is_heard_all_the_same() {
+    let (result, took) = run_shell("echo no >&2; exit 2", 4 * 1024 * 1024).await;
+    assert_eq!(result.ok().and_then(|finding| finding.reason).as_deref(), Some("no"));
+    assert!(took < LIMIT, "{took:?}");
+}
+
+#[tokio::test]
+async fn a_hook_that_reads_a_large_input_gets_all_of_it() {
+    let (result, _) = run_shell("wc -c >&2; exit 2", 4 * 1024 * 1024).await;
+    let counted: usize = result.ok().and_then(|finding| finding.reason).unwrap().parse().unwrap();
+    assert!(counted > 4 * 1024 * 1024, "{counted}");
+}
+
+#[tokio::test]
+async fn invalid_utf8_is_text_and_no_verdict() {
+    let (result, _) = run_shell("printf '\\377\\376'", 0).await;
+    assert_eq!(result.ok().map(|finding| finding.decision), Some(Decision::None));
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_a_failure_that_says_so() {
+    let command = hook(CommandLine::Exec(vec!["/no/such/program".into()]));
+    let result = run(&command, &call(0), Origin::hook("h"), LIMIT).await;
+    assert!(why(result).starts_with("`/no/such/program` could not be started"));
+}
+
+#[tokio::test]
+async fn exec_form_has_no_shell_in_between() {
+    let words = ["/bin/echo", "$HOME", "`id`"].map(ToOwned::to_owned).to_vec();
+    let mut call = call(0);
+    call.event.event = EventKind::Prompt;
+    let result = run(&hook(CommandLine::Exec(words)), &call, Origin::hook("h"), LIMIT).await;
+    assert_eq!(result.ok().and_then(|finding| finding.context).as_deref(), Some("$HOME `id`"));
+}

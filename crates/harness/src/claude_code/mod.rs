@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Claude Code, on its own terms.
+//!
+//! What the client does was measured by running it; `docs/compatibility.md` has the rows that
+//! differ from its documentation.
+
+mod decode;
+mod encode;
+pub mod events;
+#[cfg(feature = "install")]
+pub mod install;
+pub mod wire;
+
+use crate::Harness;
+
+/// The row of the table.
+pub const HARNESS: Harness = Harness {
+    id: "claude-code",
+    title: "Claude Code",
+    proved_on: &["2.1.325"],
+    events: events::EVENTS,
+    decode: decode::decode,
+    encode: encode::encode,
+    refuse: encode::refuse,
+};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where an MCP tool connects to: the harness's metadata becomes `tool.args.url`.
+
+use serde_json::{Map, Value};
+use tenterhook_event::{ToolCall, ToolClass};
+
+const KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
+
+/// Fills `tool.args.url` of an MCP call, unless it has one: first from the arguments themselves,
+/// then from the metadata the harness sends along. Keys are tried in the order of the table, so
+/// the result does not depend on the order of the payload.
+pub(crate) fn fill_url(tool: &mut ToolCall, metadata: Option<&Value>) {
+    if tool.class != ToolClass::Mcp || http(tool.args.get("url")).is_some() {
+        return;
+    }
+    let found = search(&tool.args).or_else(|| search(metadata?)).map(ToOwned::to_owned);
+    if let (Some(url), Value::Object(args)) = (found, &mut tool.args) {
+        args.insert("url".to_owned(), Value::String(url));
+    }
+}
+
+/// Takes out again what [`fill_url`] put in, so that a rewritten input has no argument the tool
+/// does not know. `judged` are the arguments after filling, `native` the ones before.
+pub(crate) fn without_filled_url(input: &Value, judged: &Value, native: &Value) -> Value {
+    let mut input = input.clone();
+    let filled = native.get("url").is_none() && input.get("url") == judged.get("url");
+    if let (true, Value::Object(args)) = (filled, &mut input) {
+        args.remove("url");
+    }
+    input
+}
+
+fn search(value: &Value) -> Option<&str> {
+    let Value::Object(fields) = value else { return None };
+    direct(fields).or_else(|| fields.values().find_map(search))
+}
+
+fn direct(fields: &Map<String, Value>) -> Option<&str> {
+    KEYS.iter().find_map(|key| http(fields.get(*key)))
+}
+
+fn http(value: Option<&Value>) -> Option<&str> {
+    let url = value?.as_str()?;
+    let scheme = url.split_once("://")?.0;
+    (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")).then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn url_of(name: &str, args: Value, metadata: Option<&Value>) -> Option<String> {
+        let mut tool = ToolCall::new(name, args);
+        fill_url(&mut tool, metadata);
+        tool.args.get("url").and_then(Value::as_str).map(ToOwned::to_owned)
+    }
+
+    #[test]
+    fn metadata_becomes_the_url_and_a_native_url_wins() {
+        let name = "mcp__remote__query";
+        let found = url_of(name, json!({"server_url": "https://bad.example.net/mcp"}), None);
+        assert_eq!(found.as_deref(), Some("https://bad.example.net/mcp"));
+        let native = json!({"url": "https://api.example.org/v1", "server_url": "https://bad.example.net"});
+        assert_eq!(url_of(name, native, None).as_deref(), Some("https://api.example.org/v1"));
+        let beside = json!({"transport": {"base_url": "http://b.example"}});
+        assert_eq!(url_of(name, json!({}), Some(&beside)).as_deref(), Some("http://b.example"));
+    }
+
+    #[test]
+    fn what_is_not_http_or_not_mcp_is_left_alone() {
+        assert_eq!(url_of("mcp__x__y", json!({"server_url": "ftp://x"}), None), None);
+        assert_eq!(url_of("WebFetch", json!({"server_url": "https://x"}), None), None);
+    }
+
+    #[test]
+    fn a_rewritten_input_has_no_url_the_tool_did_not_have() {
+        let native = json!({"q": 1});
+        let judged = json!({"q": 1, "url": "https://x"});
+        let rewritten = json!({"q": 2, "url": "https://x"});
+        assert_eq!(without_filled_url(&rewritten, &judged, &native), json!({"q": 2}));
+        let chosen = json!({"q": 2, "url": "https://chosen"});
+        assert_eq!(without_filled_url(&chosen, &judged, &native), chosen);
+        assert_eq!(without_filled_url(&judged, &judged, &judged), judged);
+    }
+}
