@@ -1,1 +1,29 @@
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `tenterhook`: one hook system for every AI agent.
+
+mod args;
+mod commands;
+mod context;
+mod env;
+mod error;
+mod home;
+mod intake;
+mod road;
+mod terminal;
+
+use std::process::ExitCode;
+
+use crate::args::Cli;
+use crate::context::Context;
+use crate::terminal::Terminal;
+
+fn main() -> ExitCode {
+    let cli = Cli::from_command_line();
+    let terminal = Terminal::new(cli.color, cli.json);
+    let context = Context::new(&cli, terminal);
+    match commands::run(&context, cli.command) {
+        Ok(exit) => exit,
+        Err(error) => terminal.report(&error),
+    }
+}

@@ -6,6 +6,8 @@ mod engine;
 pub mod flow;
 pub mod fold;
 mod hook;
+#[cfg(feature = "load")]
+pub mod load;
 mod run;
 mod seam;
 pub mod select;

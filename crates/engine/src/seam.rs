@@ -44,6 +44,12 @@ pub struct NoJudge;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRecorder;
 
+impl<J: Judge + ?Sized> Judge for std::sync::Arc<J> {
+    fn judge(&self, event: &Event) -> Judgement {
+        (**self).judge(event)
+    }
+}
+
 impl Judge for NoJudge {
     fn judge(&self, _event: &Event) -> Judgement {
         Judgement::default()

@@ -96,7 +96,7 @@ mod tests {
             for thread in 0..8 {
                 let log = &log;
                 scope.spawn(move || {
-                    (0..10).for_each(|number| log.append(&leaf(thread * 10 + number)).unwrap())
+                    (0..10).for_each(|number| log.append(&leaf(thread * 10 + number)).unwrap());
                 });
             }
         });

@@ -1,1 +1,50 @@
-//! policy
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Rules on what an agent is about to do.
+//!
+//! Rule files become a [`RuleSet`], an event becomes [`Facts`], and [`judge`] puts the two
+//! together. Nothing here reads a file, a clock or the environment: whoever calls passes it in.
+//!
+//! ```
+//! use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
+//! use tenterhook_policy::{RuleSet, Surroundings, facts, judge};
+//!
+//! let loaded = RuleSet::baseline();
+//! assert!(loaded.problems.is_empty());
+//!
+//! let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+//! let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
+//! event.cwd = Some("/home/ada/engine".into());
+//! event.tool = Some(ToolCall::new("Bash", serde_json::json!({"command": "cd .. && sudo rm -fr ."})));
+//!
+//! let facts = facts(&event, &Surroundings { home: Some("/home/ada") });
+//! let judgement = judge(&event, &facts, &loaded.rules);
+//! assert_eq!(judgement.findings[0].by.to_string(), "rule:recursive-delete");
+//! assert_eq!(judgement.findings[0].decision, Decision::Deny);
+//! ```
+//!
+//! A rule that cannot be used is refused alone, as a [`Problem`] with its place in the file.
+//! Shell is parsed, not searched: see [`ShellCommand`] for what is made of it, and [`Unread`] for
+//! what happens to a text that is not understood.
+
+mod compile;
+mod examples;
+mod facts;
+mod judge;
+mod load;
+mod rule;
+#[cfg(feature = "schema")]
+mod schema;
+mod source;
+
+pub use compile::{Loaded, RuleSet};
+pub use facts::{Facts, PathFact, Place, ShellCommand, ShellOption, Surroundings, Unread, Word, facts};
+pub use judge::{Judgement, RuleNote, explain, judge};
+pub use rule::{Mode, Rule, Severity};
+#[cfg(feature = "schema")]
+pub use schema::schema;
+pub use source::{Layer, Source};
+pub use tenterhook_document::Problem;
+
+#[cfg(test)]
+mod tests;

@@ -47,7 +47,9 @@ fn tool(kind: EventKind, fields: &Map<String, Value>) -> Result<Option<ToolCall>
     let name = match fields.get("tool_name") {
         Some(Value::String(name)) => name,
         Some(_) => return Err(DecodeError::Field { field: "tool_name", expected: "a string" }),
-        None if kind.concerns_tool() => return Err(DecodeError::Field { field: "tool_name", expected: "there" }),
+        None if kind.concerns_tool() => {
+            return Err(DecodeError::Field { field: "tool_name", expected: "there" });
+        }
         None => return Ok(None),
     };
     let args = fields.get("tool_input").cloned().unwrap_or(Value::Null);
@@ -55,7 +57,8 @@ fn tool(kind: EventKind, fields: &Map<String, Value>) -> Result<Option<ToolCall>
     let server = fields.get("mcp_server").and_then(|server| server.get("name")?.as_str());
     if let (Some(mcp), Some(server)) = (&mut tool.mcp, server) {
         // The harness says where the server's name ends: it may have `__` in it.
-        let own = tool.name.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(server)?.strip_prefix("__"));
+        let own =
+            tool.name.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(server)?.strip_prefix("__"));
         let own = own.map_or_else(|| mcp.tool.clone(), ToOwned::to_owned);
         *mcp = Mcp { server: server.to_owned(), tool: own };
     }

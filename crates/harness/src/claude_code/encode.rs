@@ -43,7 +43,9 @@ pub(super) fn encode(call: &Call, outcome: &Outcome) -> Reply {
     }
     if decision < Decision::Deny {
         match row.rewrite {
-            Rewrite::ToolInput if row.native == "PreToolUse" => specific.updated_input = tool_input(call, outcome),
+            Rewrite::ToolInput if row.native == "PreToolUse" => {
+                specific.updated_input = tool_input(call, outcome);
+            }
             Rewrite::ToolOutput => specific.updated_tool_output = outcome.tool_output().cloned(),
             Rewrite::ToolInput | Rewrite::Nothing => {}
         }
@@ -79,7 +81,8 @@ pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
         Some(row) if row.native == "PermissionRequest" => {
             let decision = Behavior::Deny { message: Some(why.to_owned()), interrupt: None };
             let name = Some(row.native.to_owned());
-            let specific = Specific { hook_event_name: name, decision: Some(decision), ..Specific::default() };
+            let specific =
+                Specific { hook_event_name: name, decision: Some(decision), ..Specific::default() };
             let output = HookOutput { hook_specific_output: Some(specific), ..HookOutput::default() };
             match serde_json::to_string(&output) {
                 // The client ignores exit 2 at this event but reads the JSON.
@@ -119,7 +122,10 @@ fn reason(row: &EventRow, outcome: &Outcome, decision: Decision) -> Option<Strin
     match (outcome.decision, decision) {
         (Decision::Ask | Decision::Defer, Decision::Deny) if outcome.flow == Flow::Go => {
             let said = said.map(|said| said + " ").unwrap_or_default();
-            Some(format!("{said}(this needs a person's approval, which cannot be asked for at {})", row.native))
+            Some(format!(
+                "{said}(this needs a person's approval, which cannot be asked for at {})",
+                row.native
+            ))
         }
         // The client needs a text beside a deny.
         (_, Decision::Deny) => said.or_else(|| Some("denied by Tenterhook".to_owned())),
@@ -152,7 +158,8 @@ fn behavior(call: &Call, outcome: &Outcome, decision: Decision, message: Option<
 fn tool_input(call: &Call, outcome: &Outcome) -> Option<Value> {
     let input = outcome.tool_input.as_ref()?;
     let judged = call.event.tool.as_ref().map_or(&Value::Null, |tool| &tool.args);
-    let native = call.native.as_ref().and_then(|native| native.fields.get("tool_input")).unwrap_or(&Value::Null);
+    let native =
+        call.native.as_ref().and_then(|native| native.fields.get("tool_input")).unwrap_or(&Value::Null);
     Some(mcp::without_filled_url(input, judged, native))
 }
 

@@ -84,10 +84,16 @@ fn hear(event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard>
             let output = output.and_then(Result::ok).unwrap_or_default();
             let said = finding(event, by.clone(), output).unwrap_or_else(|_| Finding::silent(by));
             let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
-            Ok(Finding { decision: Decision::Deny, reason: reason.or_else(|| Some(exited.complaint())), ..said })
+            Ok(Finding {
+                decision: Decision::Deny,
+                reason: reason.or_else(|| Some(exited.complaint())),
+                ..said
+            })
         }
         (_, Some(Ok(output))) => finding(event, by, output),
-        (_, Some(Err(error))) => Err(Misheard(format!("the answer is not a Claude Code hook output: {error}"))),
+        (_, Some(Err(error))) => {
+            Err(Misheard(format!("the answer is not a Claude Code hook output: {error}")))
+        }
         (Some(0), None) => Ok(Finding { context: plain_context(event.event, stdout), ..Finding::silent(by) }),
         (_, None) => Err(Misheard(exited.how())),
     }
@@ -193,13 +199,18 @@ mod tests {
         for stdout in [
             deny("PostToolUse"),
             json!({"hookSpecificOutput": {"permissionDecision": "deny"}}).to_string(),
-            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "DENY"}}).to_string(),
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "DENY"}})
+                .to_string(),
             "{bad}".to_owned(),
         ] {
             assert!(heard(0, &stdout, "").is_err(), "{stdout}");
         }
         let noise = format!("log line\n{}", deny("PreToolUse"));
-        assert_eq!(heard(0, &noise, "").unwrap().decision, Decision::None, "text, not JSON, as in the client");
+        assert_eq!(
+            heard(0, &noise, "").unwrap().decision,
+            Decision::None,
+            "text, not JSON, as in the client"
+        );
     }
 
     #[test]
@@ -216,7 +227,10 @@ mod tests {
         let expected = Finding {
             decision: Decision::Allow,
             flow: Flow::Stop { reason: Some("enough".into()) },
-            modifications: vec![Modification::ToolInput { merge: Merge::Replace, value: json!({"command": "ls"}) }],
+            modifications: vec![Modification::ToolInput {
+                merge: Merge::Replace,
+                value: json!({"command": "ls"}),
+            }],
             context: Some("c".into()),
             message: Some("m".into()),
             suppress_output: true,

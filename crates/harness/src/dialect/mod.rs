@@ -84,7 +84,8 @@ impl Exited {
     /// The exit code for people.
     fn how(&self) -> String {
         let first = String::from_utf8_lossy(&self.stderr).lines().next().unwrap_or_default().to_owned();
-        let how = self.code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"));
+        let how =
+            self.code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"));
         if first.is_empty() { how } else { format!("{how}: {first}") }
     }
 }

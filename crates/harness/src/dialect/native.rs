@@ -42,7 +42,8 @@ fn stdin(call: &Call) -> Vec<u8> {
 }
 
 fn env(event: &Event) -> Vec<(&'static str, String)> {
-    let known = [("TENTERHOOK_EVENT", Some(event.event.name())), ("TENTERHOOK_PROJECT", event.project.as_deref())];
+    let known =
+        [("TENTERHOOK_EVENT", Some(event.event.name())), ("TENTERHOOK_PROJECT", event.project.as_deref())];
     known.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned()))).collect()
 }
 
@@ -81,7 +82,8 @@ mod tests {
     use tenterhook_event::{EventId, EventKind, Timestamp};
 
     fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, Misheard> {
-        let event = Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "x", EventKind::PreTool, "x");
+        let event =
+            Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "x", EventKind::PreTool, "x");
         let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
         hear(&event, Origin::hook("h"), &exited)
     }

@@ -1,0 +1,44 @@
+# The two commands of a newcomer are `make run` and `make test`.
+
+CARGO ?= cargo
+# Real clients are installed here, outside the repository.
+CLIENTS ?= $(HOME)/.cache/tenterhook-clients
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint generate bench e2e tools
+
+help: ## Show this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run: build ## Build, then watch a recorded session being judged (in a throw-away home)
+	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
+		HOME="$$(mktemp -d)" target/release/tenterhook demo
+
+build: ## Build the optimised program: target/release/tenterhook
+	$(CARGO) build --release --locked -p tenterhook
+
+test: lint ## Everything that must hold, in a few minutes
+	$(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e
+	$(CARGO) test --locked --workspace --exclude tenterhook-e2e --doc --quiet
+
+lint: ## Formatting, lints, and what dependencies may be
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+	@if $(CARGO) deny --version >/dev/null 2>&1; \
+		then $(CARGO) deny --offline --log-level error check bans licenses sources; \
+		else echo "cargo-deny is not installed, its checks were left out (make tools installs it)"; fi
+
+generate: ## Write generated pages and schemas anew
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
+
+bench: ## Measure; raw runs are kept in benches/runs
+	$(CARGO) run --release --locked -p tenterhook-benches
+
+e2e: ## Run real clients against a scripted model, headless, in throw-away homes
+	$(CARGO) build --locked -p tenterhook
+	TENTERHOOK_BIN="$(CURDIR)/target/debug/tenterhook" \
+	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
+		$(CARGO) nextest run --locked -p tenterhook-e2e
+
+tools: ## Install the optional tools that lint uses
+	$(CARGO) install --locked cargo-deny

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What is measured.
+
+use std::hint::black_box;
+use std::rc::Rc;
+
+use tenterhook_engine::{Engine, RegisterError};
+use tenterhook_event::{Call, EventId, EventKind, Finding, Origin, Timestamp};
+use tenterhook_harness::{DecodeError, Door, Harness, find};
+use tenterhook_policy::{RuleSet, Surroundings};
+
+use crate::measure::Case;
+
+const PAYLOAD: &[u8] =
+    br#"{"session_id":"89917c00-1a49-493b-9066-28df723315f3","transcript_path":"/home/dev/t.jsonl",
+"cwd":"/home/dev/work","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",
+"tool_input":{"command":"cargo test --workspace 2>&1 | tail -n 40","description":"Run the tests"},
+"tool_use_id":"toolu_01"}"#;
+
+#[derive(Debug)]
+pub(crate) struct SetupError(String);
+
+impl std::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the benches cannot be set up: {}", self.0)
+    }
+}
+
+impl From<RegisterError> for SetupError {
+    fn from(error: RegisterError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<DecodeError> for SetupError {
+    fn from(error: DecodeError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for SetupError {
+    fn from(error: std::io::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
+    let claude = find("claude-code").ok_or_else(|| SetupError("no such harness".into()))?;
+    let call = Rc::new(claude.decode(&door(), PAYLOAD)?);
+    Ok(vec![
+        fire("engine: fire, no hook matching", 2_000.0, engine(EventKind::Stop, 10)?, &call)?,
+        fire("engine: fire, ten in-process hooks", 20_000.0, engine(EventKind::PreTool, 10)?, &call)?,
+        decode(claude),
+        judge(&call)?,
+    ])
+}
+
+fn door() -> Door {
+    Door::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "pre-tool-use")
+}
+
+/// An engine with this many hooks on one kind.
+fn engine(kind: EventKind, hooks: usize) -> Result<Engine, RegisterError> {
+    let mut builder = Engine::builder();
+    for _ in 0..hooks {
+        builder = builder.on(kind).run(|_| async { Finding::silent(Origin::Engine) });
+    }
+    builder.build()
+}
+
+fn fire(name: &'static str, limit_ns: f64, engine: Engine, call: &Rc<Call>) -> Result<Case, SetupError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let call = Rc::clone(call);
+    let run = Box::new(move || {
+        black_box(runtime.block_on(engine.fire(black_box(&call))));
+    });
+    Ok(Case { name, limit_ns: Some(limit_ns), run })
+}
+
+fn decode(claude: &'static Harness) -> Case {
+    let door = door();
+    let run = Box::new(move || {
+        drop(black_box(claude.decode(&door, black_box(PAYLOAD))));
+    });
+    Case { name: "harness: decode one Claude Code payload", limit_ns: None, run }
+}
+
+fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
+    let loaded = RuleSet::baseline();
+    if let Some(problem) = loaded.problems.first() {
+        return Err(SetupError(problem.to_string()));
+    }
+    let call = Rc::clone(call);
+    let run = Box::new(move || {
+        let facts = tenterhook_policy::facts(&call.event, &Surroundings { home: Some("/home/dev") });
+        black_box(tenterhook_policy::judge(&call.event, &facts, &loaded.rules));
+    });
+    Ok(Case { name: "policy: facts and judge, one shell command", limit_ns: Some(50_000.0), run })
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Taking the time of something small, often.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+const SAMPLES: usize = 300;
+/// Long enough that reading the clock does not count.
+const SAMPLE: Duration = Duration::from_millis(2);
+
+/// Something to measure.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    /// The most its median may be, in nanoseconds.
+    pub(crate) limit_ns: Option<f64>,
+    pub(crate) run: Box<dyn FnMut()>,
+}
+
+/// What came out: every sample, in nanoseconds per call.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) name: &'static str,
+    pub(crate) limit_ns: Option<f64>,
+    pub(crate) calls_per_sample: u32,
+    pub(crate) min_ns: f64,
+    pub(crate) median_ns: f64,
+    pub(crate) p95_ns: f64,
+    pub(crate) samples_ns: Vec<f64>,
+}
+
+pub(crate) fn run(mut case: Case) -> Measured {
+    let calls = calibrate(&mut case.run);
+    let mut samples: Vec<f64> = (0..SAMPLES).map(|_| sample(&mut case.run, calls)).collect();
+    let raw = samples.clone();
+    samples.sort_by(f64::total_cmp);
+    let at = |part: usize| samples.get(samples.len() * part / 100).copied().unwrap_or(f64::NAN);
+    Measured {
+        name: case.name,
+        limit_ns: case.limit_ns,
+        calls_per_sample: calls,
+        min_ns: at(0),
+        median_ns: at(50),
+        p95_ns: at(95),
+        samples_ns: raw,
+    }
+}
+
+/// How many calls fill one sample; warms up on the way.
+fn calibrate(run: &mut dyn FnMut()) -> u32 {
+    let mut calls = 1;
+    loop {
+        let took = sample(run, calls) * f64::from(calls);
+        if took >= SAMPLE.as_secs_f64() * 1e9 || calls >= 1 << 24 {
+            return calls;
+        }
+        calls *= 2;
+    }
+}
+
+fn sample(run: &mut dyn FnMut(), calls: u32) -> f64 {
+    let started = Instant::now();
+    for _ in 0..calls {
+        run();
+    }
+    started.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
+}
+
+impl Measured {
+    /// Whether the median is within the limit.
+    pub(crate) fn holds(&self) -> bool {
+        self.limit_ns.is_none_or(|limit| self.median_ns <= limit)
+    }
+}

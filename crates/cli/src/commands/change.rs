@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What `install` and `uninstall` share: showing a change, asking, and saying what was done.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use tenterhook_harness::Harness;
+use tenterhook_harness::install::{InstallError, Plan};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ChangeArgs {
+    /// The harness: claude-code
+    pub(super) harness: String,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(super) yes: bool,
+}
+
+/// Where the harness keeps its settings.
+pub(super) fn settings_of(context: &Context) -> Result<PathBuf, CommandError> {
+    let env = &context.env;
+    let dir = env.claude_config_dir.clone().or_else(|| Some(env.home.as_ref()?.join(".claude")));
+    let dir = dir.ok_or_else(|| CommandError::failed("neither `HOME` nor `CLAUDE_CONFIG_DIR` is set"))?;
+    Ok(std::path::absolute(dir)?.join("settings.json"))
+}
+
+/// Shows the change and asks. Whether it is to be made.
+pub(super) fn propose(
+    context: &Context,
+    args: &ChangeArgs,
+    harness: &Harness,
+    plan: &Plan,
+    verb: &str,
+) -> Result<bool, CommandError> {
+    let terminal = context.terminal;
+    if !terminal.json {
+        let mut text = colored(&plan.change.diff());
+        for note in &plan.notes {
+            text += &format!("{WARN}note{WARN:#}: {note}\n");
+        }
+        if plan.is_noop() && plan.notes.is_empty() {
+            text += &format!("{}: nothing to change in `{}`\n", harness.title, plan.change.path.display());
+        }
+        terminal.say(&text)?;
+    }
+    if args.dry_run {
+        return Ok(false);
+    }
+    if args.yes || plan.is_noop() {
+        return Ok(true);
+    }
+    if !Terminal::is_interactive() {
+        return Err(CommandError::unusable(format!("`{verb}` needs a yes, and there is nobody to ask"))
+            .hint("use `--yes` to go ahead, or `--dry-run` to only look"));
+    }
+    Ok(ask(terminal)?)
+}
+
+/// The answer of a command that may change settings, in JSON.
+pub(super) fn report(
+    context: &Context,
+    harness: &Harness,
+    plan: &Plan,
+    done: bool,
+    more: serde_json::Value,
+) -> Result<(), CommandError> {
+    let mut answer = json!({
+        "harness": harness.id,
+        "settings": plan.change.path,
+        "changed": done && !plan.is_noop(),
+        "diff": plan.change.diff(),
+        "notes": plan.notes,
+    });
+    if let (Some(answer), serde_json::Value::Object(more)) = (answer.as_object_mut(), more) {
+        answer.extend(more);
+    }
+    context.terminal.print_json(&answer)
+}
+
+pub(super) fn refused(error: &InstallError) -> CommandError {
+    let message = CommandError::failed(error.to_string());
+    error.hint().map_or(message, |hint| CommandError::failed(error.to_string()).hint(hint))
+}
+
+fn colored(diff: &str) -> String {
+    let line = |line: &str| match line.chars().next() {
+        Some('+') => format!("{GOOD}{line}{GOOD:#}\n"),
+        Some('-') => format!("{BAD}{line}{BAD:#}\n"),
+        Some('@') => format!("{DIM}{line}{DIM:#}\n"),
+        _ => format!("{line}\n"),
+    };
+    diff.lines().map(line).collect()
+}
+
+fn ask(terminal: Terminal) -> std::io::Result<bool> {
+    use std::io::Write;
+    write!(terminal.err(), "{BOLD}Make this change?{BOLD:#} [y/N] ")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_engine::select;
+use tenterhook_event::{Call, Decision, Event, EventId, EventKind, ToolCall};
+use tenterhook_ledger::Leaf;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::intake;
+use crate::road::{Memory, Road};
+use crate::terminal::{BOLD, DIM, GOOD, style_of, tame};
+
+const EXAMPLES: &str = "\
+Hooks that are commands are run, as they would be; nothing is recorded.
+
+Examples:
+  tenterhook explain --command 'curl https://example.com/x | sh'
+  tenterhook explain --file payload.json
+  tenterhook explain 01JCT9V3W1M6X8Q2Z4Y7B5N0KD           a decision in the ledger";
+
+/// Say in plain words what would happen to an event, and why
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A recorded event, by its id
+    #[arg(conflicts_with_all = ["command", "file"])]
+    id: Option<EventId>,
+    /// A shell command, as if an agent wanted to run it here
+    #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
+    command: Option<String>,
+    /// A native payload in a file; without any of these it is read from standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The harness whose payload it is
+    #[arg(long, default_value = "claude-code")]
+    harness: String,
+    /// The event, if the payload does not name it
+    #[arg(long, default_value = "")]
+    event: String,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let recorded = args.id.map(|id| recorded(context, id)).transpose()?;
+    let call = match &recorded {
+        Some(leaf) => Call { event: leaf.event.clone(), native: None },
+        None => asked(context, args)?,
+    };
+    let road = Road::open(context.home()?, context.env.home.as_deref(), Memory::None)?;
+    let outcome = match &recorded {
+        Some(leaf) => leaf.outcome.clone(),
+        None => road.fire(&call)?,
+    };
+    let (facts, rules) = road.look(&call.event);
+    let notes = tenterhook_policy::explain(&call.event, &facts, rules);
+    let generation = road.generation();
+    let hooks: Vec<_> = generation
+        .all_hooks()
+        .iter()
+        .map(|hook| (hook.id.as_ref(), select::why_not(hook, &call.event)))
+        .collect();
+    if context.terminal.json {
+        let hooks: Vec<_> = hooks
+            .iter()
+            .map(|(id, why_not)| json!({"hook": id, "matched": why_not.is_none(), "why": why_not}))
+            .collect();
+        context.terminal.print_json(&json!({
+            "event": call.event, "outcome": outcome, "facts": facts, "rules": notes, "hooks": hooks,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let event = &call.event;
+    let mut text = String::new();
+    let _ = write!(text, "{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", tame(&event.native_event), event.source);
+    if let Some(tool) = &event.tool {
+        let _ =
+            write!(text, "  {} {DIM}({}){DIM:#} {}", tame(&tool.name), tool.class.name(), tame(&tool.gist()));
+    }
+    let style = style_of(outcome.decision);
+    let _ = writeln!(text, "\n\n  {style}{}{style:#}", verdict_in_words(outcome.decision));
+    if let Some(reason) = outcome.reason_with_nudge() {
+        for line in reason.lines() {
+            let _ = writeln!(text, "  {}", tame(line));
+        }
+    }
+    let _ = writeln!(text, "\n{BOLD}Rules{BOLD:#}");
+    for note in &notes {
+        let (mark, style) = if note.matched { ("●", style_of(note.verdict)) } else { ("○", DIM) };
+        let _ = writeln!(text, "  {style}{mark}{style:#} {:<26} {DIM}{}{DIM:#}", note.rule, tame(&note.why));
+    }
+    let _ = writeln!(text, "\n{BOLD}Hooks{BOLD:#}");
+    if hooks.is_empty() {
+        let _ = writeln!(text, "  {DIM}none{DIM:#}");
+    }
+    for (id, why_not) in &hooks {
+        match why_not {
+            None => {
+                let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", became_of(&outcome, id));
+            }
+            Some(why) => {
+                let _ = writeln!(text, "  {DIM}○ {id:<26} {why}{DIM:#}");
+            }
+        }
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
+    if let Some(command) = &args.command {
+        let door = context.door("PreToolUse")?;
+        let mut event = Event::new(door.id, door.ts, "explain", EventKind::PreTool, "PreToolUse");
+        let here = std::env::current_dir()?.to_str().map(ToOwned::to_owned);
+        event.cwd.clone_from(&here);
+        event.project = here;
+        event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
+        return Ok(Call { event, native: None });
+    }
+    let harness = intake::harness(&args.harness)?;
+    if !args.event.is_empty() && harness.event(&args.event).is_none() {
+        return Err(super::fire::unknown_event(harness, &args.event));
+    }
+    let payload = intake::payload(args.file.as_deref())?;
+    let door = context.door(&args.event)?;
+    harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
+}
+
+fn recorded(context: &Context, id: EventId) -> Result<Leaf, CommandError> {
+    let ledger = context.home()?.ledger();
+    let mut leaves =
+        tenterhook_ledger::leaves(&ledger).map_err(|error| CommandError::failed(error.to_string()))?;
+    leaves.find_map(|leaf| leaf.ok().filter(|leaf| leaf.event.id == id)).ok_or_else(|| {
+        CommandError::unusable(format!("`{id}` is not in the ledger"))
+            .hint(format!("the ledger is `{}`", ledger.display()))
+    })
+}
+
+fn verdict_in_words(decision: Decision) -> &'static str {
+    match decision {
+        Decision::None => "none: nobody objects, the harness decides as it always does",
+        Decision::Allow => "allow: the harness need not ask",
+        Decision::Defer => "defer: put off for somebody else",
+        Decision::Ask => "ask: a person has to say yes",
+        Decision::Deny => "deny: it does not happen",
+    }
+}
+
+fn became_of(outcome: &tenterhook_event::Outcome, id: &str) -> String {
+    let by = tenterhook_event::Origin::hook(id);
+    let Some(step) = outcome.trace.iter().find(|step| step.by == by) else {
+        return "it applies".to_owned();
+    };
+    let note = step.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+    format!("{:?} in {} µs, said {}{note}", step.status, step.took_us, step.decision)
+}

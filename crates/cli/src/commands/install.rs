@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_harness::claude_code;
+
+use super::change::{ChangeArgs, propose, refused, report, settings_of};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::home::{Home, make_private, write_whole};
+use crate::intake;
+use crate::terminal::{BAD, BOLD, DIM, GOOD};
+
+const EXAMPLES: &str = "\
+The exact change is shown first. Comments, order and file mode are kept, the original is backed up,
+and `tenterhook uninstall` brings it back byte for byte.
+
+Examples:
+  tenterhook install claude-code
+  tenterhook install claude-code --dry-run
+  tenterhook install claude-code --yes --json";
+
+/// Wire Tenterhook into a harness
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let harness = intake::harness(&args.change.harness)?;
+    let home = context.home()?;
+    let settings = settings_of(context)?;
+    let wires = claude_code::events::wires();
+    let plan = claude_code::install::plan_install(&settings, &home.state, &home.receipts(), &wires)
+        .map_err(|error| refused(&error))?;
+    let done = propose(context, &args.change, harness, &plan, "install")?;
+    if done {
+        // The programs first: settings never name a program that is not there.
+        place_programs(home)?;
+        plan.apply().map_err(|error| refused(&error))?;
+    }
+    let json = context.terminal.json;
+    let in_force = !done || plan.in_force;
+    if json {
+        let program = home.bin().join("tenterhook-hook");
+        report(
+            context,
+            harness,
+            &plan,
+            done,
+            json!({"program": program, "home": home.state, "in_force": plan.in_force}),
+        )?;
+    } else if !in_force {
+        let title = harness.title;
+        let text =
+            format!("{BAD}✗{BAD:#} {BOLD}{title}{BOLD:#} is wired, but not guarded: see the note above.\n");
+        context.terminal.say(&text)?;
+    } else if done && !plan.is_noop() {
+        let text = format!(
+            "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} is guarded from its next session on.\n  \
+             {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}undo{DIM:#}       tenterhook uninstall {}\n",
+            harness.title,
+            home.ledger().display(),
+            home.policy().display(),
+            harness.id
+        );
+        context.terminal.say(&text)?;
+    }
+    Ok(if in_force { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Puts this program where the harness will find it, whatever becomes of the place we run from.
+fn place_programs(home: &Home) -> Result<(), CommandError> {
+    home.mark()?;
+    make_private(&home.bin())?;
+    let place = home.bin().join("tenterhook");
+    let running = std::env::current_exe()?;
+    if !same_file(&running, &place) {
+        write_whole(&place, &fs_err::read(&running)?, 0o755)?;
+    }
+    let shim = home.bin().join("tenterhook-hook");
+    if fs_err::read_link(&shim).ok().as_deref() != Some(Path::new("tenterhook")) {
+        let beside = home.bin().join(".tenterhook-hook.new");
+        let _ = fs_err::remove_file(&beside);
+        fs_err::os::unix::fs::symlink("tenterhook", &beside)?;
+        fs_err::rename(&beside, &shim)?;
+    }
+    Ok(())
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs_err::canonicalize(one), fs_err::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The verbs, one file each.
+
+mod change;
+mod check;
+mod completions;
+mod demo;
+mod explain;
+mod fire;
+mod hook;
+mod install;
+mod uninstall;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(demo::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Explain(explain::Args),
+    Check(check::Args),
+    Fire(fire::Args),
+    Hook(hook::Args),
+    Completions(completions::Args),
+}
+
+pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, CommandError> {
+    match command {
+        Command::Demo(args) => demo::run(context, &args),
+        Command::Install(args) => install::run(context, &args),
+        Command::Uninstall(args) => uninstall::run(context, &args),
+        Command::Explain(args) => explain::run(context, &args),
+        Command::Check(args) => check::run(context, &args),
+        Command::Fire(args) => fire::run(context, &args),
+        Command::Hook(args) => hook::run(context, &args),
+        Command::Completions(args) => completions::run(context, &args),
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_harness::claude_code;
+
+use super::change::{ChangeArgs, propose, refused, report, settings_of};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::intake;
+use crate::terminal::{BOLD, GOOD};
+
+const EXAMPLES: &str = "\
+The harness's settings become what they were, byte for byte. If they were edited since, only our
+entries are taken out. The ledger stays.
+
+Examples:
+  tenterhook uninstall claude-code
+  tenterhook uninstall claude-code --yes";
+
+/// Take Tenterhook out of a harness again
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let harness = intake::harness(&args.change.harness)?;
+    let home = context.home()?;
+    let settings = settings_of(context)?;
+    let plan =
+        claude_code::install::plan_uninstall(&settings, &home.receipts()).map_err(|error| refused(&error))?;
+    let done = propose(context, &args.change, harness, &plan, "uninstall")?;
+    if done {
+        plan.apply().map_err(|error| refused(&error))?;
+    }
+    if context.terminal.json {
+        report(context, harness, &plan, done, json!({"home": home.state}))?;
+    } else if done && !plan.is_noop() {
+        let title = harness.title;
+        context
+            .terminal
+            .say(&format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is as it was before Tenterhook.\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

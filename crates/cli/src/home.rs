@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where Tenterhook keeps its state and settings.
+
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::env::Env;
+use crate::error::CommandError;
+
+/// A file in the state directory that says: somebody installed Tenterhook here.
+const MARK: &str = "home.json";
+
+/// State and settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Home {
+    /// State: programs, ledger, receipts.
+    pub(crate) state: PathBuf,
+    /// Settings: `tenterhook.yaml`, `policy.yaml`.
+    pub(crate) config: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Mark {
+    v: u32,
+    config: PathBuf,
+}
+
+impl Home {
+    /// Finds the home: said on the command line, else where the running program is installed, else
+    /// said in the environment, else where the platform has it.
+    ///
+    /// An installed program trusts its own place before the environment: a project's settings can
+    /// set variables for the hooks of a harness, and must not choose their policy.
+    pub(crate) fn find(said: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, CommandError> {
+        if let Some(dir) = said {
+            return Ok(Self::whole(absolute(dir)?));
+        }
+        if let Some(home) = program.and_then(Self::around) {
+            return Ok(home);
+        }
+        if let Some(dir) = &env.tenterhook_home {
+            return Ok(Self::whole(absolute(dir)?));
+        }
+        let Some(home) = &env.home else {
+            return Err(CommandError::failed("neither `HOME` nor `TENTERHOOK_HOME` is set")
+                .hint("set `TENTERHOOK_HOME` to a directory, or use `--home DIR`"));
+        };
+        if cfg!(target_os = "macos") {
+            return Ok(Self::whole(home.join("Library/Application Support/Tenterhook")));
+        }
+        let below = |said: &Option<PathBuf>, usual: &str| {
+            let said = said.as_deref().filter(|dir| dir.is_absolute());
+            said.map_or_else(|| home.join(usual), Path::to_owned).join("tenterhook")
+        };
+        Ok(Self {
+            state: below(&env.xdg_state_home, ".local/state"),
+            config: below(&env.xdg_config_home, ".config"),
+        })
+    }
+
+    /// State and settings in one directory.
+    pub(crate) fn whole(dir: PathBuf) -> Self {
+        Self { config: dir.clone(), state: dir }
+    }
+
+    /// The home a program is installed in: `<home>/bin/<program>` beside a readable mark.
+    fn around(program: &Path) -> Option<Self> {
+        let state = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?;
+        let mark: Mark = serde_json::from_slice(&fs_err::read(state.join(MARK)).ok()?).ok()?;
+        Some(Self { state: state.to_owned(), config: mark.config })
+    }
+
+    /// Makes the state directory, for its owner only.
+    pub(crate) fn make(&self) -> Result<(), CommandError> {
+        make_private(&self.state)
+    }
+
+    /// Makes the home and marks it as one that Tenterhook is installed in.
+    pub(crate) fn mark(&self) -> Result<(), CommandError> {
+        self.make()?;
+        make_private(&self.config)?;
+        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config: self.config.clone() })
+            .map_err(|error| CommandError::failed(format!("the mark cannot be written: {error}")))?;
+        write_whole(&self.state.join(MARK), &mark, 0o600)
+    }
+
+    /// The record.
+    pub(crate) fn ledger(&self) -> PathBuf {
+        self.state.join("ledger.jsonl")
+    }
+
+    /// Our own programs.
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.state.join("bin")
+    }
+
+    /// What was installed where, and how it was before.
+    pub(crate) fn receipts(&self) -> PathBuf {
+        self.state.join("install")
+    }
+
+    /// The person's settings.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.config.join("tenterhook.yaml")
+    }
+
+    /// The person's rules.
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.config.join("policy.yaml")
+    }
+}
+
+/// Writes a file beside its place and moves it there, so that nobody ever sees half of it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CommandError> {
+    use std::io::Write;
+    let write = || -> std::io::Result<()> {
+        let dir = path.parent().unwrap_or(Path::new("/"));
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        file.write_all(bytes)?;
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(mode))?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|error| CommandError::failed(format!("`{}` cannot be written: {error}", path.display())))
+}
+
+pub(crate) fn make_private(dir: &Path) -> Result<(), CommandError> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| CommandError::failed(format!("`{}` cannot be made: {error}", dir.display())))
+}
+
+fn absolute(dir: &Path) -> Result<PathBuf, CommandError> {
+    std::path::absolute(dir)
+        .map_err(|error| CommandError::failed(format!("`{}` is no usable path: {error}", dir.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env() -> Env {
+        Env { home: Some("/h".into()), ..Env::default() }
+    }
+
+    #[test]
+    fn without_a_word_the_platform_decides() {
+        let home = Home::find(None, None, &env()).unwrap();
+        assert_eq!(home.state, Path::new("/h/.local/state/tenterhook"));
+        assert_eq!(home.config, Path::new("/h/.config/tenterhook"));
+        let xdg =
+            Env { xdg_state_home: Some("/s".into()), xdg_config_home: Some("relative".into()), ..env() };
+        let home = Home::find(None, None, &xdg).unwrap();
+        assert_eq!(home.state, Path::new("/s/tenterhook"));
+        assert_eq!(home.config, Path::new("/h/.config/tenterhook"), "a relative XDG path is no path");
+    }
+
+    #[test]
+    fn an_installed_program_trusts_its_own_place_before_the_environment() {
+        let dir = tempfile::tempdir().unwrap();
+        let installed = Home::whole(dir.path().to_owned());
+        installed.mark().unwrap();
+        let program = installed.bin().join("tenterhook-hook");
+        let misled = Env { tenterhook_home: Some("/evil".into()), ..env() };
+        assert_eq!(Home::find(None, Some(&program), &misled).unwrap(), installed);
+        let elsewhere = Path::new("/usr/bin/tenterhook");
+        assert_eq!(Home::find(None, Some(elsewhere), &misled).unwrap().state, Path::new("/evil"));
+    }
+
+    #[test]
+    fn with_nothing_to_go_by_it_says_what_to_do() {
+        let error = Home::find(None, None, &Env::default()).unwrap_err();
+        assert!(error.hints.iter().any(|hint| hint.contains("TENTERHOOK_HOME")));
+    }
+}

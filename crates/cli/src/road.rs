@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The road, put together: policy judges, the ledger records, the engine folds.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tenterhook_engine::{
+    BoxFuture, Engine, Generation, Hook, Judge, Judgement, NoRecorder, RecordError, Recorder, load,
+};
+use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
+use tenterhook_ledger::{Leaf, Log};
+use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, Source, Surroundings};
+
+use crate::error::CommandError;
+use crate::home::Home;
+
+/// Everything that decides about an event.
+pub(crate) struct Road {
+    engine: Engine,
+    rules: Arc<Rules>,
+}
+
+/// What the rules and hooks are made of, before the engine is built.
+pub(crate) struct Configuration {
+    pub(crate) rules: RuleSet,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Where decisions go.
+pub(crate) enum Memory {
+    /// Into the ledger of this home.
+    Ledger(Log),
+    /// Nowhere: a question, not an event.
+    None,
+}
+
+struct Rules {
+    set: RuleSet,
+    home: Option<String>,
+    problems: usize,
+}
+
+struct LedgerRecorder(Log);
+
+// === impl Configuration ===
+
+impl Configuration {
+    /// Reads a home's rules and hooks on top of the compiled-in baseline, and tries every example.
+    /// What cannot be used is a problem; the rest stands.
+    pub(crate) fn read(home: &Home) -> Self {
+        Self::read_with(home, RuleSet::load)
+    }
+
+    /// The same for a single call, where every millisecond is felt.
+    pub(crate) fn read_in_haste(home: &Home) -> Self {
+        Self::read_with(home, RuleSet::load_in_haste)
+    }
+
+    fn read_with(home: &Home, load_rules: fn(&[Source<'_>]) -> Loaded) -> Self {
+        let mut problems = Vec::new();
+        let policy = read_optional(&home.policy(), &mut problems);
+        let mut sources = RuleSet::baseline_sources().to_vec();
+        let name = home.policy().display().to_string();
+        if let Some(text) = &policy {
+            sources.push(Source { name: &name, text, layer: Layer::User });
+        }
+        let loaded = load_rules(&sources);
+        problems.extend(loaded.problems);
+
+        let mut hooks = Vec::new();
+        if let Some(text) = read_optional(&home.settings(), &mut problems) {
+            let settings = load::settings(&home.settings().display().to_string(), &text, &home.config);
+            hooks = settings.hooks;
+            problems.extend(settings.problems);
+        }
+        Self { rules: loaded.rules, hooks, problems }
+    }
+}
+
+// === impl Road ===
+
+impl Road {
+    /// The road of a home.
+    pub(crate) fn open(home: &Home, person: Option<&Path>, memory: Memory) -> Result<Self, CommandError> {
+        Self::build(Configuration::read_in_haste(home), person, memory)
+    }
+
+    pub(crate) fn build(
+        configuration: Configuration,
+        person: Option<&Path>,
+        memory: Memory,
+    ) -> Result<Self, CommandError> {
+        let Configuration { rules, hooks, problems } = configuration;
+        let generation = rules.digest();
+        let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
+        let rules = Arc::new(Rules { set: rules, home, problems: problems.len() });
+        let builder = Engine::builder().named(generation).judge(Arc::clone(&rules)).hooks(hooks);
+        let engine = match memory {
+            Memory::Ledger(log) => builder.recorder(LedgerRecorder(log)),
+            Memory::None => builder.recorder(NoRecorder),
+        };
+        let engine = engine.build().map_err(|error| CommandError::failed(error.to_string()))?;
+        Ok(Self { engine, rules })
+    }
+
+    /// Takes one call down the road.
+    pub(crate) fn fire(&self, call: &Call) -> Result<Outcome, CommandError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(runtime.block_on(self.engine.fire(call)))
+    }
+
+    pub(crate) fn generation(&self) -> Arc<Generation> {
+        self.engine.generation()
+    }
+
+    /// The rules, and what they see of an event.
+    pub(crate) fn look(&self, event: &Event) -> (tenterhook_policy::Facts, &RuleSet) {
+        (self.rules.facts(event), &self.rules.set)
+    }
+}
+
+// === impl Rules ===
+
+impl Rules {
+    fn facts(&self, event: &Event) -> tenterhook_policy::Facts {
+        tenterhook_policy::facts(event, &Surroundings { home: self.home.as_deref() })
+    }
+}
+
+impl Judge for Rules {
+    fn judge(&self, event: &Event) -> Judgement {
+        let judged = if self.set.concerns(event.event) {
+            tenterhook_policy::judge(event, &self.facts(event), &self.set)
+        } else {
+            tenterhook_policy::Judgement::default()
+        };
+        let mut findings = judged.findings;
+        if event.event == EventKind::SessionStart && self.problems > 0 {
+            // A person who does not look at `check` still has to learn that a rule is not in force.
+            let message = format!(
+                "Tenterhook: {} of your rules or hooks cannot be used; run `tenterhook check`",
+                self.problems
+            );
+            findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
+        }
+        Judgement { findings, steps: judged.steps }
+    }
+}
+
+// === impl LedgerRecorder ===
+
+impl Recorder for LedgerRecorder {
+    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let result = self.0.append(&Leaf::from(decided)).map_err(|error| RecordError(error.to_string()));
+        Box::pin(std::future::ready(result))
+    }
+}
+
+/// A file that is not there is no problem; one that cannot be read is.
+fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    match fs_err::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => {
+            problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
+            None
+        }
+    }
+}

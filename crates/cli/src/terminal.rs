@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The only place that writes to the terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
+use serde::Serialize;
+use tenterhook_event::Decision;
+
+use crate::error::CommandError;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// How to speak: with colours or without, to people or in JSON.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terminal {
+    color: anstream::ColorChoice,
+    pub(crate) json: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(color: ColorChoice, json: bool) -> Self {
+        let color = match color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        Self { color, json }
+    }
+
+    /// Standard output for people; colours are taken out where they do not belong.
+    pub(crate) fn out(self) -> AutoStream<io::StdoutLock<'static>> {
+        AutoStream::new(io::stdout(), self.color).lock()
+    }
+
+    /// Standard error for people.
+    pub(crate) fn err(self) -> AutoStream<io::StderrLock<'static>> {
+        AutoStream::new(io::stderr(), self.color).lock()
+    }
+
+    /// One JSON document on standard output.
+    pub(crate) fn print_json(self, value: &impl Serialize) -> Result<(), CommandError> {
+        let mut out = io::stdout().lock();
+        let written = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
+        tolerate_closed(written.and_then(|()| writeln!(out)))
+    }
+
+    /// Text for people, whole.
+    pub(crate) fn say(self, text: &str) -> Result<(), CommandError> {
+        tolerate_closed(self.out().write_all(text.as_bytes()))
+    }
+
+    /// Bytes on standard output and standard error, exactly.
+    pub(crate) fn exactly(self, stdout: &str, stderr: &str) -> Result<(), CommandError> {
+        tolerate_closed(io::stderr().lock().write_all(stderr.as_bytes()))?;
+        let mut out = io::stdout().lock();
+        tolerate_closed(out.write_all(stdout.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Whether a person could answer a question.
+    pub(crate) fn is_interactive() -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Whether standard output is a screen.
+    pub(crate) fn is_screen() -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// How wide a line may be.
+    pub(crate) fn width() -> usize {
+        terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0)).clamp(60, 200)
+    }
+
+    /// Says what went wrong: one line, then what to do about it.
+    pub(crate) fn report(self, error: &CommandError) -> ExitCode {
+        let mut text = format!("{BAD}error{BAD:#}: {}\n", error.message);
+        for hint in &error.hints {
+            text.push_str(&format!("{DIM}hint{DIM:#}: {hint}\n"));
+        }
+        // There is nobody left to tell if even this fails.
+        let _ = self.err().write_all(text.as_bytes());
+        if self.json {
+            let value = serde_json::json!({"error": {"message": error.message, "hints": error.hints}});
+            let _ = self.print_json(&value);
+        }
+        ExitCode::from(error.exit)
+    }
+}
+
+/// The colour of a decision.
+pub(crate) fn style_of(decision: Decision) -> Style {
+    match decision {
+        Decision::None => DIM,
+        Decision::Allow => GOOD,
+        Decision::Defer | Decision::Ask => WARN,
+        Decision::Deny => BAD,
+    }
+}
+
+/// Text of somebody else's, without what a terminal would obey: an agent chooses the commands and
+/// paths that we show.
+pub(crate) fn tame(text: &str) -> String {
+    let visible = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
+    text.chars().map(visible).filter(|letter| !letter.is_control() && !is_bidi(*letter)).collect()
+}
+
+/// Characters that make text look like another text.
+fn is_bidi(letter: char) -> bool {
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Somebody who stopped reading has read enough.
+fn tolerate_closed(result: io::Result<()>) -> Result<(), CommandError> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(CommandError::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_taken_out() {
+        assert_eq!(tame("rm\u{1b}[2K -rf\n/\u{202e}x\u{7}"), "rm[2K -rf /x");
+    }
+}

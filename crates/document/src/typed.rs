@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! From the tree to the wire types, with the place of whatever does not fit.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use crate::{Node, Spot, Value};
+
+/// Something in the tree does not fit the type.
+#[derive(Debug)]
+pub struct Misfit {
+    /// Where it stands.
+    pub spot: Spot,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Reads one node into a type.
+pub fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Misfit> {
+    T::deserialize(At(node)).map_err(|misfit| misfit.at(node.spot))
+}
+
+// === impl Misfit ===
+
+impl Misfit {
+    /// The innermost place is the one that helps: it is set first and kept.
+    fn at(self, spot: Spot) -> Self {
+        if self.spot == Spot::default() { Self { spot, ..self } } else { self }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+impl de::Error for Misfit {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { spot: Spot::default(), message: message.to_string() }
+    }
+}
+
+struct At<'a>(&'a Node);
+
+impl<'de> de::Deserializer<'de> for At<'_> {
+    type Error = Misfit;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        let result = match &self.0.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Whole(value) => visitor.visit_i64(*value),
+            Value::Real(value) => visitor.visit_f64(*value),
+            Value::Text(value) => visitor.visit_str(value),
+            Value::List(items) => visitor.visit_seq(Items(items.iter())),
+            Value::Map(entries) => visitor.visit_map(Entries(entries.iter(), None)),
+        };
+        result.map_err(|misfit| misfit.at(self.0.spot))
+    }
+
+    /// `option: [1]` means the option `-1`.
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match &self.0.value {
+            Value::Whole(number) => visitor.visit_string(number.to_string()),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        self.deserialize_string(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        match self.0.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let Some(word) = self.0.text() else {
+            return Err(de::Error::custom("expected one word"));
+        };
+        visitor.visit_enum(word.into_deserializer()).map_err(|misfit: Misfit| misfit.at(self.0.spot))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Items<'a>(std::slice::Iter<'a, Node>);
+
+impl<'de> de::SeqAccess<'de> for Items<'_> {
+    type Error = Misfit;
+
+    fn next_element_seed<T: de::DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Misfit> {
+        let Some(node) = self.0.next() else { return Ok(None) };
+        seed.deserialize(At(node)).map(Some).map_err(|misfit| misfit.at(node.spot))
+    }
+}
+
+struct Entries<'a>(std::slice::Iter<'a, (Node, Node)>, Option<&'a (Node, Node)>);
+
+impl<'de> de::MapAccess<'de> for Entries<'_> {
+    type Error = Misfit;
+
+    fn next_key_seed<K: de::DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Misfit> {
+        self.1 = self.0.next();
+        let Some((key, _)) = self.1 else { return Ok(None) };
+        seed.deserialize(At(key)).map(Some).map_err(|misfit| misfit.at(key.spot))
+    }
+
+    fn next_value_seed<V: de::DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misfit> {
+        let Some((key, value)) = self.1 else {
+            return Err(de::Error::custom("a value without its key"));
+        };
+        // A derived "duplicate field" is raised here, where only the key has a useful place.
+        seed.deserialize(At(value)).map_err(|misfit| misfit.at(key.spot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        #[serde(default)]
+        names: Vec<String>,
+        #[serde(default)]
+        flag: Option<bool>,
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reported_where_it_stands() {
+        let place = |text: &str| {
+            let misfit = read::<Sample>(&tree::parse(text).unwrap()).unwrap_err();
+            (misfit.spot.line, misfit.spot.column)
+        };
+        assert_eq!(place("names: [a]\nflak: true\n"), (2, 1));
+        assert_eq!(place("names:\n  - a\n  - {}\n"), (3, 5));
+        assert_eq!(place("flag: perhaps\n"), (1, 7));
+    }
+
+    #[test]
+    fn a_number_where_a_name_is_wanted_is_its_digits() {
+        let sample: Sample = read(&tree::parse("names: [1, b]\nflag: true").unwrap()).unwrap();
+        assert_eq!(sample.names, ["1", "b"]);
+        assert_eq!(sample.flag, Some(true));
+    }
+}

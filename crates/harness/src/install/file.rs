@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reading a settings file, and writing it whole or not at all.
+
+use std::{
+    fs::DirBuilder,
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, fchown},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::{CWD, OFlags, RenameFlags};
+
+use super::InstallError;
+
+/// No settings file is larger; something else was named by mistake.
+pub const LARGEST: u64 = 16 * 1024 * 1024;
+
+const LINKS_FOLLOWED: usize = 40;
+
+/// The file that `path` stands for, symbolic links followed. It need not exist: a link may point at a place
+/// where nothing is yet.
+pub fn target(path: &Path) -> Result<PathBuf, InstallError> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_FOLLOWED {
+        match fs_err::symlink_metadata(&target) {
+            Ok(metadata) if metadata.is_symlink() => {
+                let link = fs_err::read_link(&target)?;
+                target = target.parent().unwrap_or(Path::new("/")).join(link);
+            }
+            Ok(_) => return Ok(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(target),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(InstallError::LinkLoop { path: path.to_owned() })
+}
+
+/// The bytes of the file, or `None` when there is none.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
+    let target = target(path)?;
+    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = match fs_err::OpenOptions::new().read(true).custom_flags(nonblocking).open(&target) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(InstallError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    refuse_large(path, &bytes)?;
+    Ok(Some(bytes))
+}
+
+/// The text of bytes read from `path`.
+pub fn text<'b>(path: &Path, bytes: &'b [u8]) -> Result<&'b str, InstallError> {
+    str::from_utf8(bytes)
+        .map_err(|error| InstallError::NotUtf8 { path: path.to_owned(), offset: error.valid_up_to() })
+}
+
+/// Refuses unless the file still holds `before`.
+pub fn require_unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), InstallError> {
+    if read(path)?.as_deref() == before {
+        return Ok(());
+    }
+    Err(InstallError::Changed { path: path.to_owned() })
+}
+
+/// Puts `after` where `before` was, in one step: at any moment, and after any crash, the file holds the one or
+/// the other. Mode and, where allowed, owner stay; a new file is 0600. The directory must exist.
+pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), InstallError> {
+    refuse_large(path, after)?;
+    let target = target(path)?;
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    let mut draft = Draft::beside(&target)?;
+    draft.file.write_all(after)?;
+    if before.is_some() {
+        let old = fs_err::metadata(&target)?;
+        keep_owner_and_mode(&draft, &old)?;
+    }
+    draft.file.sync_all()?;
+    // As late as can be: what remains is the moment between this look and the rename.
+    require_unchanged(path, before)?;
+    if before.is_some() {
+        fs_err::rename(&draft.path, &target)?;
+    } else {
+        rename_without_replacing(path, &draft.path, &target)?;
+    }
+    draft.kept = true;
+    sync_directory(directory)
+}
+
+/// Removes the file, if it still holds `before`. A link that led to it stays.
+pub fn delete(path: &Path, before: &[u8]) -> Result<(), InstallError> {
+    require_unchanged(path, Some(before))?;
+    let target = target(path)?;
+    fs_err::remove_file(&target)?;
+    sync_directory(target.parent().unwrap_or(Path::new("/")))
+}
+
+/// The directories above the file that do not exist, outermost first.
+pub fn missing_directories(path: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    let mut missing = Vec::new();
+    for directory in target(path)?.ancestors().skip(1) {
+        if directory.as_os_str().is_empty() || directory.try_exists()? {
+            break;
+        }
+        missing.push(directory.to_owned());
+    }
+    missing.reverse();
+    Ok(missing)
+}
+
+/// Makes directories only their owner can enter, outermost first.
+pub fn make_directories(directories: &[PathBuf]) -> Result<(), InstallError> {
+    for directory in directories {
+        match DirBuilder::new().mode(0o700).create(directory) {
+            Ok(()) => sync_directory(directory.parent().unwrap_or(Path::new("/")))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                let what = format!("failed to create directory `{}`: {error}", directory.display());
+                return Err(io::Error::new(error.kind(), what).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes those of the directories that are empty, innermost first. One that is in use is somebody's, and stays.
+pub fn remove_directories_if_empty(directories: &[PathBuf]) {
+    for directory in directories.iter().rev() {
+        match fs_err::remove_dir(directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => break,
+            _ => {}
+        }
+    }
+}
+
+fn refuse_large(path: &Path, bytes: &[u8]) -> Result<(), InstallError> {
+    if bytes.len() as u64 > LARGEST {
+        return Err(InstallError::TooLarge { path: path.to_owned(), limit: LARGEST });
+    }
+    Ok(())
+}
+
+fn keep_owner_and_mode(draft: &Draft, old: &std::fs::Metadata) -> Result<(), InstallError> {
+    let new = draft.file.metadata()?;
+    let mut mode = old.mode() & 0o7777;
+    if new.gid() != old.gid() && fchown(draft.file.file(), None, Some(old.gid())).is_err() {
+        // Rights meant for one group must not pass to another.
+        mode &= 0o7707;
+    }
+    if new.uid() != old.uid() {
+        // Only root may give a file away; the rest of us write it as ourselves, as any editor does.
+        let _ = fchown(draft.file.file(), Some(old.uid()), None);
+    }
+    Ok(draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?)
+}
+
+/// Refuses to overwrite a file that appeared in the meantime.
+fn rename_without_replacing(path: &Path, draft: &Path, target: &Path) -> Result<(), InstallError> {
+    use rustix::io::Errno;
+    match rustix::fs::renameat_with(CWD, draft, CWD, target, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(InstallError::Changed { path: path.to_owned() }),
+        // Some file systems cannot do it; `require_unchanged` has just looked.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(fs_err::rename(draft, target)?),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
+
+fn sync_directory(directory: &Path) -> Result<(), InstallError> {
+    Ok(fs_err::File::open(directory)?.sync_all()?)
+}
+
+/// A file being written beside its target, gone again unless it was kept.
+struct Draft {
+    path: PathBuf,
+    file: fs_err::File,
+    kept: bool,
+}
+
+impl Draft {
+    fn beside(target: &Path) -> Result<Self, InstallError> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = target.file_name().ok_or_else(|| InstallError::NotAFile { path: target.to_owned() })?;
+        loop {
+            let mut draft = std::ffi::OsString::from(".");
+            draft.push(name);
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            draft.push(format!(".tenterhook-{}-{count}", std::process::id()));
+            let path = target.with_file_name(draft);
+            match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(file) => return Ok(Self { path, file, kept: false }),
+                // Left by a process of the same number that died.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = fs_err::remove_file(&self.path);
+        }
+    }
+}

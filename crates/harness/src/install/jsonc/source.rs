@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A parsed text that still knows where every token stands.
+
+use std::{collections::HashSet, ops::Range};
+
+use jsonc_parser::{
+    CollectOptions, CommentCollectionStrategy, ParseOptions,
+    ast::{Array, Object, Value},
+    common::Ranged,
+    parse_to_ast,
+    tokens::Token,
+};
+
+/// Why a text cannot be edited, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Comma,
+    Colon,
+    LineComment,
+    BlockComment,
+    Other,
+}
+
+impl Mark {
+    pub(super) fn is_comment(self) -> bool {
+        matches!(self, Self::LineComment | Self::BlockComment)
+    }
+}
+
+pub(super) struct Place {
+    pub(super) range: Range<usize>,
+    pub(super) mark: Mark,
+}
+
+/// A JSON-with-comments text, its tree, and its tokens.
+pub struct Source<'t> {
+    pub(super) text: &'t str,
+    tokens: Vec<Place>,
+    root: Option<Value<'t>>,
+}
+
+/// Comments and trailing commas are kept; every other liberty (single quotes, bare keys, missing commas) is an
+/// error, because no harness reads it and an edit would only hide the fault.
+const STRICT_BUT_FOR_COMMENTS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+impl<'t> Source<'t> {
+    /// Parses `text`, which has no byte order mark any more. A key given twice is refused: which of the two
+    /// counts is anybody's guess, and an edit to the wrong one would be no hook at all.
+    pub fn parse(text: &'t str) -> Result<Self, Flaw> {
+        let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+        let parsed = parse_to_ast(text, &collect, &STRICT_BUT_FOR_COMMENTS).map_err(|error| Flaw {
+            line: error.line_display(),
+            column: error.column_display(),
+            what: lower_first(&error.kind().to_string()),
+        })?;
+        let tokens = parsed.tokens.unwrap_or_default();
+        let tokens = tokens
+            .into_iter()
+            .map(|token| Place {
+                range: token.range.start..token.range.end,
+                mark: match token.token {
+                    Token::Comma => Mark::Comma,
+                    Token::Colon => Mark::Colon,
+                    Token::CommentLine(_) => Mark::LineComment,
+                    Token::CommentBlock(_) => Mark::BlockComment,
+                    _ => Mark::Other,
+                },
+            })
+            .collect();
+        let source = Self { text, tokens, root: parsed.value };
+        if let Some(root) = &source.root {
+            source.refuse_duplicate_keys(root)?;
+        }
+        Ok(source)
+    }
+
+    /// The root object; `None` for a text without any value.
+    pub fn root(&self) -> Result<Option<&Object<'t>>, Flaw> {
+        match &self.root {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(other) => Err(self.flaw(
+                other.range().start,
+                format!("the settings should be an object, and here is {}", kind(other)),
+            )),
+        }
+    }
+
+    /// The object `hooks`, if there is one.
+    pub fn hooks(&self) -> Result<Option<&Object<'t>>, Flaw> {
+        let Some(property) = self.root()?.and_then(|root| root.get("hooks")) else { return Ok(None) };
+        match &property.value {
+            Value::Object(object) => Ok(Some(object)),
+            other => Err(self.flaw(
+                other.range().start,
+                format!("`hooks` should be an object, and here is {}", kind(other)),
+            )),
+        }
+    }
+
+    /// An error that points at a byte offset.
+    pub fn flaw(&self, offset: usize, what: String) -> Flaw {
+        let (line, column) = self.position(offset);
+        Flaw { line, column, what }
+    }
+
+    /// Line and column, both from 1, of a byte offset.
+    pub fn position(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+        // Every way of ending a line counts once, also the pair.
+        let line = 1 + before.matches(['\n', '\r']).count() - before.matches("\r\n").count();
+        (line, column)
+    }
+
+    pub(super) fn tokens(&self) -> &[Place] {
+        &self.tokens
+    }
+
+    pub(super) fn tokens_in(&self, range: Range<usize>) -> &[Place] {
+        let from = self.tokens.partition_point(|token| token.range.start < range.start);
+        let to = self.tokens.partition_point(|token| token.range.end <= range.end);
+        self.tokens.get(from..to.max(from)).unwrap_or_default()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn refuse_duplicate_keys(&self, value: &Value<'t>) -> Result<(), Flaw> {
+        match value {
+            Value::Object(object) => {
+                let mut seen = HashSet::with_capacity(object.properties.len());
+                for property in &object.properties {
+                    let name = property.name.as_str();
+                    if !seen.insert(name) {
+                        return Err(
+                            self.flaw(property.range.start, format!("the key `{name}` is here twice"))
+                        );
+                    }
+                    self.refuse_duplicate_keys(&property.value)?;
+                }
+                Ok(())
+            }
+            Value::Array(array) => {
+                array.elements.iter().try_for_each(|item| self.refuse_duplicate_keys(item))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What kind of value this is, for a message.
+pub fn kind(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::StringLit(_) => "a string",
+        Value::NumberLit(_) => "a number",
+        Value::BooleanLit(_) => "a boolean",
+        Value::Object(_) => "an object",
+        Value::Array(_) => "an array",
+        Value::NullKeyword(_) => "null",
+    }
+}
+
+/// An object or an array, seen as items between two brackets.
+pub(super) struct List {
+    /// Just after the opening bracket.
+    pub(super) open: usize,
+    /// Just before the closing bracket.
+    pub(super) close: usize,
+    pub(super) items: Vec<Range<usize>>,
+}
+
+impl List {
+    pub(super) fn of_object(object: &Object<'_>) -> Self {
+        let items =
+            object.properties.iter().map(|property| property.range.start..property.range.end).collect();
+        Self { open: object.range.start + 1, close: object.range.end.saturating_sub(1), items }
+    }
+
+    pub(super) fn of_array(array: &Array<'_>) -> Self {
+        let items = array.elements.iter().map(Ranged::range).map(|range| range.start..range.end).collect();
+        Self { open: array.range.start + 1, close: array.range.end.saturating_sub(1), items }
+    }
+
+    /// From the end of item `index` to the next item, or to the closing bracket.
+    pub(super) fn gap_after(&self, index: usize) -> Range<usize> {
+        let from = self.items.get(index).map_or(self.open, |item| item.end);
+        let to = self.items.get(index + 1).map_or(self.close, |item| item.start);
+        from..to
+    }
+
+    /// All the places between the brackets that belong to no item.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let first = self.open..self.items.first().map_or(self.close, |item| item.start);
+        std::iter::once(first).chain((0..self.items.len()).map(|index| self.gap_after(index)))
+    }
+}
+
+fn lower_first(message: &str) -> String {
+    let mut chars = message.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}

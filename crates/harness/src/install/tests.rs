@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The whole road, with real files: plan, show, apply, and back again.
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use super::{Change, InstallError, Plan, file, jsonc::tests::Dice, receipt::Receipt};
+use crate::claude_code::install::{Wire, plan_install, plan_uninstall};
+
+struct World {
+    root: TempDir,
+    settings: PathBuf,
+    home: PathBuf,
+    receipts: PathBuf,
+}
+
+impl World {
+    fn empty() -> Self {
+        let root = tempfile::tempdir().expect("a directory");
+        let home = root.path().join("home");
+        Self { settings: root.path().join("settings.json"), receipts: home.join("install"), home, root }
+    }
+
+    fn with(text: impl AsRef<[u8]>) -> Self {
+        let world = Self::empty();
+        fs::write(&world.settings, text).expect("writes");
+        world
+    }
+
+    fn plan(&self) -> Result<Plan, InstallError> {
+        plan_install(&self.settings, &self.home, &self.receipts, &wires())
+    }
+
+    fn install(&self) -> Plan {
+        let plan = self.plan().expect("plans");
+        plan.apply().expect("installs");
+        assert_eq!(file::read(&self.settings).expect("reads"), plan.change.after);
+        plan
+    }
+
+    fn uninstall(&self) -> Plan {
+        let plan = plan_uninstall(&self.settings, &self.receipts).expect("plans");
+        plan.apply().expect("uninstalls");
+        assert_eq!(file::read(&self.settings).expect("reads"), plan.change.after);
+        plan
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.settings).expect("reads")
+    }
+
+    fn edit(&self, from: &str, to: &str) {
+        let text = self.text();
+        assert!(text.contains(from), "{text}");
+        fs::write(&self.settings, text.replacen(from, to, 1)).expect("writes");
+    }
+
+    fn receipt(&self) -> Receipt {
+        serde_json::from_slice(&fs::read(self.receipts.join("claude-code.json")).expect("a receipt"))
+            .expect("JSON")
+    }
+
+    /// Every path below the root, to show that nothing was left behind.
+    fn tree(&self) -> Vec<PathBuf> {
+        fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
+            for item in fs::read_dir(directory).expect("lists") {
+                let path = item.expect("an item").path();
+                found.push(path.clone());
+                if path.is_dir() && !path.is_symlink() {
+                    walk(&path, found);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.root.path(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+fn wires() -> Vec<Wire> {
+    let wire = |native, kebab: &str, matcher, on_failure_block| Wire {
+        native,
+        kebab: kebab.into(),
+        matcher,
+        timeout_s: matcher.then_some(60),
+        on_failure_block,
+    };
+    vec![wire("PreToolUse", "pre-tool-use", true, true), wire("Stop", "stop", false, false)]
+}
+
+#[test]
+fn the_entries_are_exactly_these() {
+    let world = World::with("{}");
+    world.install();
+    let home = world.home.display();
+    let expected = serde_json::json!({"hooks": {
+        "PreToolUse": [{"_tenterhook": true, "matcher": "*", "hooks": [{
+            "type": "command",
+            "command": format!("'{home}/bin/tenterhook-hook' claude-code pre-tool-use"),
+            "timeout": 60,
+            "onFailure": "block",
+        }]}],
+        "Stop": [{"_tenterhook": true, "hooks": [{
+            "type": "command",
+            "command": format!("'{home}/bin/tenterhook-hook' claude-code stop"),
+        }]}],
+    }});
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&world.text()).expect("JSON"), expected);
+}
+
+#[test]
+fn the_command_finds_its_shim_in_any_home() {
+    for name in ["two words", "it's", "'", "$HOME", "`id`", "grün 家", "a\"b\\c", "line\nbreak", "-x;&|*"] {
+        let mut world = World::empty();
+        world.home = world.root.path().join(name);
+        world.receipts = world.home.join("install");
+        fs::create_dir_all(world.home.join("bin")).expect("directories");
+        let shim = world.home.join("bin/tenterhook-hook");
+        fs::write(&shim, "#!/bin/sh\nprintf '%s|' \"$@\"\n").expect("writes");
+        fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("mode");
+        world.install();
+        let settings: serde_json::Value = serde_json::from_str(&world.text()).expect("JSON");
+        let command =
+            settings.pointer("/hooks/PreToolUse/0/hooks/0/command").and_then(|c| c.as_str()).expect("text");
+        let output = std::process::Command::new("/bin/sh").args(["-c", command]).output().expect("sh runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "claude-code|pre-tool-use|", "{command}");
+        assert!(world.plan().expect("plans").is_noop());
+        world.uninstall();
+        assert!(!world.settings.exists());
+    }
+}
+
+const ODD: &[&str] = &[
+    "",
+    " ",
+    "\n",
+    "\r\n\t\r\n",
+    "\u{feff}",
+    "// only a comment",
+    "{}",
+    "{ }",
+    "{\n}",
+    "{}\n\n\n",
+    "\u{feff}{\r\n}\r\n",
+    "{ // why\n}",
+    "{/* a */}",
+    "{\"hooks\":{}}",
+    "{\"hooks\" : { }\t}",
+    "{\"hooks\":{\"PreToolUse\":[]}}",
+    "{\n  \"hooks\": {\n    \"PreToolUse\": [\n    ]\n  }\n}",
+    "{\"a\":1,}",
+    "{\n\t\"a\": [\n\t\t1,\n\t\t2,\n\t],\n}\n",
+    "{\n    \"model\": \"opus\"\n}",
+    "{\"model\":\"opus\",\"env\":{\"A\":\"b\"}}",
+    "  {\n  \"indented\": \"root\"\n  }  ",
+    "{\r\n  \"a\": 1,\r\n  // dos\r\n  \"b\": 2\r\n}\r\n",
+    "{\r \"a\": 1\r}",
+    "{\n  \"mixed\": 1,\r\n  \"endings\": 2\n}",
+    "{\n  \"hooks\": {\n    // mine\n    \"PreToolUse\": [ // all\n      { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"x\" }] }, // one\n      /* two */\n    ],\n  },\n}\n",
+    "{\n  \"hooks\": {\n    \"Stop\": [{\n      \"hooks\": [{ \"type\": \"command\", \"command\": \"say \\\"hi\\\"\" }]\n    }]\n  }, \"z\": 1 }",
+    "{\"unicode\":\"\\ud83d\\ude00 😀 \u{2028}\"}",
+    "// head\n{\"a\":1}// tail",
+    "/* h */{\"a\":/* v */1/* t */}/* e */\n",
+    "{\"disableAllHooks\":false,\"statusLine\":{\"type\":\"command\",\"command\":\"x\"}}",
+    "{\"hooks\":{\"Future\":\"whatever\"}}",
+];
+
+#[test]
+fn install_and_uninstall_give_back_every_byte() {
+    for &text in ODD {
+        let world = World::with(text);
+        let before = world.tree();
+        assert!(!world.install().change.is_noop(), "{text:?}");
+        assert_ne!(world.text(), text);
+        world.uninstall();
+        assert_eq!(world.text(), text);
+        assert_eq!(world.tree().into_iter().filter(|path| *path != world.home).collect::<Vec<_>>(), before);
+    }
+}
+
+#[test]
+fn install_and_uninstall_give_back_every_byte_of_any_text() {
+    let world = World::empty();
+    for seed in 0..500 {
+        let text = Dice(seed).settings();
+        fs::write(&world.settings, &text).expect("writes");
+        world.install();
+        assert!(world.plan().expect("plans").is_noop(), "seed {seed}");
+        world.uninstall();
+        assert_eq!(world.text(), text, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_second_install_changes_nothing() {
+    for &text in ODD {
+        let world = World::with(text);
+        world.install();
+        let (receipt, tree) = (world.receipt(), world.tree());
+        let again = world.install();
+        assert!(again.is_noop(), "{text:?}\n{}", again.change.diff());
+        assert_eq!((world.receipt(), world.tree()), (receipt, tree));
+    }
+}
+
+#[test]
+fn every_byte_of_the_users_survives_an_edit_in_between() {
+    for &text in ODD.iter().filter(|text| text.contains('{')) {
+        let world = World::with(text);
+        world.install();
+        let installed = world.text();
+        let edited = installed.replacen('{', "{\"mine\":[1],", 1);
+        fs::write(&world.settings, edited).expect("writes");
+        world.uninstall();
+        let solid = |text: &str| text.split_whitespace().collect::<String>();
+        let left = solid(&world.text());
+        let is_kept = left.replacen("\"mine\":[1],", "", 1) == solid(text)
+            || left.replacen("\"mine\":[1]", "", 1) == solid(text);
+        assert!(is_kept, "{text:?} became {:?}", world.text());
+        assert!(!world.receipts.join("claude-code.json").exists());
+    }
+}
+
+#[test]
+fn the_backup_and_the_receipt_tell_what_was_there() {
+    let world = World::with("{\"a\": 1}");
+    world.install();
+    let receipt = world.receipt();
+    let backup = world.receipts.join("backup/claude-code-settings.json");
+    assert_eq!(fs::read_to_string(&backup).expect("a backup"), "{\"a\": 1}");
+    assert!(receipt.pristine && receipt.created.hooks);
+    assert!(receipt.written.is_of(world.text().as_bytes()));
+    assert_eq!(receipt.settings, world.settings);
+    for path in [&backup, &world.receipts.join("claude-code.json")] {
+        assert_eq!(fs::metadata(path).expect("exists").mode() & 0o777, 0o600);
+    }
+    assert_eq!(fs::metadata(&world.receipts).expect("exists").mode() & 0o777, 0o700);
+}
+
+#[test]
+fn an_upgrade_keeps_the_first_original() {
+    let world = World::with("{ }");
+    world.install();
+    let mut newer = wires();
+    newer.remove(1);
+    newer[0].timeout_s = Some(7);
+    let plan = plan_install(&world.settings, &world.home, &world.receipts, &newer).expect("plans");
+    plan.apply().expect("installs");
+    assert!(!world.text().contains("Stop"));
+    world.uninstall();
+    assert_eq!(world.text(), "{ }");
+}
+
+#[test]
+fn an_edit_before_an_upgrade_is_not_undone_by_uninstalling() {
+    let world = World::with("{\n  \"a\": 1\n}\n");
+    world.install();
+    world.edit("\"a\": 1", "\"a\": 2");
+    let mut newer = wires();
+    newer[0].timeout_s = Some(7);
+    plan_install(&world.settings, &world.home, &world.receipts, &newer)
+        .expect("plans")
+        .apply()
+        .expect("installs");
+    assert!(!world.receipt().pristine);
+    world.uninstall();
+    assert_eq!(world.text(), "{\n  \"a\": 2\n}\n");
+    assert_eq!(
+        fs::read_to_string(world.receipts.join("backup/claude-code-settings.json")).expect("kept"),
+        "{\n  \"a\": 1\n}\n"
+    );
+}
+
+#[test]
+fn after_a_removal_by_hand_the_next_install_starts_afresh() {
+    let world = World::with("{\"a\":1}");
+    world.install();
+    fs::write(&world.settings, "{\"a\":2}").expect("writes");
+    world.install();
+    let backups: Vec<_> = fs::read_dir(world.receipts.join("backup")).expect("lists").collect();
+    assert_eq!(backups.len(), 2, "no backup is overwritten");
+    world.uninstall();
+    assert_eq!(world.text(), "{\"a\":2}");
+}
+
+#[test]
+fn a_file_the_client_rewrote_without_our_marker_is_cleaned_all_the_same() {
+    let world = World::with("{}\n");
+    world.install();
+    let marked = world.text();
+    let stripped = marked.replace("        \"_tenterhook\": true,\n", "");
+    let rewritten = stripped.replacen("{\n", "{\n  \"model\": \"opus\",\n", 1);
+    fs::write(&world.settings, rewritten).expect("writes");
+    world.install();
+    assert_eq!(world.text(), marked.replacen("{\n", "{\n  \"model\": \"opus\",\n", 1));
+    fs::write(&world.settings, world.text().replace("        \"_tenterhook\": true,\n", "")).expect("writes");
+    world.uninstall();
+    assert_eq!(world.text(), "{\n  \"model\": \"opus\"\n}\n");
+}
+
+#[test]
+fn without_a_receipt_only_our_groups_go() {
+    let world = World::with("{}");
+    world.install();
+    fs::remove_dir_all(&world.home).expect("removes");
+    let plan = world.uninstall();
+    assert_eq!(world.text(), "{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
+    assert!(plan.notes.is_empty());
+}
+
+#[test]
+fn a_receipt_nobody_can_read_is_as_good_as_none() {
+    let world = World::with("{}");
+    world.install();
+    fs::write(world.receipts.join("claude-code.json"), "garbage").expect("writes");
+    let plan = world.uninstall();
+    assert!(!world.text().contains("_tenterhook"));
+    assert_eq!(plan.notes.len(), 1);
+}
+
+#[test]
+fn a_receipt_from_the_future_is_left_alone() {
+    let world = World::with("{}");
+    world.install();
+    fs::write(world.receipts.join("claude-code.json"), "{\"version\": 99}").expect("writes");
+    let error = plan_uninstall(&world.settings, &world.receipts).expect_err("too new");
+    assert!(matches!(error, InstallError::ReceiptTooNew { found: 99, .. }));
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_backup_that_changed_is_not_restored() {
+    let world = World::with("{\"a\":1}");
+    world.install();
+    fs::write(world.receipts.join("backup/claude-code-settings.json"), "{\"evil\":1}").expect("writes");
+    let plan = world.uninstall();
+    assert_eq!(world.text(), "{\"a\":1}");
+    assert!(plan.notes[0].contains("missing or changed"), "{:?}", plan.notes);
+}
+
+#[test]
+fn two_settings_files_have_two_receipts() {
+    let world = World::with("{ }");
+    let mut project = World::with("{ }");
+    project.home.clone_from(&world.home);
+    project.receipts.clone_from(&world.receipts);
+    world.install();
+    project.install();
+    world.uninstall();
+    project.uninstall();
+    assert_eq!((world.text().as_str(), project.text().as_str()), ("{ }", "{ }"));
+    assert!(!world.receipts.exists());
+}
+
+#[test]
+fn nothing_installed_is_nothing_to_do() {
+    for world in [World::empty(), World::with("{\"hooks\":{\"Stop\":[{\"hooks\":[]}]}}")] {
+        let plan = world.uninstall();
+        assert!(plan.is_noop());
+        assert!(plan.notes[0].starts_with("nothing is installed"), "{:?}", plan.notes);
+        assert_eq!(plan.change.diff(), "");
+    }
+}
+
+#[test]
+fn missing_directories_come_and_go() {
+    let mut world = World::empty();
+    world.settings = world.root.path().join("a b/.claude/settings.json");
+    world.install();
+    assert_eq!(fs::metadata(&world.settings).expect("exists").mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(world.settings.parent().expect("a parent")).expect("exists").mode() & 0o777,
+        0o700
+    );
+    world.uninstall();
+    assert!(!world.root.path().join("a b").exists());
+
+    world.install();
+    fs::write(world.root.path().join("a b/.claude/CLAUDE.md"), "mine").expect("writes");
+    world.uninstall();
+    assert!(!world.settings.exists());
+    assert!(world.root.path().join("a b/.claude/CLAUDE.md").exists());
+}
+
+#[test]
+fn a_file_of_ours_that_was_only_reformatted_goes_too() {
+    let world = World::empty();
+    world.install();
+    world.edit("{\n", "{\n\n\n");
+    world.uninstall();
+    assert!(!world.settings.exists());
+}
+
+#[test]
+fn a_link_is_followed_and_kept() {
+    let world = World::empty();
+    let dotfiles = world.root.path().join("dotfiles");
+    fs::create_dir(&dotfiles).expect("a directory");
+    fs::write(dotfiles.join("claude.json"), "{ }").expect("writes");
+    symlink("claude.json", dotfiles.join("link.json")).expect("links");
+    symlink("dotfiles/link.json", &world.settings).expect("links");
+    world.install();
+    assert!(world.settings.is_symlink() && dotfiles.join("link.json").is_symlink());
+    assert!(fs::read_to_string(dotfiles.join("claude.json")).expect("reads").contains("_tenterhook"));
+    world.uninstall();
+    assert_eq!(fs::read_to_string(dotfiles.join("claude.json")).expect("reads"), "{ }");
+    assert!(world.settings.is_symlink());
+}
+
+#[test]
+fn a_link_to_nothing_is_followed_too() {
+    let world = World::empty();
+    symlink("later/claude.json", &world.settings).expect("links");
+    world.install();
+    assert!(world.root.path().join("later/claude.json").is_file());
+    world.uninstall();
+    assert!(world.settings.is_symlink() && !world.root.path().join("later").exists());
+    let around = World::empty();
+    symlink("settings.json", &around.settings).expect("links");
+    assert!(matches!(around.plan(), Err(InstallError::LinkLoop { .. })));
+}
+
+#[test]
+fn the_mode_is_kept() {
+    for mode in [0o640, 0o600, 0o644, 0o664, 0o444] {
+        let world = World::with("{}");
+        fs::set_permissions(&world.settings, fs::Permissions::from_mode(mode)).expect("mode");
+        world.install();
+        assert_eq!(fs::metadata(&world.settings).expect("exists").mode() & 0o7777, mode);
+        world.uninstall();
+        assert_eq!(fs::metadata(&world.settings).expect("exists").mode() & 0o7777, mode);
+    }
+}
+
+#[test]
+fn the_owner_is_kept_where_that_is_allowed() {
+    let world = World::with("{}");
+    if std::os::unix::fs::chown(&world.settings, Some(12345), Some(23456)).is_err() {
+        return;
+    }
+    world.install();
+    let metadata = fs::metadata(&world.settings).expect("exists");
+    assert_eq!((metadata.uid(), metadata.gid()), (12345, 23456));
+}
+
+#[test]
+fn what_cannot_be_edited_stays_untouched() {
+    for text in
+        ["{", "[]", "{\"hooks\": 1}", "{\"hooks\":{\"Stop\":{}}}", "{\"a\":1,\"a\":2}", "{a: 1}", "\u{0}"]
+    {
+        let world = World::with(text);
+        let tree = world.tree();
+        let error = world.plan().expect_err(text);
+        assert!(matches!(error, InstallError::Settings { line: 1, .. }), "{error}");
+        assert!(error.to_string().starts_with(&format!("`{}` line 1, column ", world.settings.display())));
+        assert!(error.hint().is_some());
+        assert_eq!((world.text(), world.tree()), (text.to_owned(), tree));
+    }
+}
+
+#[test]
+fn what_is_no_settings_file_is_refused() {
+    let world = World::with(b"{\"a\": \"\xff\"}");
+    assert!(matches!(world.plan(), Err(InstallError::NotUtf8 { offset: 7, .. })));
+
+    let world = World::empty();
+    fs::create_dir(&world.settings).expect("a directory");
+    assert!(matches!(world.plan(), Err(InstallError::NotAFile { .. })));
+
+    let world = World::empty();
+    let made = std::process::Command::new("mkfifo").arg(&world.settings).status().expect("mkfifo runs");
+    assert!(made.success());
+    assert!(matches!(world.plan(), Err(InstallError::NotAFile { .. })), "and does not wait for a writer");
+
+    let world = World::with(" ".repeat(usize::try_from(file::LARGEST).expect("small") + 1));
+    assert!(matches!(world.plan(), Err(InstallError::TooLarge { .. })));
+
+    let (settings, home) = (Path::new("settings.json"), Path::new("/home"));
+    assert!(matches!(plan_install(settings, home, home, &[]), Err(InstallError::RelativePath { .. })));
+    assert!(matches!(plan_install(home, settings, home, &[]), Err(InstallError::RelativePath { .. })));
+    let odd = std::os::unix::ffi::OsStrExt::from_bytes(b"/\xff");
+    let odd = Path::new::<std::ffi::OsStr>(odd);
+    assert!(matches!(plan_install(&world.settings, odd, home, &[]), Err(InstallError::PathNotUtf8 { .. })));
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_leaves_all_as_it_was() {
+    let mut world = World::empty();
+    let locked = world.root.path().join("locked");
+    fs::create_dir(&locked).expect("a directory");
+    world.settings = locked.join("settings.json");
+    fs::write(&world.settings, "{}").expect("writes");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).expect("mode");
+    if fs::write(locked.join("probe"), "").is_ok() {
+        // Root writes where it likes.
+        return;
+    }
+    let tree = world.tree();
+    let error = world.plan().expect("plans").apply().expect_err("locked");
+    assert!(error.hint().is_some(), "{error}");
+    assert_eq!((world.text().as_str(), world.tree()), ("{}", tree));
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).expect("mode");
+}
+
+#[test]
+fn a_receipt_that_cannot_be_written_stops_the_install() {
+    let world = World::with("{}");
+    fs::write(&world.home, "a file where a directory should be").expect("writes");
+    let tree = world.tree();
+    world.plan().and_then(|plan| plan.apply()).expect_err("no home");
+    assert_eq!((world.text().as_str(), world.tree()), ("{}", tree));
+}
+
+#[test]
+fn a_change_in_the_meantime_is_refused() {
+    let world = World::with("{}");
+    let plan = world.plan().expect("plans");
+    fs::write(&world.settings, "{\"new\":1}").expect("writes");
+    let tree = world.tree();
+    let error = plan.apply().expect_err("changed");
+    assert!(matches!(error, InstallError::Changed { .. }));
+    assert_eq!((world.text().as_str(), world.tree()), ("{\"new\":1}", tree));
+
+    let world = World::empty();
+    let plan = world.plan().expect("plans");
+    fs::write(&world.settings, "{}").expect("writes");
+    assert!(matches!(plan.apply(), Err(InstallError::Changed { .. })), "a file that appeared");
+
+    let world = World::with("{}");
+    world.install();
+    let plan = plan_uninstall(&world.settings, &world.receipts).expect("plans");
+    world.edit("60", "61");
+    assert!(matches!(plan.apply(), Err(InstallError::Changed { .. })));
+    assert!(world.receipts.join("claude-code.json").exists(), "the receipt is still needed");
+}
+
+#[test]
+fn a_failed_write_leaves_no_receipt_and_no_draft() {
+    let world = World::with("{}");
+    let mut plan = world.plan().expect("plans");
+    let tree = world.tree();
+    plan.change.after = Some(vec![b' '; usize::try_from(file::LARGEST).expect("small") + 1]);
+    assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })));
+    assert_eq!((world.text().as_str(), world.tree()), ("{}", tree));
+}
+
+#[test]
+fn planning_writes_nothing_and_the_diff_says_all() {
+    let world = World::with("{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
+    let tree = world.tree();
+    let plan = world.plan().expect("plans");
+    assert_eq!(world.tree(), tree);
+    let diff = plan.change.diff().replace(&*world.root.path().to_string_lossy(), "");
+    assert_eq!(
+        diff,
+        r#"--- /settings.json
++++ /settings.json
+@@ -1,6 +1,29 @@
+ {
+   "hooks": {
+-    "PreToolUse": [],
+-    "Stop": []
++    "PreToolUse": [
++      {
++        "_tenterhook": true,
++        "matcher": "*",
++        "hooks": [
++          {
++            "type": "command",
++            "command": "'/home/bin/tenterhook-hook' claude-code pre-tool-use",
++            "timeout": 60,
++            "onFailure": "block"
++          }
++        ]
++      }
++    ],
++    "Stop": [
++      {
++        "_tenterhook": true,
++        "hooks": [
++          {
++            "type": "command",
++            "command": "'/home/bin/tenterhook-hook' claude-code stop"
++          }
++        ]
++      }
++    ]
+   }
+ }
+\ No newline at end of file
+"#
+    );
+    let gone = Change { path: "/x".into(), before: Some(b"a\n".to_vec()), after: None };
+    assert_eq!(gone.diff(), "--- /x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
+}
+
+#[test]
+fn what_would_keep_our_hooks_from_running_is_said() {
+    let notes = |text: &str| World::with(text).plan().expect("plans").notes;
+    assert_eq!(
+        notes("{\"disableAllHooks\": false, \"hooks\": {\"Stop\": [{\"hooks\": 1}]}}"),
+        Vec::<String>::new()
+    );
+    assert_eq!(notes(""), Vec::<String>::new());
+    assert_eq!(
+        notes("{\n  \"disableAllHooks\": true\n}"),
+        ["`disableAllHooks` is true (line 2, column 22), so no hook will run: set it to false or remove it"]
+    );
+    let ignored = "and Claude Code then ignores the whole file, our hooks included";
+    assert_eq!(
+        notes("{\n  // why\n}"),
+        [format!(
+            "the settings hold comments or trailing commas (line 2, column 3), {ignored}: make it plain JSON"
+        )]
+    );
+    let entries = r#"{"hooks": {"PreToolUse": [
+        {"hooks": [{"type": "command", "command": "ok", "timeout": 5}, {"type": "shell"}]},
+        {"matcher": 1, "hooks": [{"type": "http", "timeout": "abc"}]},
+        {"hooks": [{"command": "x"}, {"type": "command"}, {"type": 7}, 3]}, {}, "x"]}}"#;
+    let place = |path: &str, what: &str, line, column| {
+        format!(
+            "`hooks.PreToolUse{path}` {what} (line {line}, column {column}), {ignored}: correct or remove that entry"
+        )
+    };
+    assert_eq!(
+        notes(entries),
+        [
+            place("[0].hooks[1]", "has the unknown type `shell`", 2, 81),
+            place("[1].matcher", "is a number, not a string", 3, 21),
+            place("[1].hooks[0]", "has a string for a timeout", 3, 62),
+            place("[2].hooks[0]", "has no type", 4, 20),
+            place("[2].hooks[1]", "has no string `command`", 4, 38),
+            place("[2].hooks[2]", "has a number for a type", 4, 68),
+            place("[2].hooks[3]", "is a number, not an object", 4, 72),
+            place("[3]", "has no array `hooks`", 4, 77),
+            place("[4]", "is a string, not an object", 4, 81),
+        ]
+    );
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Event → facts: what a call would do, in words that rules can be about.
+
+pub(crate) mod overlap;
+mod path;
+mod shell;
+
+use serde::Serialize;
+use tenterhook_event::Event;
+
+pub(crate) use path::{Found, Ground};
+pub use path::{PathFact, Place};
+pub(crate) use shell::expand_braces;
+pub use shell::{ShellCommand, ShellOption, Unread, Word};
+
+/// What the caller knows about the machine. The working directory and the project come with the event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Surroundings<'a> {
+    /// The home directory of whoever runs the agent.
+    pub home: Option<&'a str>,
+}
+
+/// What one call would do.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Facts {
+    /// Every command that would run, however it is wrapped.
+    pub commands: Vec<ShellCommand>,
+    /// Every path the call names outside a command.
+    pub paths: Vec<PathFact>,
+    /// Whether some shell text could not be understood.
+    pub unparsed: bool,
+    /// The texts that could not be understood, or that nobody reads.
+    pub unread: Vec<Unread>,
+}
+
+/// Reads what a call would do. Bounded by the size of the text and of its tree, never by a clock.
+pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
+    let Some(tool) = &event.tool else { return Facts::default() };
+    let cwd = event.cwd.as_deref().or(event.project.as_deref());
+    let ground = Ground::new(around.home, event.project.as_deref().or(cwd));
+    let named = tool.paths().into_iter();
+    let files = tool.urls().into_iter().filter(|url| url.starts_with("file://"));
+    let paths = named.chain(files).map(|text| {
+        // Tools take `~` for the home directory as a shell does.
+        let whole = home_of(text, &ground.home);
+        let found = Found { text, shape: whole.as_deref().unwrap_or(text), dynamic: false, pattern: false };
+        ground.fact(&found, cwd)
+    });
+    let paths = paths.collect();
+    let read = shell::read(&tool.commands(), &ground, cwd);
+    Facts { commands: read.commands, paths, unparsed: read.unparsed, unread: read.unread }
+}
+
+/// The text with a leading `~` replaced.
+fn home_of(text: &str, home: &str) -> Option<String> {
+    let rest = text.strip_prefix('~')?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{home}{rest}"))
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where a path points, by its letters alone: nothing here looks at a disk.
+
+use serde::{Deserialize, Serialize};
+
+/// Stands for the home directory when nobody knows it, so that `~/x` still has a place.
+const SOME_HOME: &str = "/home/~";
+const TEMP: &[&str] = &["/tmp", "/var/tmp", "/var/folders"];
+
+/// Where a path points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Place {
+    /// The project's own directory.
+    ProjectRoot,
+    /// Something in the project.
+    InsideProject,
+    /// Neither in the project nor in a directory for temporary files.
+    OutsideProject,
+    /// A home directory itself.
+    Home,
+    /// The root of the file system.
+    Root,
+    /// Something in a directory for temporary files.
+    Temp,
+    /// It cannot be told: a variable, or a relative path in an unknown directory.
+    Unknown,
+}
+
+/// One path a call names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathFact {
+    /// As written, with quoting and known variables resolved.
+    pub text: String,
+    /// Whether part of it is only known when it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dynamic: bool,
+    /// Whether `*`, `?` or `[…]` in it are a pattern.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pattern: bool,
+    /// From the root, without `.` and `..`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+    /// From the home it lies in, as `~/…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_home: Option<String>,
+    /// From the project's root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_project: Option<String>,
+    /// Where it points.
+    pub places: Vec<Place>,
+}
+
+/// What paths are resolved against.
+#[derive(Debug, Clone)]
+pub(crate) struct Ground {
+    pub(crate) home: String,
+    pub(crate) project: Option<String>,
+}
+
+/// A path as it was found: `shape` is the text with `*` for whatever is not known.
+pub(crate) struct Found<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) shape: &'a str,
+    pub(crate) dynamic: bool,
+    pub(crate) pattern: bool,
+}
+
+// === impl Ground ===
+
+impl Ground {
+    pub(crate) fn new(home: Option<&str>, project: Option<&str>) -> Self {
+        let home = home.and_then(|home| resolve(None, home)).unwrap_or_else(|| SOME_HOME.to_owned());
+        Self { home, project: project.and_then(|project| resolve(None, project)) }
+    }
+
+    /// The place of a path, seen from a working directory.
+    pub(crate) fn fact(&self, found: &Found<'_>, cwd: Option<&str>) -> PathFact {
+        let starts_unknown = found.dynamic && found.shape.starts_with('*');
+        let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
+        let in_home = match &resolved {
+            Some(path) => self.in_home(path),
+            // Nobody knows where it starts, so it may well start at home.
+            None => found.shape.trim_start_matches('*').split_once('/').map(|(first, rest)| {
+                if first.is_empty() { format!("~/{rest}") } else { format!("~/{first}/{rest}") }
+            }),
+        };
+        let in_project = match (&resolved, &self.project) {
+            (Some(path), Some(project)) => below(path, project).map(str::to_owned),
+            _ => None,
+        };
+        let places = match &resolved {
+            Some(path) if !found.dynamic => self.places(if found.pattern { reach(path) } else { path }),
+            _ => vec![Place::Unknown],
+        };
+        PathFact {
+            text: found.text.to_owned(),
+            dynamic: found.dynamic,
+            pattern: found.pattern,
+            resolved,
+            in_home,
+            in_project,
+            places,
+        }
+    }
+
+    fn in_home(&self, path: &str) -> Option<String> {
+        if let Some(rest) = below(path, &self.home) {
+            return Some(tilde(rest));
+        }
+        if let Some(rest) = below(path, "/root").or_else(|| below(path, "/var/root")) {
+            return Some(tilde(rest));
+        }
+        let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
+        let rest = others.split_once('/').map_or("", |(_, rest)| rest);
+        Some(tilde(rest))
+    }
+
+    fn places(&self, path: &str) -> Vec<Place> {
+        let mut places = Vec::with_capacity(2);
+        match self.project.as_deref().and_then(|project| below(path, project)) {
+            Some("") => places.push(Place::ProjectRoot),
+            Some(_) => places.push(Place::InsideProject),
+            None if self.is_temporary(path) => places.push(Place::Temp),
+            None => places.push(Place::OutsideProject),
+        }
+        if path == "/" {
+            places.push(Place::Root);
+        }
+        if self.in_home(path).as_deref() == Some("~") {
+            places.push(Place::Home);
+        }
+        places
+    }
+
+    /// A home or project may itself lie in a directory for temporary files; neither it nor what
+    /// holds it is temporary then.
+    fn is_temporary(&self, path: &str) -> bool {
+        let in_temp = TEMP.iter().any(|temp| below(path, temp).is_some_and(|rest| !rest.is_empty()));
+        let holds_project = self.project.as_deref().is_some_and(|project| below(project, path).is_some());
+        in_temp && !holds_project && below(path, &self.home).is_none() && below(&self.home, path).is_none()
+    }
+}
+
+fn tilde(rest: &str) -> String {
+    if rest.is_empty() { "~".to_owned() } else { format!("~/{rest}") }
+}
+
+/// What remains of a path below a directory; empty for the directory itself.
+fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(rest),
+        None => rest.is_empty().then_some(""),
+    }
+}
+
+/// Resolves `.`, `..` and doubled slashes. `None` when a relative path has nothing to start from.
+pub(crate) fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    let start = if text.starts_with('/') { "" } else { cwd? };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in start.split('/').chain(text.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+        // Two other names of the root: a process's own view of it, and where macOS keeps the rest.
+        match parts.as_slice() {
+            ["proc", _, "root"] => parts.clear(),
+            ["private", "tmp" | "var" | "etc"] => {
+                parts.remove(0);
+            }
+            _ => {}
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}
+
+/// How far a pattern reaches: `/x/*` takes all of `/x`, while `/x/a*` names things in it.
+fn reach(path: &str) -> &str {
+    let mut rest = path;
+    while let Some((parent, last)) = rest.rsplit_once('/') {
+        if !takes_everything(last) {
+            break;
+        }
+        if parent.is_empty() {
+            return "/";
+        }
+        rest = parent;
+    }
+    rest
+}
+
+fn takes_everything(part: &str) -> bool {
+    let mut in_set = false;
+    let named = part.chars().any(|c| {
+        match c {
+            '[' => in_set = true,
+            ']' => in_set = false,
+            _ => return !in_set && c.is_alphanumeric(),
+        }
+        false
+    });
+    !named && part.contains(['*', '?', '['])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str, pattern: bool) -> Vec<Place> {
+        let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
+        let found = Found { text, shape: text, dynamic: false, pattern };
+        ground.fact(&found, Some("/home/user/project")).places
+    }
+
+    #[test]
+    fn a_path_has_its_place_however_it_is_spelled() {
+        use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
+        let table: &[(&str, &[Place])] = &[
+            (".", &[ProjectRoot]),
+            ("./", &[ProjectRoot]),
+            ("build/../../project", &[ProjectRoot]),
+            ("build", &[InsideProject]),
+            ("/home/user/project//build/.", &[InsideProject]),
+            ("..", &[OutsideProject, Home]),
+            ("/home/user/projects", &[OutsideProject]),
+            ("/home/other", &[OutsideProject, Home]),
+            ("/../..", &[OutsideProject, Root]),
+            ("/proc/self/root/", &[OutsideProject, Root]),
+            ("/tmp", &[OutsideProject]),
+            ("/tmp/x", &[Temp]),
+            ("/private/tmp/x", &[Temp]),
+            ("/tmp/../etc", &[OutsideProject]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(places(text, false), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_home_or_project_among_temporary_files_is_not_temporary() {
+        let ground = Ground::new(Some("/tmp/ci/home"), Some("/tmp/ci/work/project"));
+        for path in ["/tmp/ci/home/x", "/tmp/ci/home", "/tmp/ci", "/tmp/ci/work"] {
+            assert!(ground.places(path).contains(&Place::OutsideProject), "{path}");
+        }
+        assert_eq!(ground.places("/tmp/ci/other"), [Place::Temp]);
+    }
+
+    #[test]
+    fn a_pattern_that_takes_everything_has_the_place_of_its_directory() {
+        use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
+        let table: &[(&str, &[Place])] = &[
+            ("*", &[ProjectRoot]),
+            ("./.[!.]*", &[ProjectRoot]),
+            ("*.pyc", &[InsideProject]),
+            ("*/node_modules", &[InsideProject]),
+            ("/*", &[OutsideProject, Root]),
+            ("/home/user/*", &[OutsideProject, Home]),
+            ("/tmp/*", &[OutsideProject]),
+            ("/tmp/x*", &[Temp]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(places(text, true), *expected, "{text}");
+        }
+        assert_eq!(places("*", false), [InsideProject], "a file that is called *");
+    }
+
+    #[test]
+    fn without_a_working_directory_a_relative_path_is_unknown() {
+        let ground = Ground::new(None, None);
+        let found = Found { text: "x", shape: "x", dynamic: false, pattern: false };
+        assert_eq!(ground.fact(&found, None).places, [Place::Unknown]);
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Shell text → the commands that would run.
+//!
+//! The text is parsed to a tree and walked in the order of execution, with what is known of
+//! variables, the working directory and standard input. What cannot be understood is kept as
+//! [`Unread`], so that a rule can say what then.
+
+mod command;
+mod expand;
+mod find;
+mod invoke;
+mod options;
+mod redirect;
+mod scope;
+mod unread;
+mod walk;
+mod word;
+mod wrappers;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tenterhook_event::Command;
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
+
+use super::path::Ground;
+pub use command::ShellCommand;
+pub use options::ShellOption;
+use scope::Scope;
+pub use unread::Unread;
+pub use word::Word;
+pub(crate) use word::expand_braces;
+
+/// Longer texts are not read at all.
+const LONGEST_TEXT: usize = 64 * 1024;
+/// The parser takes quadratic time over long chains of these.
+const JOINTS: &[u8] = b"|()[<";
+const MOST_JOINTS: usize = 4096;
+/// Steps of the parser, in its own hundreds; an ordinary command takes a handful.
+const MOST_PARSER_STEPS: usize = 20_000;
+/// Nodes visited, commands fed and variables copied, for all texts of one call together.
+const MOST_STEPS: usize = 200_000;
+const MOST_COMMANDS: usize = 1_000;
+/// Nesting of the tree and of texts in texts.
+const DEEPEST: usize = 60;
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) commands: Vec<ShellCommand>,
+    pub(super) unread: Vec<Unread>,
+    pub(super) unparsed: bool,
+}
+
+/// Reads every command of a call.
+pub(super) fn read(commands: &[Command<'_>], ground: &Ground, cwd: Option<&str>) -> Read {
+    let mut reader = Reader {
+        ground,
+        parser: None,
+        commands: Vec::new(),
+        unread: Vec::new(),
+        unparsed: false,
+        steps: MOST_STEPS,
+        depth: 0,
+        exhausted: false,
+        defined: Vec::new(),
+        called: BTreeSet::new(),
+    };
+    for command in commands {
+        let mut scope = Scope::new(cwd, ground);
+        reader.exhausted = false;
+        let whole = match command {
+            Command::Text(text) => {
+                reader.text(text, &mut scope);
+                (*text).to_owned()
+            }
+            Command::Argv(words) => {
+                let words: Vec<_> = words.iter().map(|word| Word::literal(word)).collect();
+                reader.invoke(&words, &mut scope);
+                words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+            }
+        };
+        // A function that nobody calls by its name may still be called: by a trap, by an export.
+        for (body, scope) in std::mem::take(&mut reader.defined) {
+            if !reader.called.contains(&body) {
+                reader.text(&body, &mut scope.with_any_arguments());
+            }
+        }
+        if reader.exhausted {
+            reader.give_up("too large or too deeply nested", &whole);
+        }
+    }
+    Read { commands: reader.commands, unread: reader.unread, unparsed: reader.unparsed }
+}
+
+struct Reader<'a> {
+    ground: &'a Ground,
+    parser: Option<Parser>,
+    commands: Vec<ShellCommand>,
+    unread: Vec<Unread>,
+    unparsed: bool,
+    steps: usize,
+    depth: usize,
+    exhausted: bool,
+    /// Bodies of functions, with the scope they were defined in.
+    defined: Vec<(Arc<str>, Scope)>,
+    called: BTreeSet<Arc<str>>,
+}
+
+impl Reader<'_> {
+    /// Reads one text as a script, in the given scope.
+    fn text(&mut self, text: &str, scope: &mut Scope) {
+        if text.len() > LONGEST_TEXT {
+            return self.give_up("longer than 64 KiB", text);
+        }
+        if text.bytes().filter(|byte| JOINTS.contains(byte)).count() > MOST_JOINTS {
+            return self.give_up("too many pipes and brackets", text);
+        }
+        // The parser takes NUL for the end of the text; a shell drops it and goes on.
+        if text.contains('\0') {
+            self.give_up("it contains NUL bytes", text);
+            return self.text(&text.replace('\0', ""), scope);
+        }
+        if !self.spend(1 + text.len() / 16) || !self.enter() {
+            return;
+        }
+        match self.parse(text) {
+            None => self.give_up("the parser gave up", text),
+            Some(tree) => {
+                if tree.root_node().has_error() {
+                    self.give_up("the syntax was not understood", text);
+                }
+                self.walk(tree.root_node(), text, scope);
+            }
+        }
+        self.leave();
+    }
+
+    fn parse(&mut self, text: &str) -> Option<Tree> {
+        if self.parser.is_none() {
+            let mut parser = Parser::new();
+            parser.set_language(&Language::new(tree_sitter_bash::LANGUAGE)).ok()?;
+            self.parser = Some(parser);
+        }
+        let parser = self.parser.as_mut()?;
+        let mut steps = 0usize;
+        let mut enough = |_: &ParseState| {
+            steps += 1;
+            if steps > MOST_PARSER_STEPS {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut enough);
+        let bytes = text.as_bytes();
+        let tree =
+            parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    }
+
+    /// The text counts as not understood.
+    fn give_up(&mut self, why: &'static str, text: &str) {
+        self.unparsed = true;
+        self.unread.push(Unread::new(why, text));
+    }
+
+    /// The text is not shell, or not known: nobody reads it.
+    fn pass_over(&mut self, why: &'static str, text: &str) {
+        self.unread.push(Unread::new(why, text));
+    }
+
+    /// One level deeper; false when there is no going deeper.
+    fn enter(&mut self) -> bool {
+        if self.depth >= DEEPEST || self.exhausted {
+            self.exhausted = true;
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Spends steps; false when none are left.
+    fn spend(&mut self, steps: usize) -> bool {
+        match self.steps.checked_sub(steps) {
+            Some(left) if !self.exhausted => {
+                self.steps = left;
+                true
+            }
+            _ => {
+                self.exhausted = true;
+                false
+            }
+        }
+    }
+}

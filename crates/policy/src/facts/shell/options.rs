@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Options and operands of a command, by the customs of getopt.
+
+use serde::Serialize;
+
+use super::word::Word;
+
+/// One option word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShellOption {
+    /// Without its dashes: a long name, or a cluster of letters.
+    pub name: String,
+    /// Whether it was written with two dashes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub long: bool,
+}
+
+/// The words of a command, told apart.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) options: Vec<ShellOption>,
+    pub(super) operands: Vec<Word>,
+    pub(super) values: Vec<Word>,
+    /// Whether an unknown word may turn out to be an option.
+    pub(super) open: bool,
+}
+
+/// Which options of a program take a value: letters, then long names.
+type Values = (&'static str, &'static [&'static str]);
+
+/// Only programs for which mistaking a value for an operand would matter to somebody.
+fn values_of(program: &str) -> Values {
+    match program {
+        "curl" => (
+            "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
+            &[
+                "data",
+                "data-ascii",
+                "data-binary",
+                "data-raw",
+                "data-urlencode",
+                "form",
+                "form-string",
+                "header",
+                "upload-file",
+                "output",
+                "request",
+                "user",
+                "user-agent",
+                "cookie",
+                "cookie-jar",
+                "url",
+                "key",
+                "cert",
+                "cacert",
+                "config",
+                "netrc-file",
+                "proxy",
+                "referer",
+                "max-time",
+                "connect-timeout",
+                "retry",
+                "json",
+            ],
+        ),
+        "wget" => (
+            "oOaeBTwQPUt",
+            &["output-document", "output-file", "post-file", "post-data", "body-file", "header"],
+        ),
+        "ssh" => ("BbcDEeFIiJLlmOopQRSWw", &[]),
+        "scp" | "sftp" => ("cDFiJloPSX", &[]),
+        "rsync" => ("eTfB", &["rsh", "exclude", "include", "exclude-from", "include-from", "files-from"]),
+        "head" | "tail" => ("nc", &["lines", "bytes"]),
+        "grep" | "egrep" | "fgrep" => {
+            ("efmABC", &["regexp", "file", "include", "exclude", "exclude-dir", "max-count", "context"])
+        }
+        "rg" => ("efgtTmABC", &["regexp", "file", "glob", "type", "type-not", "max-count", "context"]),
+        "sed" => ("efl", &["expression", "file"]),
+        "awk" | "gawk" | "mawk" => ("Fvf", &["field-separator", "assign", "file"]),
+        "tar" => ("bCfgHKLNTVX", &["file", "directory", "files-from", "exclude", "exclude-from"]),
+        "base64" => ("w", &["wrap"]),
+        "git" => ("Cc", &["git-dir", "work-tree"]),
+        _ => ("", &[]),
+    }
+}
+
+/// Tells options, their values and operands apart.
+pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
+    let (letters, names) = values_of(program);
+    let mut parsed = Parsed::default();
+    let mut words = words.iter();
+    let mut options_are_over = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if options_are_over || !text.starts_with('-') || text == "-" {
+            parsed.open |= word.splits && !options_are_over;
+            parsed.operands.push(word.clone());
+        } else if word.is("--") {
+            options_are_over = true;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let (name, value) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            parsed.options.push(ShellOption { name: name.to_owned(), long: true });
+            if value.is_none() && names.contains(&name) {
+                parsed.values.extend(words.next().cloned());
+            }
+        } else {
+            let cluster = text.trim_start_matches('-');
+            let takes = cluster.char_indices().find(|(_, letter)| letters.contains(*letter));
+            let (name, value) = match takes {
+                Some((at, letter)) => {
+                    cluster.split_at_checked(at + letter.len_utf8()).unwrap_or((cluster, ""))
+                }
+                None => (cluster, ""),
+            };
+            parsed.options.push(ShellOption { name: name.to_owned(), long: false });
+            if takes.is_some() && value.is_empty() {
+                parsed.values.extend(words.next().cloned());
+            } else if !value.is_empty() {
+                let value = value.trim_start_matches('@');
+                let shape = word.shape.rsplit_once(value).map_or("*", |_| value);
+                parsed.values.push(Word {
+                    text: value.to_owned(),
+                    shape: shape.to_owned(),
+                    dynamic: word.dynamic,
+                    pattern: word.pattern,
+                    ..Word::default()
+                });
+            }
+        }
+    }
+    parsed
+}
+
+// === impl ShellOption ===
+
+impl ShellOption {
+    /// Whether this is the option of that name: one letter, or a long name as getopt completes it.
+    pub(crate) fn is(&self, wanted: &str) -> bool {
+        let one_letter = wanted.chars().nth(1).is_none();
+        match (self.long, one_letter) {
+            (false, true) => self.name.contains(wanted),
+            (false, false) | (true, true) => self.name == wanted,
+            // Which abbreviations are ambiguous depends on the program; any may be meant.
+            (true, false) => !self.name.is_empty() && wanted.starts_with(&self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Parsed {
+        let words: Vec<_> = line.split(' ').map(Word::literal).collect();
+        let (program, rest) = words.split_first().unwrap();
+        parse(&program.text, rest)
+    }
+
+    fn texts(words: &[Word]) -> Vec<&str> {
+        words.iter().map(|word| word.text.as_str()).collect()
+    }
+
+    #[test]
+    fn letters_are_found_in_clusters_and_names_in_abbreviations() {
+        let has = |line: &str, wanted: &str| parsed(line).options.iter().any(|option| option.is(wanted));
+        assert!(has("rm -fr x", "r"));
+        assert!(has("rm x -r", "r"));
+        assert!(has("rm --recurs x", "recursive"));
+        assert!(has("grep --file=x", "file"));
+        assert!(has("find . -delete", "delete"));
+        assert!(!has("rm -- -r", "r"));
+        assert!(!has("rm --force x", "r"));
+        assert!(!has("rm - x", "r"));
+    }
+
+    #[test]
+    fn values_of_known_options_are_no_operands() {
+        let scp = parsed("scp -i key file host:");
+        assert_eq!((texts(&scp.operands), texts(&scp.values)), (vec!["file", "host:"], vec!["key"]));
+        let curl = parsed("curl -sd@file https://x --upload-file f");
+        assert_eq!((texts(&curl.operands), texts(&curl.values)), (vec!["https://x"], vec!["file", "f"]));
+        assert_eq!(texts(&parsed("rm -rf -- -x y").operands), ["-x", "y"]);
+    }
+}

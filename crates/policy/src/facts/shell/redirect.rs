@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Redirections: files, here-documents and `<(…)` into a command, its output into files and `>(…)`.
+
+use tree_sitter::Node;
+
+use super::Reader;
+use super::command::fact;
+use super::expand::{named_children, slice};
+use super::invoke::Redirections;
+use super::scope::{Scope, Stream};
+use super::word::{Expansion, Word};
+
+impl Reader<'_> {
+    pub(super) fn redirected(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let outer = scope.stdin.clone();
+        let mut io = Redirections::default();
+        let mut more = Vec::new();
+        let redirects: Vec<_> = node.children_by_field_name("redirect", &mut node.walk()).collect();
+        for redirect in &redirects {
+            more.extend(self.redirect(*redirect, src, &mut io, scope));
+        }
+        let start = self.commands.len();
+        match node.child_by_field_name("body") {
+            Some(body) if body.kind() == "command" => self.command(body, src, io.clone(), more, scope),
+            Some(body) => {
+                self.walk(body, src, scope);
+                self.bare(&io, &more, scope);
+            }
+            None => self.bare(&io, &more, scope),
+        }
+        let mut printed = Stream::default();
+        self.flow(start, &mut printed);
+        scope.stdin = outer;
+        for redirect in redirects {
+            self.after_redirect(redirect, src, &printed, scope);
+        }
+    }
+
+    /// What a redirection does to the input of the command; returns words that are not its own.
+    pub(super) fn redirect(
+        &mut self,
+        node: Node<'_>,
+        src: &str,
+        io: &mut Redirections,
+        scope: &mut Scope,
+    ) -> Vec<Word> {
+        let mut more = Vec::new();
+        match node.kind() {
+            "file_redirect" => {
+                let into = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('<');
+                let targets: Vec<_> = node.children_by_field_name("destination", &mut node.walk()).collect();
+                for (at, target) in targets.into_iter().enumerate() {
+                    // `>(…)` runs after the command and on what it prints.
+                    if at == 0 && !into && target.kind() == "process_substitution" {
+                        continue;
+                    }
+                    let value = self.expand(target, src, scope);
+                    // The grammar takes the words after a redirection for more targets.
+                    if at > 0 {
+                        more.extend(value.into_words());
+                    } else if into && value.process {
+                        scope.stdin = Stream { from: value.from, texts: Vec::new() };
+                    } else {
+                        let path = fact(&value.into_word(), self.ground, scope.cwd.as_deref());
+                        if into { io.inputs.push(path) } else { io.outputs.push(path) }
+                    }
+                }
+            }
+            "herestring_redirect" => {
+                let mut whole = Expansion::default();
+                for child in named_children(node) {
+                    whole.append(self.expand(child, src, scope));
+                }
+                let word = whole.into_word();
+                scope.stdin = Stream { from: word.from, texts: vec![word.text.into()] };
+            }
+            "heredoc_redirect" => {
+                for child in named_children(node) {
+                    match child.kind() {
+                        "heredoc_body" => {
+                            let start = self.commands.len();
+                            self.walk_children(child, src, scope);
+                            let from = (start..self.commands.len()).collect();
+                            scope.stdin = Stream { from, texts: vec![slice(child, src).into()] };
+                        }
+                        "file_redirect" | "herestring_redirect" => {
+                            more.extend(self.redirect(child, src, io, scope));
+                        }
+                        _ => {}
+                    }
+                }
+                let arguments: Vec<_> = node.children_by_field_name("argument", &mut node.walk()).collect();
+                for argument in arguments {
+                    more.extend(self.words(argument, src, scope));
+                }
+            }
+            _ => self.walk_children(node, src, scope),
+        }
+        more
+    }
+
+    /// What stands behind a redirection and runs after the command: `<<EOF | sh`, `<<EOF && x`, `>(sh)`.
+    pub(super) fn after_redirect(&mut self, node: Node<'_>, src: &str, printed: &Stream, scope: &mut Scope) {
+        for child in named_children(node) {
+            match child.kind() {
+                "pipeline" => {
+                    let piped = scope.fed(printed);
+                    self.pipeline(&named_children(child), src, &piped);
+                }
+                "process_substitution" if slice(child, src).starts_with('>') => {
+                    let piped = scope.fed(printed);
+                    self.subshell(child, src, &piped);
+                }
+                "file_redirect" => self.after_redirect(child, src, printed, scope),
+                _ => {}
+            }
+        }
+        if let Some(right) = node.child_by_field_name("right") {
+            self.walk(right, src, scope);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The tree of a script, walked in the order in which it would run.
+
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::Reader;
+use super::expand::{named_children, slice};
+use super::invoke::Redirections;
+use super::scope::{Scope, Stream};
+use super::word::{Expansion, Word};
+
+/// A loop over this many known words is walked once for each.
+const MOST_ROUNDS: usize = 16;
+
+impl Reader<'_> {
+    pub(super) fn walk(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        if !self.spend(1) || !self.enter() {
+            return;
+        }
+        match node.kind() {
+            "command" => self.command(node, src, Redirections::default(), Vec::new(), scope),
+            "list" => self.list(node, src, scope),
+            "pipeline" => self.pipeline(&named_children(node), src, scope),
+            "redirected_statement" => self.redirected(node, src, scope),
+            "subshell" | "command_substitution" | "process_substitution" => {
+                self.subshell(node, src, scope);
+            }
+            "variable_assignment" => self.assign(node, src, scope),
+            "unset_command" => {
+                for name in named_children(node) {
+                    scope.set(slice(name, src), Expansion::default());
+                }
+            }
+            "for_statement" => self.each(node, src, scope),
+            "if_statement" | "case_statement" | "while_statement" | "c_style_for_statement" => {
+                self.branches(node, src, scope);
+            }
+            "function_definition" => self.define(node, src, scope),
+            "comment" | "word" | "raw_string" | "heredoc_start" | "heredoc_end" => {}
+            _ => self.walk_children(node, src, scope),
+        }
+        self.leave();
+    }
+
+    pub(super) fn walk_children(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        for child in named_children(node) {
+            self.walk(child, src, scope);
+        }
+    }
+
+    /// Walks the children in a copy of the scope; returns the commands found, by their index.
+    pub(super) fn subshell(&mut self, node: Node<'_>, src: &str, scope: &Scope) -> Vec<usize> {
+        let start = self.commands.len();
+        if self.spend(scope.size()) && self.enter() {
+            let mut inner = scope.clone();
+            let whole =
+                node.child_by_field_name("redirect").filter(|_| node.kind() == "command_substitution");
+            match whole {
+                // `$(<file)` prints the file without any program.
+                Some(redirect) => {
+                    let mut io = Redirections::default();
+                    let more = self.redirect(redirect, src, &mut io, &mut inner);
+                    self.bare(&io, &more, &inner);
+                }
+                None => self.walk_children(node, src, &mut inner),
+            }
+            self.leave();
+        }
+        (start..self.commands.len()).collect()
+    }
+
+    /// `a && b || c` leans to the left, as deep as it is long.
+    fn list(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let mut rights = Vec::new();
+        let mut left = node;
+        while left.kind() == "list" {
+            let or_else = left.children(&mut left.walk()).any(|child| child.kind() == "||");
+            let mut children = named_children(left).into_iter();
+            let Some(first) = children.next() else { break };
+            rights.extend(children.rev().map(|right| (or_else, right)));
+            left = first;
+        }
+        self.walk(left, src, scope);
+        for (or_else, right) in rights.into_iter().rev() {
+            if or_else && self.spend(scope.size()) {
+                let before = scope.clone();
+                self.walk(right, src, scope);
+                scope.meet(&before);
+            } else {
+                self.walk(right, src, scope);
+            }
+        }
+    }
+
+    /// Every stage gets what all stages before it may have printed.
+    pub(super) fn pipeline(&mut self, stages: &[Node<'_>], src: &str, scope: &Scope) {
+        let mut stream = scope.stdin.clone();
+        for stage in stages {
+            let start = self.commands.len();
+            if !self.spend(scope.size() + stream.from.len() / 8) {
+                return;
+            }
+            let mut inner = scope.fed(&stream);
+            self.walk(*stage, src, &mut inner);
+            self.flow(start, &mut stream);
+        }
+    }
+
+    /// Adds what the commands since `start` print.
+    pub(super) fn flow(&self, start: usize, stream: &mut Stream) {
+        for (index, command) in self.commands.iter().enumerate().skip(start) {
+            stream.from.push(index);
+            for text in &command.said {
+                if !stream.texts.contains(text) {
+                    stream.texts.push(Arc::clone(text));
+                }
+            }
+        }
+    }
+
+    pub(super) fn command(
+        &mut self,
+        node: Node<'_>,
+        src: &str,
+        mut io: Redirections,
+        more: Vec<Word>,
+        scope: &mut Scope,
+    ) {
+        let outer = scope.stdin.clone();
+        let mut words = Vec::new();
+        let mut outputs = Vec::new();
+        let start = self.commands.len();
+        let mut at = None;
+        for child in named_children(node) {
+            // The grammar breaks some words, such as `-rf$IFS/`, into two.
+            if at.is_some_and(|at| {
+                !src.get(at..child.start_byte()).unwrap_or_default().contains(char::is_whitespace)
+            }) && !child.kind().ends_with("redirect")
+            {
+                self.give_up("the words could not be told apart", slice(node, src));
+            }
+            at = (!child.kind().ends_with("redirect")).then(|| child.end_byte());
+            match child.kind() {
+                "command_name" => {
+                    let name = named_children(child).into_iter().next().unwrap_or(child);
+                    words.extend(self.words(name, src, scope));
+                }
+                "file_redirect" | "herestring_redirect" => {
+                    words.extend(self.redirect(child, src, &mut io, scope));
+                    outputs.push(child);
+                }
+                // Only for this command's environment: `$NAME` on the same line is the older value.
+                "variable_assignment" => {
+                    let mut environment = scope.clone();
+                    self.assign(child, src, &mut environment);
+                }
+                "subshell" => self.walk(child, src, scope),
+                "comment" => {}
+                _ => words.extend(self.words(child, src, scope)),
+            }
+        }
+        words.extend(more);
+        if words.is_empty() {
+            self.bare(&io, &[], scope);
+        } else {
+            self.run(&words, &io, scope);
+        }
+        let mut printed = Stream::default();
+        if !outputs.is_empty() {
+            self.flow(start, &mut printed);
+        }
+        scope.stdin = outer;
+        for redirect in outputs {
+            self.after_redirect(redirect, src, &printed, scope);
+        }
+    }
+
+    fn assign(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
+        else {
+            // `NAME=` with nothing behind it.
+            if let Some(name) = node.child_by_field_name("name") {
+                scope.set(slice(name, src), Expansion::default());
+            }
+            return;
+        };
+        let adds = node.children(&mut node.walk()).any(|child| child.kind() == "+=");
+        let mut value = self.expand(value, src, scope).into_value();
+        let name = slice(name, src);
+        if adds {
+            let mut whole = scope.get(name).unwrap_or_else(|| Expansion::unknown(&format!("${name}"), false));
+            whole.append(value);
+            value = whole;
+        }
+        scope.set(name, value);
+    }
+
+    fn each(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let name =
+            node.child_by_field_name("variable").map(|name| slice(name, src).to_owned()).unwrap_or_default();
+        let values: Vec<_> = node.children_by_field_name("value", &mut node.walk()).collect();
+        let mut words = Vec::new();
+        for value in values {
+            words.extend(self.words(value, src, scope));
+        }
+        let Some(body) = node.child_by_field_name("body") else { return };
+        if words.is_empty() || words.len() > MOST_ROUNDS || words.iter().any(|word| word.dynamic) {
+            let mut unknown = Expansion::unknown(&format!("${name}"), false);
+            unknown.from.extend(words.iter().flat_map(|word| &word.from));
+            scope.set(&name, unknown);
+            return self.walk(body, src, scope);
+        }
+        for word in words {
+            scope.set(&name, Expansion::literal(&word.text));
+            self.walk(body, src, scope);
+        }
+    }
+
+    /// What is behind a condition may or may not have happened afterwards.
+    fn branches(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let before = scope.clone();
+        let mut ends = Vec::new();
+        for child in named_children(node) {
+            if matches!(child.kind(), "elif_clause" | "else_clause" | "case_item")
+                && self.spend(before.size())
+            {
+                let mut branch = before.clone();
+                self.walk(child, src, &mut branch);
+                ends.push(branch);
+            } else {
+                self.walk(child, src, scope);
+            }
+        }
+        for end in ends.iter().chain([&before]) {
+            scope.meet(end);
+        }
+    }
+
+    /// A function's body is read where it is called, with what is known there.
+    fn define(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let (Some(name), Some(body)) = (node.child_by_field_name("name"), node.child_by_field_name("body"))
+        else {
+            return;
+        };
+        let body: Arc<str> = slice(body, src).into();
+        self.defined.push((Arc::clone(&body), scope.clone()));
+        scope.define(slice(name, src), body);
+    }
+}

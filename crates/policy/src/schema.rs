@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The JSON Schema of the rule file, for editors and for the reference.
+
+/// The JSON Schema of the rule file.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(crate::load::wire::File).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_schema_names_every_key_and_says_what_it_means() {
+        let schema = super::schema();
+        let rule = &schema["$defs"]["Rule"]["properties"];
+        for key in ["id", "match", "verdict", "unparsed", "examples", "nudge"] {
+            assert!(rule[key].is_object(), "{key} in {schema:#}");
+        }
+        assert!(schema["$defs"]["Shell"]["properties"]["pipes_into"]["description"].is_string());
+    }
+}

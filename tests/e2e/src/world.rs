@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A throw-away home, the only one that a test's programs ever see.
+
+use std::ffi::OsStr;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::{self, Finished};
+use crate::programs::{self, Program};
+
+/// A home directory with a project in it. It is removed with the value, unless the test failed.
+#[derive(Debug)]
+pub struct World {
+    directory: TempDir,
+    root: PathBuf,
+    runs: AtomicU32,
+}
+
+/// A hook of the user's, as `tenterhook.yaml` takes it; it speaks Claude Code's dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct Hook<'a> {
+    /// The event, in our words.
+    pub on: &'a str,
+    /// The tool it is limited to.
+    pub tool: Option<&'a str>,
+    /// The body of a shell script.
+    pub script: &'a str,
+}
+
+impl World {
+    /// Makes an empty home and, in it, a project that is a repository, as most are: that is where
+    /// the search for the project's root must stop, since the home may lie in a repository itself.
+    pub fn new() -> Result<Self> {
+        let directory = TempDir::new()?;
+        let root = directory.path().to_owned();
+        let world = Self { directory, root, runs: AtomicU32::new(0) };
+        let git = world.project().join(".git");
+        fs::create_dir_all(git.join("objects"))?;
+        fs::create_dir_all(git.join("refs"))?;
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
+        Ok(world)
+    }
+
+    /// What the programs take for the user's home.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// The directory that agents are started in.
+    pub fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    /// Where Tenterhook keeps everything.
+    pub fn tenterhook_home(&self) -> PathBuf {
+        self.home().join(".tenterhook")
+    }
+
+    /// Makes a directory with one file in it, outside the project, that a test wants to keep.
+    pub fn precious(&self) -> Result<PathBuf> {
+        let precious = self.home().join("precious");
+        fs::create_dir_all(&precious)?;
+        fs::write(precious.join("thesis.txt"), "years of work\n")?;
+        Ok(precious)
+    }
+
+    /// Makes `hook` the one hook that Tenterhook runs.
+    pub fn write_hook(&self, hook: Hook<'_>) -> Result<()> {
+        let home = self.tenterhook_home();
+        fs::create_dir_all(&home)?;
+        let script = self.home().join("hook.sh");
+        fs::write(&script, format!("#!/bin/sh\n{}\n", hook.script))?;
+        fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))?;
+
+        let mut entry = json!({
+            "id": "under-test",
+            "on": hook.on,
+            "command": script,
+            "dialect": "claude",
+            "timeout": "5s",
+        });
+        if let (Some(tool), Some(fields)) = (hook.tool, entry.as_object_mut()) {
+            fields.insert("match".to_owned(), json!(tool));
+        }
+        // JSON is YAML.
+        fs::write(home.join("tenterhook.yaml"), json!({"hooks": [entry]}).to_string())?;
+        Ok(())
+    }
+
+    /// Runs our binary and waits for its success.
+    pub fn tenterhook(&self, args: &[&str]) -> Result<Finished> {
+        let mut command = self.command(Program::Tenterhook.path()?)?;
+        command.args(args);
+        process::run(&mut command, &self.next_logs())
+    }
+
+    /// The decisions on record, oldest first; none if nothing was ever recorded.
+    pub fn ledger(&self) -> Result<Vec<Value>> {
+        let text = match fs::read_to_string(self.tenterhook_home().join("ledger.jsonl")) {
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            text => text?,
+        };
+        text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+    }
+
+    /// `program` in the project with a clean environment: nothing of whoever runs the tests, their
+    /// keys above all, reaches an agent.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
+        command.env("PATH", programs::search_path()?).env("HOME", self.home());
+        command.env("CLAUDE_CONFIG_DIR", self.claude_config()).env("TENTERHOOK_HOME", self.tenterhook_home());
+        Ok(command)
+    }
+
+    /// A directory of its own for the output of each run.
+    pub(crate) fn next_logs(&self) -> PathBuf {
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        self.root.join("logs").join(run.to_string())
+    }
+
+    pub(crate) fn claude_config(&self) -> PathBuf {
+        self.home().join(".claude")
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.directory.disable_cleanup(true);
+            // The test has failed already; not being able to say where it lies changes nothing.
+            drop(writeln!(std::io::stderr(), "kept for inspection: {}", self.root.display()));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! As much of HTTP/1.1 as a model client on loopback needs: one request per connection, bodies of
+//! known length. Anything else is refused loudly rather than guessed at.
+
+use std::io::{self, BufRead, Read, Write};
+
+use serde_json::{Value, json};
+
+/// Far above what any client sends; a bound only so that garbage ends.
+const MAX_HEAD_BYTES: u64 = 64 * 1024;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    /// Without the query.
+    pub(crate) path: String,
+    pub(crate) body: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Response {
+    status: Status,
+    content_type: &'static str,
+    body: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Status {
+    Ok,
+    BadRequest,
+    NotFound,
+}
+
+/// Reads one request; `None` if the peer closed without sending any.
+pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Request>> {
+    let mut head = stream.by_ref().take(MAX_HEAD_BYTES);
+    let mut line = String::new();
+    if head.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let mut words = line.split_whitespace();
+    let (Some(method), Some(target)) = (words.next(), words.next()) else {
+        return Err(malformed("no request line"));
+    };
+    let method = method.to_owned();
+    let path = target.split('?').next().unwrap_or_default().to_owned();
+    let length = read_headers(&mut head)?;
+
+    let mut body = Vec::new();
+    stream.take(length).read_to_end(&mut body)?;
+    if body.len() as u64 != length {
+        return Err(malformed("the body is shorter than its content-length"));
+    }
+    Ok(Some(Request { method, path, body }))
+}
+
+/// Reads up to the blank line and returns the length of the body.
+fn read_headers(head: &mut impl BufRead) -> io::Result<u64> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if head.read_line(&mut line)? == 0 {
+            return Err(malformed("the head does not end"));
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            return Ok(length);
+        }
+        let (name, value) = line.split_once(':').ok_or_else(|| malformed("a header has no colon"))?;
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().map_err(|_| malformed("content-length is not a number"))?;
+        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+            return Err(malformed("chunked bodies are not supported"));
+        }
+    }
+}
+
+fn malformed(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+impl Response {
+    pub(crate) fn json(status: Status, body: &Value) -> Self {
+        Self { status, content_type: "application/json", body: body.to_string().into_bytes() }
+    }
+
+    pub(crate) fn error(status: Status, message: &str) -> Self {
+        let kind = match status {
+            Status::Ok => "none",
+            Status::BadRequest => "invalid_request_error",
+            Status::NotFound => "not_found_error",
+        };
+        Self::json(status, &json!({"type": "error", "error": {"type": kind, "message": message}}))
+    }
+
+    /// A whole event stream at once: clients parse it as it comes, and a known length keeps the
+    /// framing trivial.
+    pub(crate) fn event_stream(events: &[(&str, Value)]) -> Self {
+        let texts: Vec<_> =
+            events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n")).collect();
+        Self { status: Status::Ok, content_type: "text/event-stream", body: texts.concat().into_bytes() }
+    }
+
+    /// The same head with no body, as HEAD demands.
+    pub(crate) fn without_body(mut self) -> Self {
+        self.body.clear();
+        self
+    }
+
+    pub(crate) fn write(&self, stream: &mut impl Write) -> io::Result<()> {
+        let status = match self.status {
+            Status::Ok => "200 OK",
+            Status::BadRequest => "400 Bad Request",
+            Status::NotFound => "404 Not Found",
+        };
+        let Self { content_type, body, .. } = self;
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n"
+        )?;
+        stream.write_all(body)?;
+        stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mut bytes: &[u8]) -> io::Result<Option<Request>> {
+        read_request(&mut bytes)
+    }
+
+    #[test]
+    fn a_request_is_method_path_and_body() {
+        let request = read(b"POST /v1/messages?beta=true HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}next");
+        let expected = Request { method: "POST".into(), path: "/v1/messages".into(), body: b"{}".into() };
+        assert_eq!(request.unwrap(), Some(expected));
+    }
+
+    #[test]
+    fn a_silent_peer_is_no_request() {
+        assert_eq!(read(b"").unwrap(), None);
+    }
+
+    #[test]
+    fn what_cannot_be_framed_is_refused() {
+        for (bytes, why) in [
+            (&b"\r\n"[..], "no request line"),
+            (b"GET / HTTP/1.1\r\n", "the head does not end"),
+            (b"GET / HTTP/1.1\r\nhost\r\n\r\n", "a header has no colon"),
+            (b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "content-length is not a number"),
+            (
+                b"POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\n{}",
+                "the body is shorter than its content-length",
+            ),
+            (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", "chunked bodies are not supported"),
+        ] {
+            assert_eq!(read(bytes).unwrap_err().to_string(), why);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `tenterhook-model-server SCRIPT.json`: serves a script to an agent run by hand or by another
+//! language's tests. The first line on stdout is the base URL; it stops when stdin closes, so that
+//! it cannot outlive whoever started it.
+
+use std::error::Error;
+use std::io::{Write, copy, sink, stdin, stdout};
+
+use tenterhook_model_server::{ModelServer, Script};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: tenterhook-model-server SCRIPT.json")?;
+    let script: Script = serde_json::from_slice(&std::fs::read(path)?)?;
+    let server = ModelServer::start(script)?;
+    writeln!(stdout(), "{}", server.url())?;
+    copy(&mut stdin().lock(), &mut sink())?;
+    Ok(())
+}

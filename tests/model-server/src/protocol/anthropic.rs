@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Anthropic Messages: `POST /v1/messages`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::conversation::ToolResult;
+use crate::http::{Response, Status};
+use crate::protocol::Protocol;
+use crate::script::Turn;
+
+pub(crate) struct Messages;
+
+impl Protocol for Messages {
+    fn serves(&self, path: &str) -> bool {
+        path == "/v1/messages"
+    }
+
+    fn offers_tools(&self, body: &Value) -> bool {
+        body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty())
+    }
+
+    fn tool_results(&self, body: &Value) -> Vec<ToolResult> {
+        let messages = items(body.get("messages"));
+        let blocks = messages.flat_map(|message| items(message.get("content")));
+        blocks.filter(|block| is(block, "tool_result")).map(tool_result).collect()
+    }
+
+    fn reply(&self, body: &Value, turn: &Turn) -> Response {
+        let model = body.get("model").cloned().unwrap_or(Value::Null);
+        let blocks = blocks(turn);
+        let stop_reason = if turn.tool_calls.is_empty() { "end_turn" } else { "tool_use" };
+        if body.get("stream") == Some(&Value::Bool(true)) {
+            Response::event_stream(&events(&model, &blocks, stop_reason))
+        } else {
+            Response::json(Status::Ok, &message(&model, &blocks, Some(stop_reason)))
+        }
+    }
+}
+
+fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is(block: &Value, kind: &str) -> bool {
+    block.get("type").and_then(Value::as_str) == Some(kind)
+}
+
+fn string(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The content is either a string or a list of blocks.
+fn tool_result(block: &Value) -> ToolResult {
+    let text = match block.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        content => {
+            let texts = items(content).filter(|part| is(part, "text"));
+            texts.map(|part| string(part, "text")).collect::<Vec<_>>().join("\n")
+        }
+    };
+    let is_error = block.get("is_error") == Some(&Value::Bool(true));
+    ToolResult { call_id: string(block, "tool_use_id"), is_error, text }
+}
+
+fn blocks(turn: &Turn) -> Vec<Value> {
+    let text = turn.text.iter().map(|text| json!({"type": "text", "text": text}));
+    let calls = turn.tool_calls.iter().map(
+        |call| json!({"type": "tool_use", "id": fresh_id("toolu"), "name": call.name, "input": call.input}),
+    );
+    text.chain(calls).collect()
+}
+
+fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>) -> Value {
+    json!({
+        "id": fresh_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": blocks,
+        "stop_reason": stop_reason,
+        "stop_sequence": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    })
+}
+
+fn events(model: &Value, blocks: &[Value], stop_reason: &str) -> Vec<(&'static str, Value)> {
+    let start = json!({"type": "message_start", "message": message(model, &[], None)});
+    let mut events = vec![("message_start", start)];
+    for (index, block) in blocks.iter().enumerate() {
+        let (empty, delta) = if is(block, "tool_use") {
+            let input = block.get("input").cloned().unwrap_or_else(|| json!({})).to_string();
+            (with(block, "input", json!({})), json!({"type": "input_json_delta", "partial_json": input}))
+        } else {
+            (with(block, "text", json!("")), json!({"type": "text_delta", "text": string(block, "text")}))
+        };
+        let start = json!({"type": "content_block_start", "index": index, "content_block": empty});
+        events.push(("content_block_start", start));
+        let delta = json!({"type": "content_block_delta", "index": index, "delta": delta});
+        events.push(("content_block_delta", delta));
+        events.push(("content_block_stop", json!({"type": "content_block_stop", "index": index})));
+    }
+    let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
+    let delta = json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}});
+    events.push(("message_delta", delta));
+    events.push(("message_stop", json!({"type": "message_stop"})));
+    events
+}
+
+fn with(block: &Value, key: &str, value: Value) -> Value {
+    let mut block = block.clone();
+    if let Some(fields) = block.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+    block
+}
+
+/// One counter for the whole process: a test that runs an agent twice against two servers must not
+/// see the same call id twice.
+fn fresh_id(prefix: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{prefix}_{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_results_come_in_order_whichever_way_they_are_written() {
+        let body = json!({"messages": [
+            {"role": "user", "content": "go"},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": "plain"},
+                {"type": "text", "text": "not a result"},
+                {"type": "tool_result", "tool_use_id": "b", "is_error": true,
+                 "content": [{"type": "text", "text": "one"}, {"type": "image"}, {"type": "text", "text": "two"}]},
+                {"type": "tool_result", "tool_use_id": "c"},
+            ]},
+        ]});
+        let result = |call_id: &str, is_error, text: &str| ToolResult {
+            call_id: call_id.into(),
+            is_error,
+            text: text.into(),
+        };
+        let expected =
+            vec![result("a", false, "plain"), result("b", true, "one\ntwo"), result("c", false, "")];
+        assert_eq!(Messages.tool_results(&body), expected);
+    }
+
+    #[test]
+    fn an_empty_list_of_tools_offers_none() {
+        assert!(!Messages.offers_tools(&json!({"tools": []})));
+        assert!(Messages.offers_tools(&json!({"tools": [{"name": "Bash"}]})));
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the model will say, in the order it will say it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The turns of the main agent. Requests that offer no tools (titles, summaries, prompt hooks) do
+/// not consume one.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// One answer of the model: text, tool calls, or both.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Turn {
+    pub(crate) text: Option<String>,
+    pub(crate) tool_calls: Vec<ToolCall>,
+}
+
+/// One call of a tool that the agent offered.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// The tool's name, as the agent spells it.
+    pub name: String,
+    /// Its arguments.
+    pub input: Value,
+}
+
+impl Script {
+    /// An empty script: the model says "done" at once.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a turn at the end.
+    #[must_use]
+    pub fn turn(mut self, turn: Turn) -> Self {
+        self.turns.push(turn);
+        self
+    }
+}
+
+impl Turn {
+    /// A turn that only says something. It ends the agent's run.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), tool_calls: Vec::new() }
+    }
+
+    /// A turn that calls one tool.
+    pub fn tool(name: impl Into<String>, input: Value) -> Self {
+        Self::default().and_tool(name, input)
+    }
+
+    /// Adds a tool call to this turn; several in one turn may run at the same time.
+    #[must_use]
+    pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
+        self.tool_calls.push(ToolCall { name: name.into(), input });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_script_file_reads_as_the_builder_writes() {
+        let file = json!({"turns": [
+            {"text": "look", "tool_calls": [{"name": "Bash", "input": {"command": "ls"}}]},
+            {"text": "bye"},
+        ]});
+        let built = Script::new()
+            .turn(Turn::text("look").and_tool("Bash", json!({"command": "ls"})))
+            .turn(Turn::text("bye"));
+        assert_eq!(serde_json::from_value::<Script>(file).unwrap(), built);
+    }
+
+    #[test]
+    fn a_misspelt_field_is_refused() {
+        let file = json!({"turns": [{"txt": "look"}]});
+        assert!(serde_json::from_value::<Script>(file).is_err());
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Bad input gets one clear line and a documented exit code, and nothing is written half.
+
+use serde_json::json;
+
+use crate::context::TestContext;
+
+/// What is piped into a gate, and the line that must come out.
+fn bad_payloads() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let deep = format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000));
+    let large = format!("{{\"tool_input\":\"{}\"}}", "x".repeat(50_000_000));
+    vec![
+        ("empty", vec![], "the payload is empty"),
+        ("blank", b" \n".to_vec(), "the payload is empty"),
+        ("broken", b"{\"tool_name\": ".to_vec(), "the payload is not JSON"),
+        ("text", b"hello".to_vec(), "the payload is not JSON"),
+        ("array", b"[]".to_vec(), "the payload is not a JSON object but an array"),
+        ("50 MB", large.into_bytes(), "the payload is larger than 32 MiB"),
+        ("10,000 deep", deep.into_bytes(), "recursion limit exceeded"),
+        ("NUL", b"{\"tool_name\":\"Ba\0sh\"}".to_vec(), "control character"),
+        ("not UTF-8", b"{\"tool_name\":\"\xff\"}".to_vec(), "invalid unicode"),
+        ("no tool", b"{\"hook_event_name\":\"PreToolUse\"}".to_vec(), "`tool_name` is not there"),
+    ]
+}
+
+#[test]
+fn a_payload_that_cannot_be_read_is_blocked_at_the_gate_in_one_line() {
+    for (name, payload, line) in bad_payloads() {
+        let test = TestContext::new();
+        let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], &payload);
+        assert_eq!(ran.exit, 2, "{name}: exit 2 blocks");
+        assert_eq!(ran.stdout, "", "{name}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{name}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("tenterhook: ") && ran.stderr.contains(line),
+            "{name}: {}",
+            ran.stderr
+        );
+        let ledger = test.ledger();
+        assert_eq!(ledger.len(), 1, "{name}: what could not be read is recorded too");
+        assert_eq!(ledger[0]["verdict"], "deny", "{name}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_prevented_a_bad_payload_does_not_keep_the_agent_going() {
+    let test = TestContext::new();
+    for event in ["stop", "post-tool-use", "session-end"] {
+        let ran = test.run_with(&["hook", "claude-code", event], b"nonsense");
+        assert_eq!((ran.exit, ran.stdout.as_str()), (1, ""), "{event}");
+    }
+}
+
+#[test]
+fn fire_and_explain_refuse_what_they_cannot_read_and_record_nothing() {
+    for (name, payload, line) in bad_payloads() {
+        let test = TestContext::new();
+        for verb in ["fire", "explain"] {
+            let ran = test.run_with(&[verb, "--event", "PreToolUse"], &payload);
+            assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{verb} {name}");
+            assert!(
+                ran.stderr.starts_with("error: ") && ran.stderr.contains(line),
+                "{verb} {name}: {}",
+                ran.stderr
+            );
+        }
+        assert!(test.ledger().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_event_is_recorded_whole_and_said() {
+    let test = TestContext::new();
+    let payload = json!({"hook_event_name": "Tomorrow", "session_id": "s"}).to_string();
+    let ran = test.run_with(&["hook", "claude-code", "tomorrow"], payload.as_bytes());
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""));
+    assert_eq!(
+        ran.stderr,
+        "tenterhook: warning: `Tomorrow` is no event of Claude Code that is known here; it was recorded as `other`\n"
+    );
+    assert_eq!(test.ledger()[0]["native_event"], "Tomorrow");
+
+    let ran = test.run_with(&["fire", "--event", "PreTolUse"], b"{}");
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.starts_with("error: `PreTolUse` is no event of Claude Code\nhint: known: Setup"));
+}
+
+#[test]
+fn an_unknown_harness_names_the_known_ones() {
+    let test = TestContext::new();
+    for args in
+        [&["hook", "klaude", "stop"][..], &["install", "klaude", "--yes"], &["fire", "--harness", "klaude"]]
+    {
+        let ran = test.run(args);
+        assert_eq!(ran.exit, 2, "{args:?}");
+        assert_eq!(ran.stderr, "error: `klaude` is no known harness\nhint: known: claude-code\n", "{args:?}");
+    }
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_read_is_left_alone() {
+    for text in ["{\"hooks\": ", "[]", "{\"hooks\": []}", "\u{0}", "{\"hooks\": {\"PreToolUse\": {}}}"] {
+        let test = TestContext::new();
+        let settings = test.write("person/.claude/settings.json", text);
+        let ran = test.run(&["install", "claude-code", "--yes"]);
+        assert_eq!(ran.exit, 1, "{text}");
+        assert!(ran.stderr.starts_with("error: "), "{text}: {}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(&settings).unwrap(), text);
+        assert!(!test.home().join("bin").exists(), "{text}: nothing was put in place");
+    }
+}
+
+#[test]
+fn a_settings_file_the_client_would_ignore_is_wired_but_not_called_guarded() {
+    for text in [
+        "{ // mine\n}\n",
+        "{\"disableAllHooks\": true}",
+        "{\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"type\":\"x\"}]}]}}",
+    ] {
+        let test = TestContext::new();
+        test.write("person/.claude/settings.json", text);
+        let ran = test.run(&["install", "claude-code", "--yes"]);
+        assert_eq!(ran.exit, 1, "{text}");
+        assert!(
+            ran.stdout.contains("note: ") && ran.stdout.contains("wired, but not guarded"),
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(
+            test.run(&["install", "claude-code", "--yes", "--json"]).json()["in_force"],
+            false,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_home_that_cannot_be_written_blocks_and_says_why() {
+    let test = TestContext::new();
+    let not_a_directory = test.write("file", "");
+    let home = not_a_directory.join("home");
+    let ran = test.run_with(
+        &["--home", home.to_str().unwrap(), "hook", "claude-code", "pre-tool-use"],
+        test.bash("ls").as_bytes(),
+    );
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("cannot be made"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_broken_policy_costs_its_own_rules_and_is_said_at_the_start_of_a_session() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n    verdict: maybe\n");
+    test.write("home/tenterhook.yaml", "hooks: [");
+    let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+
+    let start =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}).to_string();
+    let ran = test.run_with(&["hook", "claude-code", "session-start"], start.as_bytes());
+    let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+    assert_eq!(message, "Tenterhook: 2 of your rules or hooks cannot be used; run `tenterhook check`");
+
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("[DIR]/home/policy.yaml:"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("[DIR]/home/tenterhook.yaml:"), "{}", ran.stdout);
+}

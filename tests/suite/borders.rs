@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Dependencies point one way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::context::repository;
+
+/// Which of our crates each of our crates may use. `event` is the words; engine, policy and ledger
+/// meet only in the binaries.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("tenterhook-event", &[]),
+    ("tenterhook-document", &[]),
+    ("tenterhook-harness", &["tenterhook-event"]),
+    ("tenterhook-engine", &["tenterhook-document", "tenterhook-event", "tenterhook-harness"]),
+    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event"]),
+    ("tenterhook-ledger", &["tenterhook-event"]),
+    (
+        "tenterhook",
+        &[
+            "tenterhook-engine",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-ledger",
+            "tenterhook-policy",
+        ],
+    ),
+];
+
+/// What nobody who embeds the engine should have to build.
+const NOT_IN_THE_ENGINE: &[&str] = &[
+    "axum",
+    "clap",
+    "cel",
+    "globset",
+    "hyper",
+    "libsqlite3-sys",
+    "rusqlite",
+    "serde-saphyr",
+    "tonic",
+    "tree-sitter",
+];
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline", "--locked"])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap()
+}
+
+#[test]
+fn our_crates_use_only_what_lies_before_them_on_the_road() {
+    let metadata = metadata();
+    let allowed: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    let mut seen = BTreeSet::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = text(package, "name");
+        let in_crates = text(package, "manifest_path").contains("/crates/") && package["source"].is_null();
+        if !in_crates {
+            continue;
+        }
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("`{name}` is not in the table of borders"));
+        seen.insert(name.to_owned());
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = text(dependency, "name");
+            let counts = dependency["kind"].is_null() && used.starts_with("tenterhook");
+            assert!(!counts || allowed.contains(&used), "`{name}` must not use `{used}`");
+        }
+    }
+    assert_eq!(seen.len(), MAY_USE.len(), "the table of borders names a crate that is not there: {seen:?}");
+}
+
+#[test]
+fn embedding_the_engine_pulls_in_no_database_no_grammar_and_no_server() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "-p",
+            "tenterhook-engine",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--offline",
+            "--locked",
+        ])
+        .current_dir(repository())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let names: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains("tokio"), "the tree was read: {names:?}");
+    for banned in NOT_IN_THE_ENGINE {
+        assert!(!names.contains(banned), "the engine pulls in `{banned}`");
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A home of its own for every test, and the program run in a clean environment.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub(crate) struct TestContext {
+    dir: tempfile::TempDir,
+}
+
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) exit: i32,
+}
+
+/// The root of the repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+impl TestContext {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["person", "home", "work"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        Self { dir }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Where Tenterhook lives in this test.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn ledger(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.home().join("ledger.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Runs the program with a throw-away home and nothing else in its environment.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_with(args, b"")
+    }
+
+    pub(crate) fn run_with(&self, args: &[&str], stdin: &[u8]) -> Ran {
+        self.finish(self.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args), stdin)
+    }
+
+    pub(crate) fn command(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.path("work"))
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.path("person"))
+            .env("TENTERHOOK_HOME", self.home());
+        command
+    }
+
+    pub(crate) fn finish(&self, mut command: Command, stdin: &[u8]) -> Ran {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let stdin = stdin.to_vec();
+        // A program that refuses its input early closes the pipe on us.
+        let feeder = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+        let output: Output = child.wait_with_output().unwrap();
+        feeder.join().unwrap();
+        Ran {
+            stdout: self.neutral(&String::from_utf8(output.stdout).unwrap()),
+            stderr: self.neutral(&String::from_utf8(output.stderr).unwrap()),
+            exit: output.status.code().unwrap(),
+        }
+    }
+
+    /// The text without what differs from run to run.
+    fn neutral(&self, text: &str) -> String {
+        text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
+    }
+
+    /// A pre-tool payload of Claude Code that wants to run a command.
+    pub(crate) fn bash(&self, command: &str) -> String {
+        serde_json::json!({
+            "session_id": "s-1",
+            "cwd": self.path("work"),
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_use_id": "t-1",
+        })
+        .to_string()
+    }
+}
+
+impl Ran {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}

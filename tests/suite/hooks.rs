@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks of the person's own, from `tenterhook.yaml`, on real processes.
+
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext};
+
+fn settings(test: &TestContext, hooks: &str) {
+    test.write("home/tenterhook.yaml", &format!("hooks:\n{hooks}"));
+}
+
+fn fire(test: &TestContext, command: &str) -> Ran {
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes())
+}
+
+fn specific(ran: &Ran) -> Value {
+    ran.json()["hookSpecificOutput"].clone()
+}
+
+#[test]
+fn a_hook_rewrites_a_command_and_the_rewritten_one_is_judged() {
+    let test = TestContext::new();
+    let answer = |command: &str| json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": command}}});
+    test.write("answer.json", &answer("ls -a").to_string());
+    let cat = format!(
+        "  - {{id: rewrite, on: pre-tool, match: Bash, dialect: claude, command: 'cat {}'}}\n",
+        test.path("answer.json").display()
+    );
+    settings(&test, &cat);
+    assert_eq!(specific(&fire(&test, "ls"))["updatedInput"], json!({"command": "ls -a"}));
+
+    test.write("answer.json", &answer("rm -rf /").to_string());
+    let denied = specific(&fire(&test, "ls"));
+    assert_eq!(denied["permissionDecision"], "deny");
+    assert!(denied["updatedInput"].is_null());
+    let ledger = test.ledger();
+    let leaf = ledger.last().unwrap();
+    assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "what was asked");
+    assert_eq!(leaf["outcome"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
+}
+
+#[test]
+fn a_hook_in_our_own_dialect_reads_the_normal_form() {
+    let test = TestContext::new();
+    let script = test.write(
+        "hook.sh",
+        "#!/bin/sh\nread event\ncase $event in *'\"class\":\"shell\"'*) echo '{\"decision\":\"deny\",\"reason\":\"no \
+         shells\",\"nudge\":\"use Read\"}';; esac\n",
+    );
+    settings(
+        &test,
+        &format!("  - {{id: no-shell, on: [pre-tool], exec: [/bin/sh, '{}']}}\n", script.display()),
+    );
+    assert_eq!(
+        specific(&fire(&test, "ls"))["permissionDecisionReason"],
+        "no shells\n\n→ Suggested: use Read"
+    );
+    assert_eq!(test.ledger()[0]["outcome"]["trace"][0]["by"], "hook:no-shell");
+}
+
+#[test]
+fn a_hook_that_fails_is_open_or_closed_as_it_says_and_the_trace_says_why() {
+    let test = TestContext::new();
+    settings(&test, "  - {id: broken, on: pre-tool, command: 'echo boom >&2; exit 9'}\n");
+    assert_eq!(fire(&test, "ls").stdout, "");
+    let step = test.ledger()[0]["outcome"]["trace"][0].clone();
+    assert_eq!((step["status"].clone(), step["note"].clone()), (json!("failed"), json!("exit code 9: boom")));
+
+    settings(&test, "  - {id: broken, on: pre-tool, command: 'exit 9', fail: closed}\n");
+    assert_eq!(specific(&fire(&test, "ls"))["permissionDecision"], "deny");
+
+    settings(&test, "  - {id: slow, on: pre-tool, command: 'sleep 60', timeout: 100ms, fail: closed}\n");
+    let reason = specific(&fire(&test, "ls"))["permissionDecisionReason"].clone();
+    assert_eq!(reason, "the hook `slow` failed and is set to fail closed: no answer within 100ms");
+}
+
+#[test]
+fn a_prompt_is_blocked() {
+    let test = TestContext::new();
+    settings(&test, "  - {id: quiet, on: prompt, dialect: claude, command: 'echo not today >&2; exit 2'}\n");
+    let payload =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "go"}).to_string();
+    let ran = test.run_with(&["hook", "claude-code", "user-prompt-submit"], payload.as_bytes());
+    assert_eq!(ran.json(), json!({"decision": "block", "reason": "not today"}));
+}
+
+#[test]
+fn hooks_cannot_loosen_what_a_rule_forbids() {
+    let test = TestContext::new();
+    settings(
+        &test,
+        "  - {id: generous, on: pre-tool, priority: -100, command: 'echo {\\\"decision\\\":\\\"allow\\\"}'}\n",
+    );
+    let ran = fire(&test, "rm -rf /");
+    assert_eq!(specific(&ran)["permissionDecision"], "deny");
+}

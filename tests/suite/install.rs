@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Install and uninstall, as a person runs them.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+
+const FOREIGN: &str = "{\n    \"model\" : \"opus\",\n\n    \"hooks\": { \"Stop\": [ {\"hooks\":[]} ] } }";
+
+fn install(test: &TestContext) -> Value {
+    let ran = test.run(&["install", "claude-code", "--yes", "--json"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.json()
+}
+
+#[test]
+fn uninstall_brings_back_the_bytes_and_the_mode() {
+    let test = TestContext::new();
+    let settings = test.write("person/.claude/settings.json", FOREIGN);
+    std::fs::set_permissions(&settings, std::fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(install(&test)["changed"], true);
+    let installed: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    assert_eq!(installed["model"], "opus");
+    assert_eq!(installed["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook is still there");
+    assert_eq!(install(&test)["changed"], false, "twice is once");
+
+    let ran = test.run(&["uninstall", "claude-code", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
+    assert_eq!(std::fs::metadata(&settings).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
+    let test = TestContext::new();
+    install(&test);
+    let text = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let hooks = settings["hooks"].as_object().unwrap();
+    let group = &hooks["PreToolUse"][0];
+    let program = test.home().join("bin/tenterhook-hook");
+    assert_eq!(
+        *group,
+        json!({"_tenterhook": true, "matcher": "*", "hooks": [{
+            "type": "command",
+            "command": format!("'{}' claude-code pre-tool-use", program.display()),
+            "timeout": 60,
+            "onFailure": "block",
+        }]})
+    );
+    assert!(hooks["Stop"][0]["hooks"][0]["onFailure"].is_null());
+    let left: Vec<_> = ["WorktreeCreate", "WorktreeRemove", "MessageDisplay", "FileChanged"]
+        .into_iter()
+        .filter(|event| hooks.contains_key(*event))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(hooks.len(), 29);
+}
+
+#[test]
+fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
+    let test = TestContext::new();
+    install(&test);
+    let program = test.home().join("bin/tenterhook-hook");
+    let mut command = test.command(&program, &["claude-code", "pre-tool-use"]);
+    command.env("TENTERHOOK_HOME", test.path("elsewhere"));
+    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(test.ledger().len(), 1, "recorded at home");
+    assert!(!test.path("elsewhere").exists());
+
+    let mut command = test.command(&program, &["claude-code", "stop"]);
+    command.env_clear();
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s"}).to_string();
+    assert_eq!(test.finish(command, stop.as_bytes()).exit, 0, "with no environment at all");
+    assert_eq!(test.ledger().len(), 2);
+}
+
+#[test]
+fn homes_with_spaces_and_quotes_work() {
+    let test = TestContext::new();
+    let home = test.path("Application Support/it's $HOME \"here\"");
+    let ran = test.run(&["--home", home.to_str().unwrap(), "install", "claude-code", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let text = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let wired = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
+    // As the client runs it: through a shell.
+    let command = test.command(std::path::Path::new("/bin/sh"), &["-c", wired]);
+    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
+    assert!(home.join("ledger.jsonl").exists());
+}
+
+#[test]
+fn a_dry_run_shows_the_change_and_makes_none() {
+    let test = TestContext::new();
+    let settings = test.write("person/.claude/settings.json", FOREIGN);
+    let ran = test.run(&["install", "claude-code", "--dry-run"]);
+    assert_eq!(ran.exit, 0);
+    assert!(ran.stdout.contains('+') && ran.stdout.contains("\"_tenterhook\": true"), "{}", ran.stdout);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none());
+}
+
+#[test]
+fn without_a_terminal_and_without_yes_nothing_is_changed() {
+    let test = TestContext::new();
+    let settings = test.write("person/.claude/settings.json", FOREIGN);
+    let ran = test.run(&["install", "claude-code"]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("use `--yes` to go ahead"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
+}
+
+#[test]
+fn the_client_s_own_directory_is_respected_and_removed_again_if_it_was_not_there() {
+    let test = TestContext::new();
+    let dir = test.path("claude dir");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let run = |verb: &str| {
+        let mut command = test.command(program, &[verb, "claude-code", "--yes"]);
+        command.env("CLAUDE_CONFIG_DIR", &dir);
+        let ran = test.finish(command, b"");
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    };
+    run("install");
+    assert!(dir.join("settings.json").exists());
+    assert!(!test.path("person/.claude").exists());
+    run("uninstall");
+    assert!(!dir.exists(), "as it was before");
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The whole program, seen from outside. One binary: linking is what costs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on should stop where it is; and it may read its own environment"
+)]
+
+mod bad_input;
+mod borders;
+mod commands;
+mod context;
+mod fixtures;
+mod generated;
+mod hooks;
+mod install;
+mod source;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let list = include_str!("main.rs");
+    for entry in std::fs::read_dir(context::repository().join("tests/suite")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(list.contains(&format!("mod {module};")), "`{name}` is not in main.rs");
+        }
+    }
+}
