@@ -5,7 +5,7 @@ CARGO ?= cargo
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate bench e2e tools
+.PHONY: help run build test lint generate picture bench e2e tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -18,20 +18,26 @@ build: ## Build the optimised program: target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
 test: lint ## Everything that must hold, in a few minutes
-	$(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e
+	@if $(CARGO) nextest --version >/dev/null 2>&1; \
+		then $(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
+		else $(CARGO) test --locked --workspace --exclude tenterhook-e2e --lib --bins --tests; fi
 	$(CARGO) test --locked --workspace --exclude tenterhook-e2e --doc --quiet
 
 lint: ## Formatting, lints, and what dependencies may be
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	@if $(CARGO) deny --version >/dev/null 2>&1; \
-		then $(CARGO) deny --offline --log-level error check bans licenses sources; \
+		then $(CARGO) deny --log-level error check bans licenses sources; \
 		else echo "cargo-deny is not installed, its checks were left out (make tools installs it)"; fi
 
 generate: ## Write generated pages and schemas anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 
-bench: ## Measure; raw runs are kept in benches/runs
+picture: build ## Take the README's picture anew, from a real run of the demo
+	env -i PATH="$$PATH" HOME=/nonexistent target/release/tenterhook demo --fast --color always \
+		| sed '/^$$/,$$d' | python3 docs/assets/picture.py > docs/assets/demo.svg
+
+bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes

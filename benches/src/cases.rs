@@ -12,14 +12,14 @@ use tenterhook_policy::{RuleSet, Surroundings};
 
 use crate::measure::Case;
 
-const PAYLOAD: &[u8] =
+pub(crate) const PAYLOAD: &[u8] =
     br#"{"session_id":"89917c00-1a49-493b-9066-28df723315f3","transcript_path":"/home/dev/t.jsonl",
 "cwd":"/home/dev/work","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash",
 "tool_input":{"command":"cargo test --workspace 2>&1 | tail -n 40","description":"Run the tests"},
 "tool_use_id":"toolu_01"}"#;
 
 #[derive(Debug)]
-pub(crate) struct SetupError(String);
+pub(crate) struct SetupError(pub(crate) String);
 
 impl std::fmt::Display for SetupError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,6 +53,7 @@ pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
         fire("engine: fire, ten in-process hooks", 20_000.0, engine(EventKind::PreTool, 10)?, &call)?,
         decode(claude),
         judge(&call)?,
+        load(),
     ])
 }
 
@@ -84,6 +85,13 @@ fn decode(claude: &'static Harness) -> Case {
         drop(black_box(claude.decode(&door, black_box(PAYLOAD))));
     });
     Case { name: "harness: decode one Claude Code payload", limit_ns: None, run }
+}
+
+fn load() -> Case {
+    let run = Box::new(|| {
+        black_box(RuleSet::load_in_haste(RuleSet::baseline_sources()));
+    });
+    Case { name: "policy: load the rules compiled in", limit_ns: None, run }
 }
 
 fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {

@@ -7,6 +7,7 @@
 mod cases;
 mod measure;
 mod report;
+mod spawn;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,18 @@ fn main() -> ExitCode {
         let result = measure::run(case);
         println!("{}", report::line(&result));
         results.push(result);
+    }
+    match spawn::run() {
+        Ok(spawned) => {
+            for result in spawned {
+                println!("{}", report::line(&result));
+                results.push(result);
+            }
+        }
+        Err(error) => {
+            println!("{error}");
+            return ExitCode::FAILURE;
+        }
     }
     match report::keep(&results) {
         Ok(path) => println!("\nraw runs: {path}"),

@@ -32,19 +32,8 @@ pub(crate) struct Measured {
 
 pub(crate) fn run(mut case: Case) -> Measured {
     let calls = calibrate(&mut case.run);
-    let mut samples: Vec<f64> = (0..SAMPLES).map(|_| sample(&mut case.run, calls)).collect();
-    let raw = samples.clone();
-    samples.sort_by(f64::total_cmp);
-    let at = |part: usize| samples.get(samples.len() * part / 100).copied().unwrap_or(f64::NAN);
-    Measured {
-        name: case.name,
-        limit_ns: case.limit_ns,
-        calls_per_sample: calls,
-        min_ns: at(0),
-        median_ns: at(50),
-        p95_ns: at(95),
-        samples_ns: raw,
-    }
+    let samples = (0..SAMPLES).map(|_| sample(&mut case.run, calls)).collect();
+    Measured::of(case.name, case.limit_ns, calls, samples)
 }
 
 /// How many calls fill one sample; warms up on the way.
@@ -68,6 +57,19 @@ fn sample(run: &mut dyn FnMut(), calls: u32) -> f64 {
 }
 
 impl Measured {
+    pub(crate) fn of(
+        name: &'static str,
+        limit_ns: Option<f64>,
+        calls_per_sample: u32,
+        samples_ns: Vec<f64>,
+    ) -> Self {
+        let mut sorted = samples_ns.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: usize| sorted.get(sorted.len() * part / 100).copied().unwrap_or(f64::NAN);
+        let (min_ns, median_ns, p95_ns) = (at(0), at(50), at(95));
+        Self { name, limit_ns, calls_per_sample, min_ns, median_ns, p95_ns, samples_ns }
+    }
+
     /// Whether the median is within the limit.
     pub(crate) fn holds(&self) -> bool {
         self.limit_ns.is_none_or(|limit| self.median_ns <= limit)

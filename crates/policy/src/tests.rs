@@ -237,7 +237,7 @@ more: 1
              `subagent-stop`, `pre-compact`, `post-compact`, `context-warning`, `notification`, `stop`, `other`",
             "rules.yaml:13:5: rule `twice`: duplicate field `verdict`",
             "rules.yaml:22:5: invalid type: integer `7`, expected struct Rule",
-            "rules.yaml:10:5: rule `glob`: error parsing glob '[a': unclosed character class; missing ']'",
+            "rules.yaml:10:5: rule `glob`: `[a` has a `[` without its `]`",
             "rules.yaml:17:5: rule `good`: the id is taken by the rule at rules.yaml:3",
             "rules.yaml:18:5: rule `boast`: the example `ls` should get deny but gets none",
             "rules.yaml:18:5: rule `boast`: the example `rm x` should get allow but gets deny",

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Decision, Event, Outcome};
+use tenterhook_event::{Call, Decision, Event, EventKind, Outcome};
 use tenterhook_ledger::{Leaf, Log};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -92,7 +92,6 @@ fn last_leaf(home: &Home) -> Result<Leaf, CommandError> {
 #[derive(Default)]
 struct Counts {
     events: usize,
-    gates: usize,
     denied: usize,
     asked: usize,
     took: Vec<u64>,
@@ -101,19 +100,21 @@ struct Counts {
 impl Counts {
     fn add(&mut self, call: &Call, outcome: &Outcome, took_us: u64) {
         self.events += 1;
-        self.gates += usize::from(call.event.event == tenterhook_event::EventKind::PreTool);
         self.denied += usize::from(outcome.decision == Decision::Deny);
         self.asked += usize::from(outcome.decision == Decision::Ask);
-        self.took.push(took_us);
+        if call.event.event == EventKind::PreTool {
+            self.took.push(took_us);
+        }
     }
 
     fn tail(&mut self) -> String {
         self.took.sort_unstable();
         let median = self.took.get(self.took.len() / 2).copied().unwrap_or(0);
-        let Self { events, gates, denied, asked, .. } = self;
+        let Self { events, denied, asked, .. } = self;
+        let gates = self.took.len();
         format!(
             "\n{BOLD}{events}{BOLD:#} events, {gates} of them tool calls: {denied} denied, {asked} to be asked about; \
-             median {median} µs to decide.\n\nNext:\n  \
+             a tool call took {median} µs to decide (median).\n\nNext:\n  \
              tenterhook explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
              tenterhook install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
              tenterhook install claude-code                 {DIM}guard it{DIM:#}\n"

@@ -2,7 +2,9 @@
 
 //! Globs on names and on paths.
 
-use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use std::borrow::Cow;
+
+use fast_glob::glob_match;
 
 use crate::facts::overlap::overlap;
 use crate::facts::{PathFact, expand_braces};
@@ -11,7 +13,7 @@ use crate::facts::{PathFact, expand_braces};
 #[derive(Debug)]
 pub(crate) struct Names {
     texts: Vec<String>,
-    set: GlobSet,
+    globs: Vec<String>,
 }
 
 /// Globs on paths: some that must match, some that must not.
@@ -25,7 +27,6 @@ pub(crate) struct Paths {
 struct PathGlob {
     text: String,
     from: From,
-    matcher: GlobMatcher,
 }
 
 /// What a glob is relative to.
@@ -41,18 +42,16 @@ enum From {
 
 impl Names {
     pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
-        let mut set = GlobSetBuilder::new();
+        let mut globs = Vec::with_capacity(texts.len());
         for text in texts {
-            for text in alternatives(text)? {
-                set.add(Glob::new(&text).map_err(|error| error.to_string())?);
-            }
+            globs.extend(alternatives(text)?.iter().map(|glob| flat(glob).into_owned()));
         }
-        let set = set.build().map_err(|error| error.to_string())?;
-        Ok(Self { texts: texts.to_vec(), set })
+        Ok(Self { texts: texts.to_vec(), globs })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
-        self.set.is_match(name)
+        let name = flat(name);
+        self.globs.iter().any(|glob| glob_match(glob, name.as_ref()))
     }
 
     /// For people.
@@ -72,7 +71,7 @@ impl Paths {
                 None => (&mut wanted, text.as_str()),
             };
             for text in alternatives(text)? {
-                list.push(PathGlob::new(&text)?);
+                list.push(PathGlob::new(&text));
             }
         }
         if wanted.is_empty() {
@@ -102,7 +101,7 @@ impl Paths {
 // === impl PathGlob ===
 
 impl PathGlob {
-    fn new(text: &str) -> Result<Self, String> {
+    fn new(text: &str) -> Self {
         let from = match text {
             "~" => From::Home,
             text if text.starts_with("~/") => From::Home,
@@ -110,9 +109,7 @@ impl PathGlob {
             text if text.starts_with("**/") => From::Anywhere,
             _ => From::Project,
         };
-        let glob =
-            GlobBuilder::new(text).literal_separator(true).build().map_err(|error| error.to_string())?;
-        Ok(Self { text: text.to_owned(), from, matcher: glob.compile_matcher() })
+        Self { text: text.to_owned(), from }
     }
 
     fn form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
@@ -125,7 +122,7 @@ impl PathGlob {
     }
 
     fn matches(&self, path: &PathFact) -> bool {
-        self.form(path).is_some_and(|form| self.matcher.is_match(form))
+        self.form(path).is_some_and(|form| glob_match(&self.text, form))
     }
 
     /// A pattern or an unknown part may stand for a path that matches.
@@ -134,9 +131,37 @@ impl PathGlob {
     }
 }
 
-/// By our own hand: the glob library does not take `{,e}grep`, and overlaps are found without braces.
+/// Braces are opened here because overlaps are found without them.
 fn alternatives(text: &str) -> Result<Vec<String>, String> {
+    well_formed(text)?;
     expand_braces(text).ok_or_else(|| format!("`{text}` has too many alternatives"))
+}
+
+/// The glob library takes a broken glob for one that matches nothing: a rule that never matches
+/// would look like one that is in force.
+fn well_formed(glob: &str) -> Result<(), String> {
+    let mut letters = glob.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.next().is_none() => return Err(format!("`{glob}` ends in a backslash")),
+            '[' => {
+                // A `]` right after the opening is a letter of the set.
+                let set = letters.as_str().trim_start_matches(['!', '^']);
+                let inner = set.strip_prefix(']').unwrap_or(set);
+                let Some((_, rest)) = inner.split_once(']') else {
+                    return Err(format!("`{glob}` has a `[` without its `]`"));
+                };
+                letters = rest.chars();
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A `/` in a name is a letter like any other.
+fn flat(name: &str) -> Cow<'_, str> {
+    if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
 /// The last part of a glob that is long enough to be looked for.
@@ -151,4 +176,28 @@ fn listed(texts: &[String]) -> String {
     let more = texts.len().saturating_sub(SHOWN);
     let shown = shown.join(", ");
     if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_that_could_never_match_is_refused() {
+        for glob in ["a[b", "a[]", "a\\", "[!"] {
+            assert!(Names::new(&[glob.to_owned()]).is_err(), "{glob}");
+        }
+        for glob in ["a[b]", "[]]x", "[!a-z]", "a\\[", "{,e}grep"] {
+            assert!(Names::new(&[glob.to_owned()]).is_ok(), "{glob}");
+        }
+    }
+
+    #[test]
+    fn names_match_as_wholes_whatever_letters_are_in_them() {
+        let names = |glob: &str| Names::new(&[glob.to_owned()]).unwrap();
+        assert!(names("mcp*").matches("mcptest/echo"));
+        assert!(names("python[0-9]*").matches("python3.11"));
+        assert!(names("{,e,f}grep").matches("grep") && names("{,e,f}grep").matches("egrep"));
+        assert!(!names("rm").matches("rmdir"));
+    }
 }
