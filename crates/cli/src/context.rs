@@ -5,7 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tenterhook_event::{EventId, Timestamp};
-use tenterhook_harness::Door;
+use tenterhook_harness::{Door, Harness};
 
 use crate::args::Cli;
 use crate::env::{self, Env};
@@ -37,7 +37,7 @@ impl Context {
     }
 
     /// Mints an id and reads the clock: the door of one call.
-    pub(crate) fn door(&self, event: &str) -> Result<Door, CommandError> {
+    pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<Door, CommandError> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)
             .map_err(|error| CommandError::failed(format!("no randomness for an event id: {error}")))?;
@@ -45,7 +45,7 @@ impl Context {
         let ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
         let mut door = Door::new(id, Timestamp::from_unix_ms(ms), event);
-        door.project.clone_from(&self.env.claude_project_dir);
+        door.project = self.env.project_of(harness);
         door.user = Some(env::user());
         Ok(door)
     }

@@ -2,9 +2,11 @@
 
 //! Every environment variable we read, read once.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rustix::process::getuid;
+use tenterhook_harness::{HARNESSES, Harness};
 
 /// What the environment says. Nothing else in the program asks it.
 #[derive(Debug, Clone, Default)]
@@ -17,24 +19,38 @@ pub(crate) struct Env {
     pub(crate) xdg_state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`: where programs keep settings.
     pub(crate) xdg_config_home: Option<PathBuf>,
-    /// `CLAUDE_CONFIG_DIR`: where Claude Code keeps its settings.
-    pub(crate) claude_config_dir: Option<PathBuf>,
-    /// `CLAUDE_PROJECT_DIR`: the project, as Claude Code tells its hooks.
-    pub(crate) claude_project_dir: Option<String>,
+    /// What harnesses say through variables of their own, by the variables' names.
+    pub(crate) of_harnesses: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Env {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn read() -> Self {
         let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let of_harnesses = HARNESSES
+            .iter()
+            .flat_map(|harness| [Some(harness.installer.directory_variable), harness.project_variable])
+            .flatten()
+            .filter_map(|name| Some((name, path(name)?)))
+            .collect();
         Self {
             home: path("HOME"),
             tenterhook_home: path("TENTERHOOK_HOME"),
             xdg_state_home: path("XDG_STATE_HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
-            claude_config_dir: path("CLAUDE_CONFIG_DIR"),
-            claude_project_dir: std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| !dir.is_empty()),
+            of_harnesses,
         }
+    }
+
+    /// Where the harness keeps its settings.
+    pub(crate) fn settings_of(&self, harness: &Harness) -> Option<PathBuf> {
+        let directory = self.of_harnesses.get(harness.installer.directory_variable);
+        (harness.installer.settings)(directory.map(PathBuf::as_path), self.home.as_deref())
+    }
+
+    /// The project's root, as the harness tells its hooks.
+    pub(crate) fn project_of(&self, harness: &Harness) -> Option<String> {
+        self.of_harnesses.get(harness.project_variable?)?.to_str().map(ToOwned::to_owned)
     }
 }
 

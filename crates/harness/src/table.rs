@@ -20,6 +20,11 @@ pub struct Harness {
     pub proved_on: &'static [&'static str],
     /// Every event it fires.
     pub events: &'static [EventRow],
+    /// The variable in which it tells its hooks the project's root.
+    pub project_variable: Option<&'static str>,
+    /// How we get into its settings, and out again.
+    #[cfg(feature = "install")]
+    pub installer: crate::install::Installer,
     pub(crate) decode: fn(&Door, &[u8]) -> Result<Call, DecodeError>,
     pub(crate) encode: fn(&Call, &Outcome) -> Reply,
     pub(crate) refuse: fn(Option<&EventRow>, &str) -> Reply,

@@ -25,11 +25,12 @@ pub(super) struct ChangeArgs {
 }
 
 /// Where the harness keeps its settings.
-pub(super) fn settings_of(context: &Context) -> Result<PathBuf, CommandError> {
-    let env = &context.env;
-    let dir = env.claude_config_dir.clone().or_else(|| Some(env.home.as_ref()?.join(".claude")));
-    let dir = dir.ok_or_else(|| CommandError::failed("neither `HOME` nor `CLAUDE_CONFIG_DIR` is set"))?;
-    Ok(std::path::absolute(dir)?.join("settings.json"))
+pub(super) fn settings_of(context: &Context, harness: &Harness) -> Result<PathBuf, CommandError> {
+    let settings = context.env.settings_of(harness).ok_or_else(|| {
+        let variable = harness.installer.directory_variable;
+        CommandError::failed(format!("neither `HOME` nor `{variable}` is set"))
+    })?;
+    Ok(std::path::absolute(settings)?)
 }
 
 /// Shows the change and asks. Whether it is to be made.

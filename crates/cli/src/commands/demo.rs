@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let mut counts = Counts::default();
     for payload in SESSION.lines().filter(|line| !line.is_empty()) {
-        let mut door = context.door("")?;
+        let mut door = context.door(harness, "")?;
         door.project = Some(format!("{PERSON}/shop"));
         door.user = Some("dev".to_owned());
         let call = harness

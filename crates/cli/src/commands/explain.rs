@@ -112,8 +112,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
+    let harness = intake::harness(&args.harness)?;
     if let Some(command) = &args.command {
-        let door = context.door("PreToolUse")?;
+        let door = context.door(harness, "PreToolUse")?;
         let mut event = Event::new(door.id, door.ts, "explain", EventKind::PreTool, "PreToolUse");
         let here = std::env::current_dir()?.to_str().map(ToOwned::to_owned);
         event.cwd.clone_from(&here);
@@ -121,12 +122,11 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
         event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
         return Ok(Call { event, native: None });
     }
-    let harness = intake::harness(&args.harness)?;
     if !args.event.is_empty() && harness.event(&args.event).is_none() {
         return Err(super::fire::unknown_event(harness, &args.event));
     }
     let payload = intake::payload(args.file.as_deref())?;
-    let door = context.door(&args.event)?;
+    let door = context.door(harness, &args.event)?;
     harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
 }
 

@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Err(unknown_event(harness, &args.event));
     }
     let payload = intake::payload(args.file.as_deref())?;
-    let door = context.door(&args.event)?;
+    let door = context.door(harness, &args.event)?;
     let call = harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))?;
     let home = context.home()?;
     let memory = if args.record {

@@ -42,7 +42,7 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
     let home = context.home()?;
     home.make()?;
     let log = Log::new(home.ledger());
-    let door = context.door(event)?;
+    let door = context.door(harness, event)?;
     let call = match harness.decode(&door, &payload) {
         Ok(call) => call,
         Err(error) => {

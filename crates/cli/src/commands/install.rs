@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_harness::claude_code;
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
@@ -33,9 +32,8 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let settings = settings_of(context)?;
-    let wires = claude_code::events::wires();
-    let plan = claude_code::install::plan_install(&settings, &home.state, &home.receipts(), &wires)
+    let settings = settings_of(context, harness)?;
+    let plan = (harness.installer.plan_install)(&settings, &home.state, &home.receipts())
         .map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "install")?;
     if done {

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_harness::claude_code;
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
@@ -30,9 +29,9 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let settings = settings_of(context)?;
+    let settings = settings_of(context, harness)?;
     let plan =
-        claude_code::install::plan_uninstall(&settings, &home.receipts()).map_err(|error| refused(&error))?;
+        (harness.installer.plan_uninstall)(&settings, &home.receipts()).map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "uninstall")?;
     if done {
         plan.apply().map_err(|error| refused(&error))?;

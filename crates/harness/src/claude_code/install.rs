@@ -12,8 +12,9 @@ use jsonc_parser::{
     common::Ranged,
 };
 
+use super::events;
 use crate::install::{
-    Change, InstallError, Plan, file,
+    Change, InstallError, Installer, Plan, file,
     jsonc::{self, Created, Entry, Flaw, Node, Signature, Source},
     plan::Record,
     quote,
@@ -21,6 +22,16 @@ use crate::install::{
 };
 
 const HARNESS: &str = "claude-code";
+
+pub(super) const INSTALLER: Installer = Installer {
+    directory_variable: "CLAUDE_CONFIG_DIR",
+    settings: |directory, home| {
+        let directory = directory.map(Path::to_owned).or_else(|| Some(home?.join(".claude")));
+        Some(directory?.join("settings.json"))
+    },
+    plan_install: |settings, home, receipts| plan_install(settings, home, receipts, &events::wires()),
+    plan_uninstall,
+};
 
 const SIGNATURE: Signature = Signature { marker: "_tenterhook", is_our_command };
 

@@ -20,6 +20,9 @@ pub const HARNESS: Harness = Harness {
     title: "Claude Code",
     proved_on: &["2.1.325"],
     events: events::EVENTS,
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+    #[cfg(feature = "install")]
+    installer: install::INSTALLER,
     decode: decode::decode,
     encode: encode::encode,
     refuse: encode::refuse,

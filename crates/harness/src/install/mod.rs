@@ -13,6 +13,21 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
+use std::path::{Path, PathBuf};
+
 pub use error::InstallError;
 pub use plan::{Change, Plan};
 pub use shell::quote;
+
+/// How we get into one harness's settings, and out again.
+#[derive(Debug)]
+pub struct Installer {
+    /// The variable with which the harness is told to keep its settings elsewhere.
+    pub directory_variable: &'static str,
+    /// The settings file: below the directory the variable names, else below the person's home.
+    pub settings: fn(directory: Option<&Path>, home: Option<&Path>) -> Option<PathBuf>,
+    /// Plans our entries into the settings. `home` is Tenterhook's.
+    pub plan_install: fn(settings: &Path, home: &Path, receipts: &Path) -> Result<Plan, InstallError>,
+    /// Plans them out again.
+    pub plan_uninstall: fn(settings: &Path, receipts: &Path) -> Result<Plan, InstallError>,
+}
