@@ -43,7 +43,11 @@ pub(super) async fn run(
         return Err(Failure::TimedOut);
     };
     let exited = exited.map_err(|error| Failure::Failed(format!("its output could not be read: {error}")))?;
-    command.dialect.hear(&call.event, by, &exited).map_err(|misheard| Failure::Failed(misheard.to_string()))
+    command
+        .dialect
+        .hear(&call.event, by, &exited)
+        .map(|heard| heard.finding)
+        .map_err(|misheard| Failure::Failed(misheard.to_string()))
 }
 
 fn process(command: &Command, call: &Call) -> Process {

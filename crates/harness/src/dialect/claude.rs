@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Call, Decision, Event, EventKind, Finding, Flow, Merge, Modification, Origin};
 
-use super::{Dialect, Exited, Misheard};
+use super::{Dialect, Exited, Heard, Misheard};
 use crate::claude_code::HARNESS;
 use crate::claude_code::wire::{Behavior, HookOutput, PermissionDecision, Specific, Verdict};
 
@@ -73,7 +73,11 @@ fn env(event: &Event) -> Vec<(&'static str, String)> {
     project.map(|project| ("CLAUDE_PROJECT_DIR", project.clone())).into_iter().collect()
 }
 
-fn hear(event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
+fn hear(event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+    listen(event, by, exited).map(Heard::from)
+}
+
+fn listen(event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
     let stdout = String::from_utf8_lossy(&exited.stdout);
     let stdout = stdout.trim();
     // JSON is read at every exit code; anything that does not look like one object is text.
@@ -169,7 +173,7 @@ mod tests {
 
     fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, Misheard> {
         let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-        hear(&event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited)
+        hear(&event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited).map(|heard| heard.finding)
     }
 
     fn deny(name: &str) -> String {
@@ -242,7 +246,8 @@ mod tests {
     #[test]
     fn plain_text_reaches_the_model_at_prompts_only() {
         let exited = Exited { code: Some(0), stdout: b"it is noon\n".to_vec(), stderr: Vec::new() };
-        let context = |kind, native| hear(&event(kind, native), Origin::Engine, &exited).unwrap().context;
+        let context =
+            |kind, native| hear(&event(kind, native), Origin::Engine, &exited).unwrap().finding.context;
         assert_eq!(context(EventKind::Prompt, "UserPromptSubmit").as_deref(), Some("it is noon"));
         assert_eq!(context(EventKind::PreTool, "PreToolUse"), None);
     }

@@ -26,7 +26,36 @@ pub struct Dialect {
     pub timeout: Duration,
     pub(crate) stdin: fn(&Call) -> Vec<u8>,
     pub(crate) env: fn(&Event) -> Vec<(&'static str, String)>,
-    pub(crate) hear: fn(&Event, Origin, &Exited) -> Result<Finding, Misheard>,
+    pub(crate) hear: fn(&Event, Origin, &Exited) -> Result<Heard, Misheard>,
+}
+
+/// What a hook said, and what it wants of the engine beside that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heard {
+    /// About the event.
+    pub finding: Finding,
+    /// About how the event is dealt with.
+    pub control: Control,
+}
+
+/// What a hook wants of the engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Control {
+    /// Nothing.
+    #[default]
+    Go,
+    /// Ignore the hooks that come after it.
+    Skip,
+    /// Ask again, a little later.
+    Retry {
+        /// How much later.
+        delay: Duration,
+    },
+    /// It goes on by itself and decides nothing.
+    Detach {
+        /// How long it may.
+        limit: Duration,
+    },
 }
 
 /// What a command hook left behind when it ended.
@@ -64,8 +93,16 @@ impl Dialect {
     }
 
     /// What the hook said.
-    pub fn hear(&self, event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
+    pub fn hear(&self, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
         (self.hear)(event, by, exited)
+    }
+}
+
+// === impl Heard ===
+
+impl From<Finding> for Heard {
+    fn from(finding: Finding) -> Self {
+        Self { finding, control: Control::Go }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tenterhook_event::{Call, Decision, Event, Finding, Flow, Merge, Modification, Origin};
 
-use super::{Dialect, Exited, Misheard};
+use super::{Dialect, Exited, Heard, Misheard};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "native",
@@ -47,7 +47,11 @@ fn env(event: &Event) -> Vec<(&'static str, String)> {
     known.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned()))).collect()
 }
 
-fn hear(_event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
+fn hear(_event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+    listen(by, exited).map(Heard::from)
+}
+
+fn listen(by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
     match exited.code {
         Some(0) => {}
         Some(2) => return Ok(Finding::decided(by, Decision::Deny, exited.complaint())),
@@ -85,7 +89,7 @@ mod tests {
         let event =
             Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "x", EventKind::PreTool, "x");
         let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-        hear(&event, Origin::hook("h"), &exited)
+        hear(&event, Origin::hook("h"), &exited).map(|heard| heard.finding)
     }
 
     #[test]
