@@ -1,6 +1,8 @@
 # The two commands of a newcomer are `make run` and `make test`.
 
 CARGO ?= cargo
+# Where cargo builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Real clients are installed here, outside the repository.
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
@@ -12,9 +14,9 @@ help: ## Show this list
 
 run: build ## Build, then watch a recorded session being judged (in a throw-away home)
 	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
-		HOME="$$(mktemp -d)" target/release/tenterhook demo
+		HOME="$$(mktemp -d)" "$(TARGET)/release/tenterhook" demo
 
-build: ## Build the optimised program: target/release/tenterhook
+build: ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
 test: lint ## Everything that must hold, in a few minutes
@@ -34,7 +36,7 @@ generate: ## Write generated pages and schemas anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 
 picture: build ## Take the README's picture anew, from a real run of the demo
-	env -i PATH="$$PATH" HOME=/nonexistent target/release/tenterhook demo --fast --color always \
+	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \
 		| sed '/^$$/,$$d' | python3 docs/assets/picture.py > docs/assets/demo.svg
 
 bench: build ## Measure; raw runs are kept in benches/runs
@@ -42,7 +44,7 @@ bench: build ## Measure; raw runs are kept in benches/runs
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	$(CARGO) build --locked -p tenterhook
-	TENTERHOOK_BIN="$(CURDIR)/target/debug/tenterhook" \
+	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
 	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
 		$(CARGO) nextest run --locked -p tenterhook-e2e
 

@@ -5,12 +5,13 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use tenterhook_engine::{Engine, RegisterError};
-use tenterhook_event::{Call, EventId, EventKind, Finding, Origin, Timestamp};
+use tenterhook_engine::{Engine, Hook, RegisterError, say};
+use tenterhook_event::{Call, EventId, EventKind, Timestamp};
 use tenterhook_harness::{DecodeError, Door, Harness, find};
 use tenterhook_policy::{RuleSet, Surroundings};
+use tenterhook_when::When;
 
-use crate::measure::Case;
+use crate::measure::{Case, Limit};
 
 pub(crate) const PAYLOAD: &[u8] =
     br#"{"session_id":"89917c00-1a49-493b-9066-28df723315f3","transcript_path":"/home/dev/t.jsonl",
@@ -45,13 +46,35 @@ impl From<std::io::Error> for SetupError {
     }
 }
 
+/// The call that everything is measured on.
+pub(crate) fn call() -> Result<Call, SetupError> {
+    Ok(claude()?.decode(&door(), PAYLOAD)?)
+}
+
+fn claude() -> Result<&'static Harness, SetupError> {
+    find("claude-code").ok_or_else(|| SetupError("no such harness".into()))
+}
+
 pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
-    let claude = find("claude-code").ok_or_else(|| SetupError("no such harness".into()))?;
-    let call = Rc::new(claude.decode(&door(), PAYLOAD)?);
+    let call = Rc::new(call()?);
+    let one_of_fifty = Engine::builder().hooks(spread(50));
     Ok(vec![
-        fire("engine: fire, no hook matching", 2_000.0, engine(EventKind::Stop, 10)?, &call)?,
-        fire("engine: fire, ten in-process hooks", 20_000.0, engine(EventKind::PreTool, 10)?, &call)?,
-        decode(claude),
+        fire("engine: fire, no hook matching", Limit::Ns(2_000.0), engine(EventKind::Stop, 10)?, &call)?,
+        fire(
+            "engine: fire, ten in-process hooks",
+            Limit::Ns(20_000.0),
+            engine(EventKind::PreTool, 10)?,
+            &call,
+        )?,
+        fire("engine: fire, one hook", Limit::None, engine(EventKind::PreTool, 1)?, &call)?,
+        fire(
+            "engine: fire, 50 hooks, one matching",
+            Limit::Times(3.0, "engine: fire, one hook"),
+            one_of_fifty.build()?,
+            &call,
+        )?,
+        when(&call)?,
+        decode(claude()?),
         judge(&call)?,
         load(),
     ])
@@ -65,18 +88,46 @@ fn door() -> Door {
 fn engine(kind: EventKind, hooks: usize) -> Result<Engine, RegisterError> {
     let mut builder = Engine::builder();
     for _ in 0..hooks {
-        builder = builder.on(kind).run(|_| async { Finding::silent(Origin::Engine) });
+        builder = builder.on(kind).run(|_| async { say::nothing() });
     }
     builder.build()
 }
 
-fn fire(name: &'static str, limit_ns: f64, engine: Engine, call: &Rc<Call>) -> Result<Case, SetupError> {
+/// As many hooks as there may be, ten on each kind; one of them matches the tool of the call.
+fn spread(hooks: usize) -> Vec<Hook> {
+    let kinds = [
+        EventKind::PreTool,
+        EventKind::PostTool,
+        EventKind::Stop,
+        EventKind::Prompt,
+        EventKind::Notification,
+    ];
+    let kinds = kinds.iter().cycle().take(hooks).enumerate();
+    kinds
+        .map(|(number, kind)| {
+            let tool = if number == 0 { "Bash" } else { "Write|Edit" };
+            Hook::on(&format!("hook-{number}"), *kind).matching(tool).run(|_| async { say::nothing() })
+        })
+        .collect()
+}
+
+fn when(call: &Rc<Call>) -> Result<Case, SetupError> {
+    let text = "tool.class == \"shell\" && tool.args.command.contains(\"deploy\")";
+    let when = When::compile(text).map_err(|error| SetupError(error.to_string()))?;
+    let call = Rc::clone(call);
+    let run = Box::new(move || {
+        drop(black_box(when.holds(black_box(&call.event))));
+    });
+    Ok(Case { name: "when: one condition", limit: Limit::Ns(5_000.0), run })
+}
+
+fn fire(name: &'static str, limit: Limit, engine: Engine, call: &Rc<Call>) -> Result<Case, SetupError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let call = Rc::clone(call);
     let run = Box::new(move || {
         black_box(runtime.block_on(engine.fire(black_box(&call))));
     });
-    Ok(Case { name, limit_ns: Some(limit_ns), run })
+    Ok(Case { name, limit, run })
 }
 
 fn decode(claude: &'static Harness) -> Case {
@@ -84,14 +135,14 @@ fn decode(claude: &'static Harness) -> Case {
     let run = Box::new(move || {
         drop(black_box(claude.decode(&door, black_box(PAYLOAD))));
     });
-    Case { name: "harness: decode one Claude Code payload", limit_ns: None, run }
+    Case { name: "harness: decode one Claude Code payload", limit: Limit::None, run }
 }
 
 fn load() -> Case {
     let run = Box::new(|| {
         black_box(RuleSet::load_in_haste(RuleSet::baseline_sources()));
     });
-    Case { name: "policy: load the rules compiled in", limit_ns: None, run }
+    Case { name: "policy: load the rules compiled in", limit: Limit::None, run }
 }
 
 fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
@@ -104,5 +155,5 @@ fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
         let facts = tenterhook_policy::facts(&call.event, &Surroundings { home: Some("/home/dev") });
         black_box(tenterhook_policy::judge(&call.event, &facts, &loaded.rules));
     });
-    Ok(Case { name: "policy: facts and judge, one shell command", limit_ns: Some(50_000.0), run })
+    Ok(Case { name: "policy: facts and judge, one shell command", limit: Limit::Ns(50_000.0), run })
 }

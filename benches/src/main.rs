@@ -22,11 +22,11 @@ fn main() -> ExitCode {
     println!("{:<44} {:>10} {:>10} {:>10} {:>10}", "CASE", "MIN", "MEDIAN", "P95", "LIMIT");
     let mut results = Vec::new();
     for case in cases {
-        let result = measure::run(case);
+        let result = measure::run(case, &results);
         println!("{}", report::line(&result));
         results.push(result);
     }
-    match spawn::run() {
+    match cases::call().and_then(|call| spawn::run(&call)) {
         Ok(spawned) => {
             for result in spawned {
                 println!("{}", report::line(&result));

@@ -13,9 +13,19 @@ const SAMPLE: Duration = Duration::from_millis(2);
 /// Something to measure.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The most its median may be, in nanoseconds.
-    pub(crate) limit_ns: Option<f64>,
+    /// The most its median may be.
+    pub(crate) limit: Limit,
     pub(crate) run: Box<dyn FnMut()>,
+}
+
+/// The most a median may be.
+pub(crate) enum Limit {
+    /// It is only shown.
+    None,
+    /// Nanoseconds.
+    Ns(f64),
+    /// So many times the median of another case, measured before.
+    Times(f64, &'static str),
 }
 
 /// What came out: every sample, in nanoseconds per call.
@@ -30,10 +40,17 @@ pub(crate) struct Measured {
     pub(crate) samples_ns: Vec<f64>,
 }
 
-pub(crate) fn run(mut case: Case) -> Measured {
+pub(crate) fn run(mut case: Case, before: &[Measured]) -> Measured {
     let calls = calibrate(&mut case.run);
     let samples = (0..SAMPLES).map(|_| sample(&mut case.run, calls)).collect();
-    Measured::of(case.name, case.limit_ns, calls, samples)
+    let limit_ns = match case.limit {
+        Limit::None => None,
+        Limit::Ns(limit) => Some(limit),
+        Limit::Times(factor, name) => {
+            before.iter().find(|other| other.name == name).map(|other| other.median_ns * factor)
+        }
+    };
+    Measured::of(case.name, limit_ns, calls, samples)
 }
 
 /// How many calls fill one sample; warms up on the way.

@@ -15,7 +15,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-event", &[]),
     ("tenterhook-document", &[]),
     ("tenterhook-harness", &["tenterhook-event"]),
-    ("tenterhook-engine", &["tenterhook-document", "tenterhook-event", "tenterhook-harness"]),
+    ("tenterhook-when", &["tenterhook-event"]),
+    (
+        "tenterhook-engine",
+        &["tenterhook-document", "tenterhook-event", "tenterhook-harness", "tenterhook-when"],
+    ),
+    ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
     ("tenterhook-policy", &["tenterhook-document", "tenterhook-event"]),
     ("tenterhook-ledger", &["tenterhook-event"]),
     (
@@ -26,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-harness",
             "tenterhook-ledger",
             "tenterhook-policy",
+            "tenterhook-profile",
         ],
     ),
 ];

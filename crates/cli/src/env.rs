@@ -19,6 +19,8 @@ pub(crate) struct Env {
     pub(crate) xdg_state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`: where programs keep settings.
     pub(crate) xdg_config_home: Option<PathBuf>,
+    /// Every variable: headers of HTTP hooks may name one.
+    pub(crate) all: BTreeMap<String, String>,
     /// What harnesses say through variables of their own, by the variables' names.
     pub(crate) of_harnesses: BTreeMap<&'static str, PathBuf>,
 }
@@ -38,6 +40,9 @@ impl Env {
             tenterhook_home: path("TENTERHOOK_HOME"),
             xdg_state_home: path("XDG_STATE_HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
+            all: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
             of_harnesses,
         }
     }

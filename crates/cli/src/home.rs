@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
 use crate::error::CommandError;
+use crate::intake;
 
 /// A file in the state directory that says: somebody installed Tenterhook here.
 const MARK: &str = "home.json";
@@ -38,7 +39,7 @@ impl Home {
         if let Some(dir) = said {
             return Ok(Self::whole(absolute(dir)?));
         }
-        if let Some(home) = program.and_then(Self::around) {
+        if let Some(home) = program.map(Self::around).transpose()?.flatten() {
             return Ok(home);
         }
         if let Some(dir) = &env.tenterhook_home {
@@ -66,11 +67,21 @@ impl Home {
         Self { config: dir.clone(), state: dir }
     }
 
-    /// The home a program is installed in: `<home>/bin/<program>` beside a readable mark.
-    fn around(program: &Path) -> Option<Self> {
-        let state = program.parent().filter(|bin| bin.ends_with("bin"))?.parent()?;
-        let mark: Mark = serde_json::from_slice(&fs_err::read(state.join(MARK)).ok()?).ok()?;
-        Some(Self { state: state.to_owned(), config: mark.config })
+    /// The home a program is installed in: `<home>/bin/<program>` beside a mark. A mark that cannot
+    /// be read is an error: going on without it would let the environment choose the home.
+    fn around(program: &Path) -> Result<Option<Self>, CommandError> {
+        let state = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
+        let Some(state) = state else { return Ok(None) };
+        let path = state.join(MARK);
+        let unreadable = |why: String| {
+            CommandError::failed(format!("`{}` cannot be read: {why}", path.display()))
+                .hint("install again: `tenterhook install <harness>`")
+        };
+        let Some(text) = intake::regular_file(&path).map_err(|error| unreadable(error.to_string()))? else {
+            return Ok(None);
+        };
+        let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        Ok(Some(Self { state: state.to_owned(), config: mark.config }))
     }
 
     /// Makes the state directory, for its owner only.
@@ -166,6 +177,8 @@ mod tests {
         let program = installed.bin().join("tenterhook-hook");
         let misled = Env { tenterhook_home: Some("/evil".into()), ..env() };
         assert_eq!(Home::find(None, Some(&program), &misled).unwrap(), installed);
+        std::fs::write(dir.path().join(MARK), "{").unwrap();
+        assert!(Home::find(None, Some(&program), &misled).is_err(), "a damaged mark opens nothing");
         let elsewhere = Path::new("/usr/bin/tenterhook");
         assert_eq!(Home::find(None, Some(elsewhere), &misled).unwrap().state, Path::new("/evil"));
     }

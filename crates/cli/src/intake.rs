@@ -4,10 +4,14 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 use tenterhook_harness::{HARNESSES, Harness, MAX_PAYLOAD};
 
 use crate::error::CommandError;
+
+/// How long the payload may take to arrive.
+const STDIN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The harness of this id, or an error that lists the known ones.
 pub(crate) fn harness(id: &str) -> Result<&'static Harness, CommandError> {
@@ -27,9 +31,34 @@ pub(crate) fn payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
             let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
             file.take(limit).read_to_end(&mut bytes)?;
         }
-        None => {
-            std::io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
-        }
+        None => bytes = from_stdin(limit)?,
     }
     Ok(bytes)
+}
+
+/// A pipe that nobody closes must not hold the agent, nor let it pass when the harness gives up.
+fn from_stdin(limit: u64) -> Result<Vec<u8>, CommandError> {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
+        // Nobody listens any more when it took too long.
+        let _ = send.send(read.map(|_| bytes));
+    });
+    let Ok(read) = receive.recv_timeout(STDIN_DEADLINE) else {
+        let seconds = STDIN_DEADLINE.as_secs();
+        return Err(CommandError::unusable(format!("standard input was not closed within {seconds} s")));
+    };
+    Ok(read?)
+}
+
+/// The text of a file that may not be there. What is not a regular file is not read: a pipe in its
+/// place would wait for ever.
+pub(crate) fn regular_file(path: &Path) -> std::io::Result<Option<String>> {
+    match fs_err::metadata(path) {
+        Ok(metadata) if metadata.is_file() => fs_err::read_to_string(path).map(Some),
+        Ok(_) => Err(std::io::Error::other(format!("`{}` is not a regular file", path.display()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -9,6 +9,7 @@ mod env;
 mod error;
 mod home;
 mod intake;
+mod profiles;
 mod road;
 mod terminal;
 

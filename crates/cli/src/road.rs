@@ -4,16 +4,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tenterhook_engine::{
-    BoxFuture, Engine, Generation, Hook, Judge, Judgement, NoRecorder, RecordError, Recorder, load,
+    BoxFuture, Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, RecordError, Recorder, load,
 };
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_ledger::{Leaf, Log};
 use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, Source, Surroundings};
 
+use crate::env::Env;
 use crate::error::CommandError;
 use crate::home::Home;
+use crate::intake;
 
 /// Everything that decides about an event.
 pub(crate) struct Road {
@@ -25,7 +28,11 @@ pub(crate) struct Road {
 pub(crate) struct Configuration {
     pub(crate) rules: RuleSet,
     pub(crate) hooks: Vec<Hook>,
+    pub(crate) limits: Limits,
+    /// What cannot be used.
     pub(crate) problems: Vec<Problem>,
+    /// What can be used but is probably not meant so.
+    pub(crate) warnings: Vec<Problem>,
 }
 
 /// Where decisions go.
@@ -49,16 +56,16 @@ struct LedgerRecorder(Log);
 impl Configuration {
     /// Reads a home's rules and hooks on top of the compiled-in baseline, and tries every example.
     /// What cannot be used is a problem; the rest stands.
-    pub(crate) fn read(home: &Home) -> Self {
-        Self::read_with(home, RuleSet::load)
+    pub(crate) fn read(home: &Home, env: &Env) -> Self {
+        Self::read_with(home, env, RuleSet::load)
     }
 
     /// The same for a single call, where every millisecond is felt.
-    pub(crate) fn read_in_haste(home: &Home) -> Self {
-        Self::read_with(home, RuleSet::load_in_haste)
+    pub(crate) fn read_in_haste(home: &Home, env: &Env) -> Self {
+        Self::read_with(home, env, RuleSet::load_in_haste)
     }
 
-    fn read_with(home: &Home, load_rules: fn(&[Source<'_>]) -> Loaded) -> Self {
+    fn read_with(home: &Home, env: &Env, load_rules: fn(&[Source<'_>]) -> Loaded) -> Self {
         let mut problems = Vec::new();
         let policy = read_optional(&home.policy(), &mut problems);
         let mut sources = RuleSet::baseline_sources().to_vec();
@@ -69,13 +76,18 @@ impl Configuration {
         let loaded = load_rules(&sources);
         problems.extend(loaded.problems);
 
-        let mut hooks = Vec::new();
-        if let Some(text) = read_optional(&home.settings(), &mut problems) {
-            let settings = load::settings(&home.settings().display().to_string(), &text, &home.config);
-            hooks = settings.hooks;
-            problems.extend(settings.problems);
-        }
-        Self { rules: loaded.rules, hooks, problems }
+        let settings = match read_optional(&home.settings(), &mut problems) {
+            Some(text) => {
+                let person = env.home.as_deref().and_then(Path::to_str);
+                let around = load::Around { dir: &home.config, home: person, env: &env.all };
+                load::settings(&home.settings().display().to_string(), &text, &around)
+            }
+            None => load::Loaded::default(),
+        };
+        let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
+        warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
+        problems.extend(settings.problems);
+        Self { rules: loaded.rules, hooks, limits: settings.defaults.limits, problems, warnings }
     }
 }
 
@@ -83,8 +95,8 @@ impl Configuration {
 
 impl Road {
     /// The road of a home.
-    pub(crate) fn open(home: &Home, person: Option<&Path>, memory: Memory) -> Result<Self, CommandError> {
-        Self::build(Configuration::read_in_haste(home), person, memory)
+    pub(crate) fn open(home: &Home, env: &Env, memory: Memory) -> Result<Self, CommandError> {
+        Self::build(Configuration::read_in_haste(home, env), env.home.as_deref(), memory)
     }
 
     pub(crate) fn build(
@@ -92,11 +104,12 @@ impl Road {
         person: Option<&Path>,
         memory: Memory,
     ) -> Result<Self, CommandError> {
-        let Configuration { rules, hooks, problems } = configuration;
+        let Configuration { rules, hooks, limits, problems, .. } = configuration;
         let generation = rules.digest();
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         let rules = Arc::new(Rules { set: rules, home, problems: problems.len() });
-        let builder = Engine::builder().named(generation).judge(Arc::clone(&rules)).hooks(hooks);
+        let builder =
+            Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
             Memory::Ledger(log) => builder.recorder(LedgerRecorder(log)),
             Memory::None => builder.recorder(NoRecorder),
@@ -158,14 +171,29 @@ impl Recorder for LedgerRecorder {
     }
 }
 
+/// Harnesses wait a minute for us. A hook that may take longer would be cut off together with our
+/// answer, so it gets less.
+const LONGEST_HOOK: Duration = Duration::from_secs(45);
+
+fn cap(hook: &mut Hook, home: &Home) -> Option<Problem> {
+    if hook.timeout <= LONGEST_HOOK {
+        return None;
+    }
+    let message = format!(
+        "it may take {:?}, but harnesses do not wait that long: it gets {LONGEST_HOOK:?}",
+        hook.timeout
+    );
+    // The dialects' own defaults are not the person's doing.
+    let said = hook.timeout != Duration::from_mins(1);
+    hook.timeout = LONGEST_HOOK;
+    let source = home.settings().display().to_string();
+    said.then(|| Problem::whole(&source, message).about("hook", Some(&hook.id)))
+}
+
 /// A file that is not there is no problem; one that cannot be read is.
 fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    match fs_err::read_to_string(path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => {
-            problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
-            None
-        }
-    }
+    intake::regular_file(path).unwrap_or_else(|error| {
+        problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
+        None
+    })
 }

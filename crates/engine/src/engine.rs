@@ -1,62 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An engine: one immutable generation of configuration, swapped as a whole.
+//! An engine: a configuration that can be exchanged, and the road that events take under it.
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
+use tenterhook_event::{Call, Event, EventKind, Outcome};
+use tenterhook_harness::dialect::{self, Heard, Matcher};
 
-use crate::{Fail, Hook, Judge, Matcher, NoJudge, NoRecorder, Recorder, Runner, flow};
-
-/// Most hooks for one kind of event.
-pub const MAX_HOOKS_PER_EVENT: usize = 10;
-/// Most hooks in all.
-pub const MAX_HOOKS: usize = 50;
+use crate::generation::{Generation, Limits, RegisterError};
+use crate::{Condition, Fail, Hook, HookId, Judge, NoJudge, NoRecorder, Recorder, Runner, flow, say};
 
 /// Takes events down the road.
 pub struct Engine {
     generation: ArcSwap<Generation>,
+    /// Held while a new generation is made from the current one, so that no change is lost.
+    changing: Mutex<()>,
+    changes: AtomicU64,
     recorder: Arc<dyn Recorder>,
-}
-
-/// One configuration: hooks and rules. An event sees exactly one.
-pub struct Generation {
-    name: String,
-    hooks: Vec<Arc<Hook>>,
-    by_kind: BTreeMap<EventKind, Vec<Arc<Hook>>>,
-    judge: Arc<dyn Judge>,
 }
 
 /// Puts an engine together.
 pub struct EngineBuilder {
     name: String,
     hooks: Vec<Hook>,
+    limits: Limits,
     judge: Arc<dyn Judge>,
     recorder: Arc<dyn Recorder>,
 }
 
-/// Puts one in-process hook together; made by [`EngineBuilder::on`].
-pub struct HookBuilder {
-    engine: EngineBuilder,
+/// Puts one in-process hook together; made by [`EngineBuilder::on`] or [`Hook::on`].
+pub struct HookBuilder<T> {
     hook: Hook,
-}
-
-/// The hook cannot be registered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RegisterError {
-    /// Two hooks of one id.
-    #[error("there are two hooks of the id `{0}`")]
-    Duplicate(String),
-    /// More hooks than the limit.
-    #[error("more than {MAX_HOOKS} hooks in all: `{0}` is one too many")]
-    TooMany(String),
-    /// More hooks for one kind than the limit.
-    #[error("more than {MAX_HOOKS_PER_EVENT} hooks on {1}: `{0}` is one too many")]
-    TooManyOn(String, EventKind),
+    finish: Box<dyn FnOnce(Hook) -> T>,
 }
 
 // === impl Engine ===
@@ -67,6 +46,7 @@ impl Engine {
         EngineBuilder {
             name: "unnamed".to_owned(),
             hooks: Vec::new(),
+            limits: Limits::default(),
             judge: Arc::new(NoJudge),
             recorder: Arc::new(NoRecorder),
         }
@@ -85,54 +65,47 @@ impl Engine {
 
     /// Replaces the configuration. Calls under way keep the one they started with.
     pub fn reload(&self, generation: Generation) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         self.generation.store(Arc::new(generation));
     }
-}
 
-// === impl Generation ===
-
-impl Generation {
-    /// A configuration. Hooks are sorted by (priority, registration); limits refuse.
-    pub fn new(name: String, mut hooks: Vec<Hook>, judge: Arc<dyn Judge>) -> Result<Self, RegisterError> {
-        if let Some(over) = hooks.get(MAX_HOOKS) {
-            return Err(RegisterError::TooMany(over.id.to_string()));
-        }
-        hooks.sort_by_key(|hook| hook.priority);
-        let hooks: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
-        let mut by_kind: BTreeMap<EventKind, Vec<Arc<Hook>>> = BTreeMap::new();
-        for (at, hook) in hooks.iter().enumerate() {
-            if hooks.iter().take(at).any(|earlier| earlier.id == hook.id) {
-                return Err(RegisterError::Duplicate(hook.id.to_string()));
-            }
-            for kind in &hook.on {
-                let of_kind = by_kind.entry(*kind).or_default();
-                if of_kind.len() == MAX_HOOKS_PER_EVENT {
-                    return Err(RegisterError::TooManyOn(hook.id.to_string(), *kind));
-                }
-                of_kind.push(Arc::clone(hook));
-            }
-        }
-        Ok(Self { name, hooks, by_kind, judge })
+    /// Adds a hook, from the next event on.
+    pub fn register(&self, hook: Hook) -> Result<HookId, RegisterError> {
+        let id = Arc::clone(&hook.id);
+        self.change(|generation| generation.with(hook)).map(|()| id)
     }
 
-    /// What records call this configuration.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Takes a hook out, from the next event on.
+    pub fn unregister(&self, id: &str) -> Result<(), RegisterError> {
+        self.change(|generation| generation.without(id))
     }
 
-    /// Every hook, in order.
-    pub fn all_hooks(&self) -> &[Arc<Hook>] {
-        &self.hooks
+    /// Switches a hook on.
+    pub fn enable(&self, id: &str) -> Result<(), RegisterError> {
+        self.change(|generation| generation.switched(id, true))
     }
 
-    /// The hooks of one kind of event, in order.
-    pub fn hooks(&self, kind: EventKind) -> &[Arc<Hook>] {
-        self.by_kind.get(&kind).map_or(&[], Vec::as_slice)
+    /// Switches a hook off; it stays registered.
+    pub fn disable(&self, id: &str) -> Result<(), RegisterError> {
+        self.change(|generation| generation.switched(id, false))
     }
 
-    /// The rules.
-    pub fn judge(&self) -> &dyn Judge {
-        self.judge.as_ref()
+    /// Every hook, in the order in which they count.
+    pub fn list(&self) -> Vec<Arc<Hook>> {
+        self.generation.load().all_hooks().to_vec()
+    }
+
+    fn change(
+        &self,
+        make: impl FnOnce(Generation) -> Result<Generation, RegisterError>,
+    ) -> Result<(), RegisterError> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.generation.load_full();
+        let base = current.name().split('+').next().unwrap_or_default().to_owned();
+        let number = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+        let next = make(Generation::clone(&current))?.named(format!("{base}+{number}"));
+        self.generation.store(Arc::new(next));
+        Ok(())
     }
 }
 
@@ -143,6 +116,13 @@ impl EngineBuilder {
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// How much there may be of everything.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -168,30 +148,56 @@ impl EngineBuilder {
     }
 
     /// Starts an in-process hook for this kind of event; [`HookBuilder::run`] finishes it.
-    pub fn on(self, kind: EventKind) -> HookBuilder {
-        let id = format!("{kind}-{}", self.hooks.len() + 1);
-        let hook = Hook {
-            id: id.into(),
-            on: vec![kind],
-            matcher: Matcher::Any,
-            priority: 0,
-            timeout: Duration::from_secs(5),
-            fail: Fail::Open,
-            runner: Runner::InProcess(Arc::new(|_| Box::pin(async { Finding::silent(Origin::Engine) }))),
-        };
-        HookBuilder { engine: self, hook }
+    pub fn on(mut self, kind: EventKind) -> HookBuilder<Self> {
+        let hook = blank(format!("{kind}-{}", self.hooks.len() + 1), kind);
+        let finish = Box::new(move |hook| {
+            self.hooks.push(hook);
+            self
+        });
+        HookBuilder { hook, finish }
     }
 
     /// The engine.
     pub fn build(self) -> Result<Engine, RegisterError> {
-        let generation = Generation::new(self.name, self.hooks, self.judge)?;
-        Ok(Engine { generation: ArcSwap::from_pointee(generation), recorder: self.recorder })
+        let generation = Generation::new(self.name, self.hooks, self.limits, self.judge)?;
+        Ok(Engine {
+            generation: ArcSwap::from_pointee(generation),
+            changing: Mutex::new(()),
+            changes: AtomicU64::new(0),
+            recorder: self.recorder,
+        })
+    }
+}
+
+// === impl Hook ===
+
+impl Hook {
+    /// Starts an in-process hook of its own, for [`Engine::register`].
+    pub fn on(id: &str, kind: EventKind) -> HookBuilder<Self> {
+        HookBuilder { hook: blank(id.to_owned(), kind), finish: Box::new(|hook| hook) }
+    }
+}
+
+fn blank(id: String, kind: EventKind) -> Hook {
+    Hook {
+        id: id.into(),
+        on: vec![kind],
+        matcher: Matcher::all(),
+        only_if: None,
+        when: None,
+        priority: 0,
+        chain: None,
+        timeout: Duration::from_secs(5),
+        fail: Fail::Open,
+        observes: false,
+        enabled: true,
+        runner: Runner::InProcess(Arc::new(|_| Box::pin(async { say::nothing().into() }))),
     }
 }
 
 // === impl HookBuilder ===
 
-impl HookBuilder {
+impl<T> HookBuilder<T> {
     /// Gives the hook an id of its own.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
@@ -199,10 +205,24 @@ impl HookBuilder {
         self
     }
 
-    /// Only for tools like this: `Bash`, `Write|Edit`, `*`.
+    /// For another kind of event as well.
+    #[must_use]
+    pub fn and_on(mut self, kind: EventKind) -> Self {
+        self.hook.on.push(kind);
+        self
+    }
+
+    /// Only for tools like this: `Bash`, `Write|Edit`, `mcp__*`, `/regex/`, `class:shell`, `*`.
     #[must_use]
     pub fn matching(mut self, matcher: &str) -> Self {
-        self.hook.matcher = Matcher::parse(matcher);
+        self.hook.matcher = dialect::NATIVE.matcher(Some(matcher)).0;
+        self
+    }
+
+    /// Only when this holds.
+    #[must_use]
+    pub fn when(mut self, condition: impl Condition + 'static) -> Self {
+        self.hook.when = Some(Arc::new(condition));
         self
     }
 
@@ -210,6 +230,13 @@ impl HookBuilder {
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.hook.priority = priority;
+        self
+    }
+
+    /// Runs after the hooks of the same chain before it, and sees what they changed.
+    #[must_use]
+    pub fn chain(mut self, chain: &str) -> Self {
+        self.hook.chain = Some(chain.into());
         self
     }
 
@@ -227,15 +254,24 @@ impl HookBuilder {
         self
     }
 
-    /// What it does. The finding's `by` is set to the hook, whatever the closure says.
+    /// It only watches: nobody waits for it and nothing it says counts.
     #[must_use]
-    pub fn run<F, R>(mut self, f: F) -> EngineBuilder
+    pub fn observing(mut self) -> Self {
+        self.hook.observes = true;
+        self
+    }
+
+    /// What it does: see [`say`] for the answers.
+    pub fn run<F, R, A>(mut self, f: F) -> T
     where
         F: Fn(Arc<Event>) -> R + Send + Sync + 'static,
-        R: Future<Output = Finding> + Send + 'static,
+        R: Future<Output = A> + Send + 'static,
+        A: Into<Heard>,
     {
-        self.hook.runner = Runner::InProcess(Arc::new(move |event| Box::pin(f(event))));
-        self.engine.hooks.push(self.hook);
-        self.engine
+        self.hook.runner = Runner::InProcess(Arc::new(move |event| {
+            let answer = f(event);
+            Box::pin(async move { answer.await.into() })
+        }));
+        (self.finish)(self.hook)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tenterhook_event::{Call, Decided, Decision, EventKind, Finding, Origin, Outcome};
 
-use crate::{Generation, Recorder, fold, run, select};
+use crate::{Generation, Recorder, fold, retry, select};
 
 /// Takes one call down the road: select → run → judge → fold → record.
 ///
@@ -17,7 +17,7 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
     let event = &call.event;
 
     let selected = select::select(generation.hooks(event.event), event);
-    let ran = run::all(&selected, call).await;
+    let ran = retry::run(selected, call, generation.limits()).await;
     let judged = generation.judge().judge(event);
 
     let mut findings = ran.findings;

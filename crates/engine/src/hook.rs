@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::{Event, EventKind, Finding};
-use tenterhook_harness::dialect::Dialect;
+use tenterhook_event::{Event, EventKind};
+use tenterhook_harness::dialect::{Dialect, Heard, Matcher, PermissionRule};
 
 use crate::BoxFuture;
 
@@ -26,50 +26,78 @@ pub enum Fail {
     Closed,
 }
 
-/// Which tools a hook is for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Matcher {
-    /// All of them, and events without a tool.
-    #[default]
-    Any,
-    /// Tools of exactly these names.
-    Names(Vec<String>),
+/// A condition on the event, beyond kind and matcher.
+pub trait Condition: fmt::Debug + Send + Sync {
+    /// Whether it holds; an error is a failure of the hook.
+    fn holds(&self, event: &Event) -> Result<bool, String>;
+
+    /// As it was written.
+    fn text(&self) -> &str;
+}
+
+#[cfg(feature = "when")]
+impl Condition for tenterhook_when::When {
+    fn holds(&self, event: &Event) -> Result<bool, String> {
+        self.holds(event).map_err(|error| error.to_string())
+    }
+
+    fn text(&self) -> &str {
+        self.text()
+    }
 }
 
 /// A hook.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Hook {
     /// Its stable id.
     pub id: HookId,
     /// The kinds of events it is for.
     pub on: Vec<EventKind>,
-    /// The tools it is for.
+    /// The tools, sources or reasons it is for, by its dialect's rules.
     pub matcher: Matcher,
+    /// Claude Code's `if`: a permission rule that must fit.
+    pub only_if: Option<PermissionRule>,
+    /// A condition that must hold.
+    pub when: Option<Arc<dyn Condition>>,
     /// Lower numbers come first.
     pub priority: i32,
+    /// Hooks of one chain run one after the other.
+    pub chain: Option<Arc<str>>,
     /// How long it may take.
     pub timeout: Duration,
     /// What its failure means.
     pub fail: Fail,
+    /// It only watches: nobody waits for it and nothing it says counts.
+    pub observes: bool,
+    /// Whether it is switched on.
+    pub enabled: bool,
     /// What runs.
     pub runner: Runner,
 }
 
 /// What runs when a hook is called.
+#[derive(Clone)]
 pub enum Runner {
     /// A Rust closure.
-    InProcess(Arc<dyn Fn(Arc<Event>) -> BoxFuture<'static, Finding> + Send + Sync>),
+    InProcess(Arc<dyn Fn(Arc<Event>) -> BoxFuture<'static, Heard> + Send + Sync>),
     /// A program of its own.
     Command(Command),
+    /// An HTTP endpoint.
+    #[cfg(feature = "http")]
+    Http(Http),
 }
 
 /// A program that is a hook.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Command {
     /// What to run.
     pub line: CommandLine,
     /// How to speak with it.
     pub dialect: &'static Dialect,
+    /// Variables on top of the dialect's.
+    pub env: Vec<(String, String)>,
+    /// The person's home, for a command that starts with `~/`.
+    pub home: Option<String>,
     /// The directory of last resort when the event has none that exists.
     pub dir: PathBuf,
     /// The most bytes read from each of its outputs.
@@ -79,32 +107,24 @@ pub struct Command {
 /// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
-    /// Text for `/bin/sh -c`.
+    /// Text for the dialect's shell.
     Shell(String),
     /// A program and its arguments; no shell in between.
     Exec(Vec<String>),
 }
 
-// === impl Matcher ===
-
-impl Matcher {
-    /// Reads `Bash`, `Write|Edit`, `*` or nothing.
-    pub fn parse(text: &str) -> Self {
-        match text.trim() {
-            "" | "*" => Self::Any,
-            names => Self::Names(names.split('|').map(|name| name.trim().to_owned()).collect()),
-        }
-    }
-
-    /// Whether the event's tool is one of ours; if not, why not.
-    pub fn admits(&self, event: &Event) -> Result<(), String> {
-        let Self::Names(names) = self else { return Ok(()) };
-        match &event.tool {
-            Some(tool) if names.contains(&tool.name) => Ok(()),
-            Some(tool) => Err(format!("the tool is `{}`, not `{}`", tool.name, names.join("|"))),
-            None => Err(format!("there is no tool, and it is for `{}`", names.join("|"))),
-        }
-    }
+/// An HTTP endpoint that is a hook.
+#[cfg(feature = "http")]
+#[derive(Debug, Clone)]
+pub struct Http {
+    /// Where the payload is posted.
+    pub url: String,
+    /// Headers, with every variable already filled in.
+    pub headers: Vec<(String, String)>,
+    /// How to speak with it.
+    pub dialect: &'static Dialect,
+    /// The most bytes read of its answer.
+    pub output_limit: usize,
 }
 
 // === impl CommandLine ===
@@ -126,6 +146,8 @@ impl fmt::Debug for Runner {
         match self {
             Self::InProcess(_) => f.write_str("InProcess"),
             Self::Command(command) => command.fmt(f),
+            #[cfg(feature = "http")]
+            Self::Http(http) => http.fmt(f),
         }
     }
 }

@@ -2,18 +2,25 @@
 
 #![doc = include_str!("../README.md")]
 
+mod chain;
 mod engine;
 pub mod flow;
 pub mod fold;
+mod generation;
 mod hook;
 #[cfg(feature = "load")]
 pub mod load;
+pub mod process;
+mod retry;
 mod run;
+pub mod say;
 mod seam;
 pub mod select;
 
-pub use engine::{
-    Engine, EngineBuilder, Generation, HookBuilder, MAX_HOOKS, MAX_HOOKS_PER_EVENT, RegisterError,
-};
-pub use hook::{Command, CommandLine, Fail, Hook, HookId, Matcher, Runner};
+pub use engine::{Engine, EngineBuilder, HookBuilder};
+pub use generation::{Generation, Limits, RegisterError};
+#[cfg(feature = "http")]
+pub use hook::Http;
+pub use hook::{Command, CommandLine, Condition, Fail, Hook, HookId, Runner};
 pub use seam::{BoxFuture, Judge, Judgement, NoJudge, NoRecorder, RecordError, Recorder};
+pub use tenterhook_harness::dialect::{Control, Heard, Matcher};

@@ -1,23 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which hooks apply to an event.
+//! Which hooks apply to an event, and why the others do not.
 
 use std::sync::Arc;
 
-use tenterhook_event::Event;
+use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
 
-use crate::Hook;
+use crate::{Fail, Hook};
 
-/// The hooks that apply, in order. `hooks` are those of the event's kind, sorted already.
-pub fn select<'a>(hooks: &'a [Arc<Hook>], event: &Event) -> Vec<&'a Arc<Hook>> {
-    hooks.iter().filter(|hook| hook.matcher.admits(event).is_ok()).collect()
+/// The hooks that apply, in order, and those whose condition could not be evaluated.
+#[derive(Debug, Default)]
+pub struct Selected {
+    /// The hooks to run.
+    pub hooks: Vec<Arc<Hook>>,
+    /// Hooks that failed before they ran: a condition that errs is a failure of its hook.
+    pub failed: Vec<(Finding, Step)>,
 }
 
-/// Why a hook does not apply; nothing if it does.
-pub fn why_not(hook: &Hook, event: &Event) -> Option<String> {
+/// What there is to say about one hook and one event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applies {
+    /// It runs.
+    Yes,
+    /// It does not, and why.
+    No(String),
+    /// Nobody can tell, and why: `fail` decides.
+    Unknown(String),
+}
+
+/// Selects. `hooks` are those of the event's kind, sorted already.
+pub fn select(hooks: &[Arc<Hook>], event: &Event) -> Selected {
+    let mut selected = Selected::default();
+    for hook in hooks {
+        match condition(hook, event) {
+            Applies::Yes => selected.hooks.push(Arc::clone(hook)),
+            Applies::No(_) => {}
+            Applies::Unknown(why) => selected.failed.push(failed(hook, why)),
+        }
+    }
+    selected
+}
+
+/// Whether a hook applies to an event.
+pub fn applies(hook: &Hook, event: &Event) -> Applies {
     if !hook.on.contains(&event.event) {
         let kinds: Vec<_> = hook.on.iter().map(|kind| kind.name()).collect();
-        return Some(format!("it is for {}, not {}", kinds.join(", "), event.event));
+        return Applies::No(format!("it is for {}, not {}", kinds.join(", "), event.event));
     }
-    hook.matcher.admits(event).err()
+    condition(hook, event)
+}
+
+fn condition(hook: &Hook, event: &Event) -> Applies {
+    if !hook.enabled {
+        return Applies::No("it is switched off".to_owned());
+    }
+    if let Err(why) = hook.matcher.admits(event) {
+        return Applies::No(why);
+    }
+    if let Some(Err(why)) = hook.only_if.as_ref().map(|rule| rule.admits(event)) {
+        return Applies::No(why);
+    }
+    match hook.when.as_ref().map(|when| (when.holds(event), when.text())) {
+        None | Some((Ok(true), _)) => Applies::Yes,
+        Some((Ok(false), text)) => Applies::No(format!("`when: {text}` does not hold")),
+        Some((Err(error), text)) => Applies::Unknown(format!("`when: {text}` cannot be evaluated: {error}")),
+    }
+}
+
+fn failed(hook: &Hook, why: String) -> (Finding, Step) {
+    let by = Origin::Hook(Arc::clone(&hook.id));
+    let finding = match hook.fail {
+        Fail::Open => Finding::silent(by.clone()),
+        Fail::Closed => {
+            Finding::decided(by.clone(), Decision::Deny, format!("the hook `{}` failed: {why}", hook.id))
+        }
+    };
+    let step = Step { by, status: Status::Failed, decision: finding.decision, took_us: 0, note: Some(why) };
+    (finding, step)
 }

@@ -23,6 +23,8 @@ pub enum Status {
     Failed,
     /// An earlier hook said to skip it, or it cannot act here.
     Skipped,
+    /// It goes on by itself, and nothing it says counts.
+    Detached,
 }
 
 /// One hook or rule that took part.

@@ -26,6 +26,14 @@ pub enum DecodeError {
     /// Neither the payload nor the command names the event.
     #[error("neither the payload nor the command names the event")]
     Nameless,
+    /// A gate was called with a payload that names another event.
+    #[error("the payload is about `{named}`, but the hook is wired to `{wired}`")]
+    Mismatch {
+        /// What the hook is wired to.
+        wired: &'static str,
+        /// What the payload says.
+        named: String,
+    },
     /// A field that decides what is judged has the wrong type.
     #[error("the payload's `{field}` is not {expected}")]
     Field {

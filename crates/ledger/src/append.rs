@@ -2,14 +2,18 @@
 
 //! Appending: one line, whole or not at all, durable before we return.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
 use crate::Leaf;
+
+/// How long another writer may keep us waiting.
+const LOCK_DEADLINE: Duration = Duration::from_secs(2);
 
 /// An append-only file of leaves. Any number of processes may append at the same time.
 #[derive(Debug, Clone)]
@@ -53,7 +57,7 @@ impl Log {
 
     fn write(&self, line: &[u8]) -> std::io::Result<()> {
         let mut file = self.open()?;
-        file.lock()?;
+        lock(&file)?;
         let end = file.seek(SeekFrom::End(0))?;
         let result = mend(&mut file, end).and_then(|()| file.write_all(line)).and_then(|()| file.sync_data());
         if result.is_err() {
@@ -69,6 +73,23 @@ impl Log {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600).custom_flags(no_follow);
         options.open(&self.path)
+    }
+}
+
+/// Waits for the lock, but not for ever: whoever holds it could keep every decision waiting.
+fn lock(file: &File) -> std::io::Result<()> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_DEADLINE => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(std::io::Error::other("another program keeps it locked"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

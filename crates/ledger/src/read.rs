@@ -89,6 +89,17 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_that_somebody_keeps_is_an_error_not_a_wait_without_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::new(dir.path().join("ledger.jsonl"));
+        log.append(&leaf(0)).unwrap();
+        let keeper = std::fs::File::open(log.path()).unwrap();
+        keeper.lock().unwrap();
+        let error = log.append(&leaf(1)).unwrap_err().to_string();
+        assert!(error.contains("another program keeps it locked"), "{error}");
+    }
+
+    #[test]
     fn appends_from_many_threads_do_not_mix() {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::new(dir.path().join("ledger.jsonl"));

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_engine::Limits;
 use tenterhook_policy::{Layer, RuleSet, Source};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::road::Configuration;
-use crate::terminal::{BAD, BOLD, DIM, GOOD};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
 Without a file: the compiled-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`,
@@ -29,9 +30,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let configuration =
-        if args.files.is_empty() { Configuration::read(context.home()?) } else { files(&args.files)? };
-    let Configuration { rules, hooks, problems } = &configuration;
+    let configuration = if args.files.is_empty() {
+        Configuration::read(context.home()?, &context.env)
+    } else {
+        files(&args.files)?
+    };
+    let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         let rules: Vec<_> = rules
@@ -39,7 +43,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .map(|rule| json!({"id": rule.id(), "verdict": rule.verdict(), "layer": rule.layer()}))
             .collect();
         let hooks: Vec<_> = hooks.iter().map(|hook| hook.id.as_ref()).collect();
-        context.terminal.print_json(&json!({"rules": rules, "hooks": hooks, "problems": problems}))?;
+        context.terminal.print_json(
+            &json!({"rules": rules, "hooks": hooks, "problems": problems, "warnings": warnings}),
+        )?;
         return Ok(exit);
     }
     let mut text = String::new();
@@ -49,7 +55,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             let _ = writeln!(text, "        {DIM}{hint}{DIM:#}");
         }
     }
-    let (rules, hooks) = (rules.rules().count(), hooks.len());
+    for warning in warnings {
+        let _ = writeln!(text, "{WARN}warning{WARN:#} {warning}");
+    }
+    let (rules, hooks) = (rules.rules().count(), hooks.iter().filter(|hook| hook.enabled).count());
     let _ = match problems.len() {
         0 => writeln!(
             text,
@@ -69,5 +78,11 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
     let read = read.collect::<Result<Vec<_>, CommandError>>()?;
     let sources: Vec<_> = read.iter().map(|(name, text)| Source { name, text, layer: Layer::User }).collect();
     let loaded = RuleSet::load(&sources);
-    Ok(Configuration { rules: loaded.rules, hooks: Vec::new(), problems: loaded.problems })
+    Ok(Configuration {
+        rules: loaded.rules,
+        hooks: Vec::new(),
+        limits: Limits::default(),
+        problems: loaded.problems,
+        warnings: Vec::new(),
+    })
 }

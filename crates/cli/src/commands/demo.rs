@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tenterhook_ledger::{Leaf, Log};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::context::Context;
+use crate::env::Env;
 use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
@@ -44,7 +44,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let dir = tempfile::Builder::new().prefix("tenterhook-demo-").tempdir()?;
     let home = Home::whole(dir.path().to_owned());
     let log = Log::new(home.ledger());
-    let road = Road::open(&home, Some(Path::new(PERSON)), Memory::Ledger(log))?;
+    let env = Env { home: Some(PERSON.into()), ..Env::default() };
+    let road = Road::open(&home, &env, Memory::Ledger(log))?;
     let harness = intake::harness("claude-code")?;
     let table = Table::new(Terminal::width());
     if !context.terminal.json {
@@ -111,13 +112,13 @@ impl Counts {
         self.took.sort_unstable();
         let median = self.took.get(self.took.len() / 2).copied().unwrap_or(0);
         let Self { events, denied, asked, .. } = self;
-        let gates = self.took.len();
+        let (gates, me) = (self.took.len(), Context::program());
         format!(
             "\n{BOLD}{events}{BOLD:#} events, {gates} of them tool calls: {denied} denied, {asked} to be asked about; \
              a tool call took {median} µs to decide (median).\n\nNext:\n  \
-             tenterhook explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
-             tenterhook install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
-             tenterhook install claude-code                 {DIM}guard it{DIM:#}\n"
+             {me} explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
+             {me} install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
+             {me} install claude-code                 {DIM}guard it{DIM:#}\n"
         )
     }
 }

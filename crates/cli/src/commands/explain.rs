@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_engine::select;
+use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, ToolCall};
 use tenterhook_ledger::Leaf;
 
@@ -21,7 +21,7 @@ Hooks that are commands are run, as they would be; nothing is recorded.
 Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
-  tenterhook explain 01JCT9V3W1M6X8Q2Z4Y7B5N0KD           a decision in the ledger";
+  tenterhook explain ID                                     a decision, by the `id` of its line in the ledger";
 
 /// Say in plain words what would happen to an event, and why
 #[derive(Debug, clap::Args)]
@@ -40,8 +40,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "claude-code")]
     harness: String,
     /// The event, if the payload does not name it
-    #[arg(long, default_value = "")]
-    event: String,
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Some(leaf) => Call { event: leaf.event.clone(), native: None },
         None => asked(context, args)?,
     };
-    let road = Road::open(context.home()?, context.env.home.as_deref(), Memory::None)?;
+    let road = Road::open(context.home()?, &context.env, Memory::None)?;
     let outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
         None => road.fire(&call)?,
@@ -61,12 +61,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let hooks: Vec<_> = generation
         .all_hooks()
         .iter()
-        .map(|hook| (hook.id.as_ref(), select::why_not(hook, &call.event)))
+        .map(|hook| (hook.id.as_ref(), select::applies(hook, &call.event)))
         .collect();
     if context.terminal.json {
         let hooks: Vec<_> = hooks
             .iter()
-            .map(|(id, why_not)| json!({"hook": id, "matched": why_not.is_none(), "why": why_not}))
+            .map(|(id, applies)| json!({"hook": id, "matched": *applies == Applies::Yes, "why": why_not(applies)}))
             .collect();
         context.terminal.print_json(&json!({
             "event": call.event, "outcome": outcome, "facts": facts, "rules": notes, "hooks": hooks,
@@ -97,8 +97,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if hooks.is_empty() {
         let _ = writeln!(text, "  {DIM}none{DIM:#}");
     }
-    for (id, why_not) in &hooks {
-        match why_not {
+    for (id, applies) in &hooks {
+        match why_not(applies) {
             None => {
                 let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", became_of(&outcome, id));
             }
@@ -122,11 +122,12 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
         event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
         return Ok(Call { event, native: None });
     }
-    if !args.event.is_empty() && harness.event(&args.event).is_none() {
-        return Err(super::fire::unknown_event(harness, &args.event));
+    let event = args.event.as_deref().unwrap_or_default();
+    if !event.is_empty() && harness.event(event).is_none() {
+        return Err(super::fire::unknown_event(harness, event));
     }
     let payload = intake::payload(args.file.as_deref())?;
-    let door = context.door(harness, &args.event)?;
+    let door = context.door(harness, event)?;
     harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
 }
 
@@ -147,6 +148,13 @@ fn verdict_in_words(decision: Decision) -> &'static str {
         Decision::Defer => "defer: put off for somebody else",
         Decision::Ask => "ask: a person has to say yes",
         Decision::Deny => "deny: it does not happen",
+    }
+}
+
+fn why_not(applies: &Applies) -> Option<&str> {
+    match applies {
+        Applies::Yes => None,
+        Applies::No(why) | Applies::Unknown(why) => Some(why),
     }
 }
 

@@ -3,46 +3,71 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tenterhook_event::Event;
+use tenterhook_harness::Harness;
 use tenterhook_ledger::Log;
+use tenterhook_profile::Level;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
+use crate::profiles::{SettingsFile, Stage};
 use crate::road::{Memory, Road};
+use crate::terminal::tame;
 
 const EXAMPLES: &str = "\
-Unlike `hook` nothing is recorded unless you say so, and a payload that cannot be read is an error.
+Without --profile: the reply of Tenterhook, by your rules and hooks. Unlike `hook` nothing is recorded
+unless you say so, and a payload that cannot be read is an error.
+
+With --profile: what a harness would make of its own settings file, exactly as it does it. The answer is
+the one of a single hook that says it all, so this command can be wired into that harness; --json shows
+the plan, every hook's output and the merged result.
 
 Examples:
   tenterhook fire --event PreToolUse < payload.json          the reply Claude Code would get
-  tenterhook fire --file payload.json --json                 the event, the outcome and the reply";
+  tenterhook fire --file payload.json --json                 the event, the outcome and the reply
+  tenterhook fire --profile gemini --event BeforeTool --settings ~/.gemini/settings.json --json < input.json";
 
 /// Take one event down the road and print the answer
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The harness whose payload it is
-    #[arg(long, default_value = "claude-code")]
+    #[arg(long, default_value = "claude-code", conflicts_with = "profile")]
     harness: String,
+    /// By a harness's own rules: claude, gemini, llxprt, llxprt-2026-08, a3s
+    #[arg(long, value_name = "PROFILE", requires = "event")]
+    profile: Option<String>,
+    /// With --profile: a settings file, with its source if it is not the project's (user=, local=, system=, extension=)
+    #[arg(long, value_name = "[SOURCE=]FILE", requires = "profile")]
+    settings: Vec<SettingsFile>,
     /// The event, if the payload does not name it
-    #[arg(long, default_value = "")]
-    event: String,
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
     /// Read the payload from a file instead of standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Write the decision into the ledger as well
-    #[arg(long)]
+    #[arg(long, conflicts_with = "profile")]
     record: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.profile {
+        Some(profile) => by_profile(context, args, profile),
+        None => by_harness(context, args),
+    }
+}
+
+fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.harness)?;
-    if !args.event.is_empty() && harness.event(&args.event).is_none() {
-        return Err(unknown_event(harness, &args.event));
+    let event = args.event.as_deref().unwrap_or_default();
+    if !event.is_empty() && harness.event(event).is_none() {
+        return Err(unknown_event(harness, event));
     }
     let payload = intake::payload(args.file.as_deref())?;
-    let door = context.door(harness, &args.event)?;
+    let door = context.door(harness, event)?;
     let call = harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))?;
     let home = context.home()?;
     let memory = if args.record {
@@ -51,7 +76,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         Memory::None
     };
-    let outcome = Road::open(home, context.env.home.as_deref(), memory)?.fire(&call)?;
+    let outcome = Road::open(home, &context.env, memory)?.fire(&call)?;
     let reply = harness.encode(&call, &outcome);
     if context.terminal.json {
         let reply =
@@ -63,7 +88,46 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::from(reply.exit))
 }
 
-pub(super) fn unknown_event(harness: &tenterhook_harness::Harness, name: &str) -> CommandError {
+fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
+    let stage = Stage::new(profile, &args.settings, context.env.home.as_deref())?;
+    let event = stage.event(args.event.as_deref().unwrap_or_default())?;
+    let payload = intake::payload(args.file.as_deref())?;
+    let input: Value = serde_json::from_slice(&payload)
+        .map_err(|error| CommandError::unusable(format!("the input is not JSON: {error}")))?;
+    if !input.is_object() {
+        return Err(CommandError::unusable("the input is not a JSON object"));
+    }
+    report_problems(context, &stage)?;
+    let base = base(profile)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let fired = runtime.block_on(stage.fire(event, &input, &base));
+    if context.terminal.json {
+        context.terminal.print_json(&fired.json(&stage))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let reply = tenterhook_profile::reply(stage.profile, event, &fired.aggregated);
+    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
+    Ok(ExitCode::from(reply.exit))
+}
+
+/// What every event of a profile starts from.
+pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
+    let door = Context::bare_door()?;
+    Ok(Event::new(door.id, door.ts, profile, super::bus::UNKNOWN, ""))
+}
+
+/// Says on standard error what in the settings cannot be used: nothing is silent.
+pub(super) fn report_problems(context: &Context, stage: &Stage) -> Result<(), CommandError> {
+    let errors = stage.problems(Level::Error).map(|finding| ("problem", &finding.problem));
+    let warnings = stage.problems(Level::Warning).map(|finding| ("warning", &finding.problem));
+    let mut text = String::new();
+    for (word, problem) in errors.chain(warnings) {
+        text += &format!("{word}: {}\n", tame(&problem.to_string()));
+    }
+    context.terminal.exactly("", &text)
+}
+
+pub(super) fn unknown_event(harness: &Harness, name: &str) -> CommandError {
     let known: Vec<_> = harness.events.iter().map(|row| row.native).collect();
     CommandError::unusable(format!("`{name}` is no event of {}", harness.title))
         .hint(format!("known: {}", known.join(", ")))

@@ -33,8 +33,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     // From here on a failure is an answer to the harness: what can be prevented is prevented.
     let reply = answer(context, harness, &args.event)
         .unwrap_or_else(|error| harness.refuse(&args.event, &error.message));
-    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
-    Ok(ExitCode::from(reply.exit))
+    match context.terminal.exactly(&reply.stdout, &reply.stderr) {
+        Ok(()) => Ok(ExitCode::from(reply.exit)),
+        // An answer that does not reach the harness counts as none; only the exit code is left.
+        Err(error) => Err(CommandError { exit: 2, ..error }),
+    }
 }
 
 fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, CommandError> {
@@ -50,7 +53,7 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
             return Err(CommandError::unusable(error.to_string()));
         }
     };
-    let road = Road::open(home, context.env.home.as_deref(), Memory::Ledger(log))?;
+    let road = Road::open(home, &context.env, Memory::Ledger(log))?;
     let mut reply = harness.encode(&call, &road.fire(&call)?);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(

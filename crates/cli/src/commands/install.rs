@@ -60,10 +60,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else if done && !plan.is_noop() {
         let text = format!(
             "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} is guarded from its next session on.\n  \
-             {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}undo{DIM:#}       tenterhook uninstall {}\n",
+             {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}undo{DIM:#}       {} uninstall {}\n",
             harness.title,
             home.ledger().display(),
             home.policy().display(),
+            home.bin().join("tenterhook").display(),
             harness.id
         );
         context.terminal.say(&text)?;

@@ -2,6 +2,7 @@
 
 //! The verbs, one file each.
 
+mod bus;
 mod change;
 mod check;
 mod completions;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Check(check::Args),
     Fire(fire::Args),
+    Bus(bus::Args),
     Hook(hook::Args),
     Completions(completions::Args),
 }
@@ -39,6 +41,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
+        Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),
         Command::Completions(args) => completions::run(context, &args),
     }

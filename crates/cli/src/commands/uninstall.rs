@@ -37,12 +37,17 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         plan.apply().map_err(|error| refused(&error))?;
     }
     if context.terminal.json {
-        report(context, harness, &plan, done, json!({"home": home.state}))?;
+        report(
+            context,
+            harness,
+            &plan,
+            done,
+            json!({"home": home.state, "restored": done && plan.restores}),
+        )?;
     } else if done && !plan.is_noop() {
         let title = harness.title;
-        context
-            .terminal
-            .say(&format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is as it was before Tenterhook.\n"))?;
+        let what = if plan.restores { "is as it was before Tenterhook" } else { "is no longer guarded" };
+        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} {what}.\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,14 +2,18 @@
 
 //! The road of one call, seen from outside.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::{BoxFuture, Engine, Fail, Judge, Judgement, RecordError, Recorder, RegisterError};
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Call, Decided, Decision, Event, EventId, EventKind, Finding, Merge, Modification, Origin, Outcome,
-    Status, Timestamp, ToolCall,
+    Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Status, Timestamp, ToolCall,
+};
+
+use crate::{
+    BoxFuture, Condition, Engine, Fail, Hook, Judge, Judgement, Limits, RecordError, Recorder, RegisterError,
+    say,
 };
 
 fn call(command: &str) -> Call {
@@ -36,10 +40,8 @@ impl Judge for Wary {
     }
 }
 
-fn rewrite(command: &str) -> Finding {
-    let value = json!({"command": command});
-    let modifications = vec![Modification::ToolInput { merge: Merge::Shallow, value }];
-    Finding { modifications, ..Finding::silent(Origin::Engine) }
+fn rewrite(command: &str) -> say::Say {
+    say::nothing().merge_tool_input(json!({"command": command}))
 }
 
 #[tokio::test]
@@ -62,7 +64,7 @@ async fn the_outcome_does_not_depend_on_who_finishes_first() {
         let sleepy = |ms: u64, text: &'static str| {
             move |_| async move {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
-                Finding { context: Some(text.to_owned()), ..rewrite(text) }
+                rewrite(text).context(text)
             }
         };
         let engine = Engine::builder().on(EventKind::PreTool).priority(1).run(sleepy(first_ms, "first"));
@@ -84,7 +86,7 @@ async fn a_hook_that_hangs_or_panics_fails_as_configured() {
         let builder = builder.timeout(Duration::from_millis(20)).run(move |_| async move {
             assert!(!panics, "on purpose");
             std::future::pending::<()>().await;
-            Finding::silent(Origin::Engine)
+            say::nothing()
         });
         builder.build().unwrap()
     };
@@ -100,7 +102,7 @@ async fn a_hook_that_hangs_or_panics_fails_as_configured() {
 
 #[tokio::test]
 async fn a_matcher_keeps_a_hook_from_other_tools_and_other_events() {
-    let deny = |_| async { Finding::decided(Origin::Engine, Decision::Deny, "no") };
+    let deny = |_| async { say::deny("no") };
     let engine = Engine::builder().on(EventKind::PreTool).matching("Write|Edit").run(deny).build().unwrap();
     assert_eq!(engine.fire(&call("x")).await.decision, Decision::None);
     let mut edit = call("x");
@@ -112,7 +114,7 @@ async fn a_matcher_keeps_a_hook_from_other_tools_and_other_events() {
 
 #[test]
 fn limits_and_double_ids_are_refused() {
-    let silent = |_| async { Finding::silent(Origin::Engine) };
+    let silent = |_| async { say::nothing() };
     let twice =
         Engine::builder().on(EventKind::Stop).id("a").run(silent).on(EventKind::Prompt).id("a").run(silent);
     assert_eq!(twice.build().err(), Some(RegisterError::Duplicate("a".into())));
@@ -120,7 +122,142 @@ fn limits_and_double_ids_are_refused() {
     for number in 0..11 {
         many = many.on(EventKind::Stop).id(&number.to_string()).run(silent);
     }
-    assert_eq!(many.build().err(), Some(RegisterError::TooManyOn("10".into(), EventKind::Stop)));
+    let error = many.build().err().unwrap();
+    assert_eq!(error.to_string(), "`10` is one too many on stop: maxHooksPerEvent 10 exceeded");
+    let limits = Limits { hooks: 1, ..Limits::default() };
+    let two =
+        Engine::builder().limits(limits).on(EventKind::Stop).run(silent).on(EventKind::Prompt).run(silent);
+    let error = two.build().err().unwrap();
+    assert_eq!(error.to_string(), "`prompt-2` is one too many: maxTotalHooks 1 exceeded");
+}
+
+#[tokio::test]
+async fn hooks_come_and_go_between_events_and_every_change_has_a_name_of_its_own() {
+    let engine = Engine::builder().named("g").build().unwrap();
+    let deny = Hook::on("no", EventKind::PreTool).run(|_| async { say::deny("no") });
+    engine.register(deny.clone()).unwrap();
+    assert_eq!(engine.register(deny).err(), Some(RegisterError::Duplicate("no".into())));
+    assert_eq!(engine.fire(&call("x")).await.decision, Decision::Deny);
+    engine.disable("no").unwrap();
+    assert_eq!(engine.fire(&call("x")).await.decision, Decision::None);
+    assert_eq!(engine.list().len(), 1, "it is still there");
+    engine.enable("no").unwrap();
+    assert_eq!(engine.fire(&call("x")).await.decision, Decision::Deny);
+    engine.unregister("no").unwrap();
+    assert_eq!(engine.fire(&call("x")).await.decision, Decision::None);
+    assert_eq!(engine.unregister("no").err(), Some(RegisterError::Unknown("no".into())));
+    assert!(engine.generation().name().starts_with("g+"), "{}", engine.generation().name());
+}
+
+#[tokio::test]
+async fn a_chain_passes_on_what_each_hook_changed_and_the_others_see_what_was_asked() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let look = |name: &'static str, to: &'static str| {
+        let seen = Arc::clone(&seen);
+        move |event: Arc<Event>| {
+            seen.lock().unwrap().push((name, command_of(&event)));
+            async move { rewrite(to) }
+        }
+    };
+    let engine = Engine::builder().on(EventKind::PreTool).chain("c").run(look("first", "one"));
+    let engine = engine.on(EventKind::PreTool).chain("c").run(look("second", "two"));
+    let engine = engine.on(EventKind::PreTool).run(look("beside", "three")).build().unwrap();
+    let outcome = engine.fire(&call("asked")).await;
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort_unstable();
+    let expected = [("beside", "asked"), ("first", "asked"), ("second", "one")]
+        .map(|(who, what)| (who, what.to_owned()));
+    assert_eq!(seen, expected);
+    assert_eq!(outcome.tool_input, Some(json!({"command": "three"})), "the last in order wins");
+}
+
+#[tokio::test]
+async fn skip_ignores_later_hooks_but_never_a_rule_or_what_was_said_before() {
+    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool).run(|_| async { rewrite("danger") });
+    let engine = engine.on(EventKind::PreTool).run(|_| async { say::skip().context("skipping") });
+    let engine =
+        engine.on(EventKind::PreTool).id("late").run(|_| async { say::allow("late") }).build().unwrap();
+    let outcome = engine.fire(&call("x")).await;
+    assert_eq!(outcome.decision, Decision::Deny, "the rule saw the rewritten command");
+    assert_eq!(outcome.tool_input, Some(json!({"command": "danger"})), "what was said before stands");
+    assert_eq!(outcome.context_text().as_deref(), Some("skipping"));
+    let late = outcome.trace.iter().find(|step| step.by == Origin::hook("late")).unwrap();
+    assert_eq!(late.status, Status::Skipped);
+}
+
+#[tokio::test]
+async fn retry_asks_again_and_then_takes_the_answer() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&asked);
+    let engine = Engine::builder().on(EventKind::PreTool).run(move |_| {
+        let attempt = count.fetch_add(1, Ordering::Relaxed);
+        async move {
+            if attempt < 2 { say::retry(Duration::from_millis(5)) } else { say::nothing().context("ok") }
+        }
+    });
+    let outcome = engine.build().unwrap().fire(&call("x")).await;
+    assert_eq!((outcome.decision, outcome.context_text().as_deref()), (Decision::None, Some("ok")));
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn retry_without_end_becomes_a_deny_that_says_so() {
+    let engine =
+        Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_millis(5)) });
+    let outcome = engine.build().unwrap().fire(&call("x")).await;
+    assert_eq!(outcome.decision, Decision::Deny);
+    assert!(outcome.reason().unwrap().contains("it may be tried again in 5 ms"), "{:?}", outcome.reason());
+
+    let patient =
+        Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_mins(5)) });
+    let started = std::time::Instant::now();
+    let outcome = patient.build().unwrap().fire(&call("x")).await;
+    assert_eq!(outcome.decision, Decision::Deny);
+    assert!(started.elapsed() < Duration::from_secs(1), "a delay beyond the deadline is not waited for");
+}
+
+#[tokio::test]
+async fn an_observer_never_delays_and_never_decides() {
+    let (told, mut hears) = tokio::sync::mpsc::unbounded_channel();
+    let engine = Engine::builder().on(EventKind::PreTool).fail(Fail::Closed).observing().run(move |_| {
+        let told = told.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            told.send(()).unwrap();
+            say::deny("too late")
+        }
+    });
+    let started = std::time::Instant::now();
+    let outcome = engine.build().unwrap().fire(&call("x")).await;
+    assert_eq!(outcome.decision, Decision::None);
+    assert!(started.elapsed() < Duration::from_millis(40));
+    assert_eq!(outcome.trace.first().map(|step| step.status), Some(Status::Detached));
+    hears.recv().await.unwrap();
+}
+
+#[derive(Debug)]
+struct Only(Result<bool, String>);
+
+impl Condition for Only {
+    fn holds(&self, _event: &Event) -> Result<bool, String> {
+        self.0.clone()
+    }
+
+    fn text(&self) -> &'static str {
+        "only"
+    }
+}
+
+#[tokio::test]
+async fn a_condition_decides_whether_a_hook_runs_and_its_error_is_the_hook_s_failure() {
+    let fire = async |condition: Result<bool, String>, fail: Fail| {
+        let engine = Engine::builder().on(EventKind::PreTool).fail(fail).when(Only(condition));
+        engine.run(|_| async { say::ask("sure?") }).build().unwrap().fire(&call("x")).await.decision
+    };
+    assert_eq!(fire(Ok(true), Fail::Open).await, Decision::Ask);
+    assert_eq!(fire(Ok(false), Fail::Closed).await, Decision::None);
+    assert_eq!(fire(Err("no such field".into()), Fail::Open).await, Decision::None);
+    assert_eq!(fire(Err("no such field".into()), Fail::Closed).await, Decision::Deny);
 }
 
 /// Keeps what it is given, or refuses.

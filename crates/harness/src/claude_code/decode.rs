@@ -3,11 +3,11 @@
 //! Claude Code's payload → event.
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Call, Detail, Event, EventKind, Mcp, ToolCall};
+use tenterhook_event::{Call, Detail, Event, EventKind, Mcp, ToolCall, ToolClass};
 
 use super::HARNESS;
 use crate::payload::{self, text};
-use crate::{DecodeError, Door, mcp};
+use crate::{DecodeError, Door, Wiring, mcp};
 
 pub(super) fn decode(door: &Door, bytes: &[u8]) -> Result<Call, DecodeError> {
     let native = payload::read(bytes)?;
@@ -16,9 +16,20 @@ pub(super) fn decode(door: &Door, bytes: &[u8]) -> Result<Call, DecodeError> {
 }
 
 fn event(door: &Door, fields: &Map<String, Value>) -> Result<Event, DecodeError> {
-    // The payload says what happened; the command line only says what somebody wired.
+    // The payload says what happened; the command line only says what somebody wired. A gate is not
+    // passed by calling it something else, though.
     let named = text(fields, "hook_event_name");
-    let row = HARNESS.event(named.as_deref().unwrap_or(&door.event));
+    let wired = HARNESS.event(&door.event);
+    if let (Some(named), Some(wired)) = (&named, wired)
+        && wired.wiring == Wiring::Guard
+        && named != wired.native
+    {
+        return Err(DecodeError::Mismatch { wired: wired.native, named: named.chars().take(64).collect() });
+    }
+    let row = match &named {
+        Some(named) => HARNESS.events.iter().find(|row| row.native == named),
+        None => wired,
+    };
     let native_event = match (named, row) {
         (Some(name), _) => name,
         (None, Some(row)) => row.native.to_owned(),
@@ -53,7 +64,14 @@ fn tool(kind: EventKind, fields: &Map<String, Value>) -> Result<Option<ToolCall>
         None => return Ok(None),
     };
     let args = fields.get("tool_input").cloned().unwrap_or(Value::Null);
+    let gate = matches!(kind, EventKind::PreTool | EventKind::PermissionRequest);
+    if gate && !args.is_object() {
+        return Err(DecodeError::Field { field: "tool_input", expected: "an object" });
+    }
     let mut tool = ToolCall::new(name, args);
+    if gate && tool.class == ToolClass::Shell && tool.commands().is_empty() {
+        return Err(DecodeError::Field { field: "tool_input", expected: "an object with a command" });
+    }
     let server = fields.get("mcp_server").and_then(|server| server.get("name")?.as_str());
     if let (Some(mcp), Some(server)) = (&mut tool.mcp, server) {
         // The harness says where the server's name ends: it may have `__` in it.
@@ -95,11 +113,42 @@ mod tests {
 
     #[test]
     fn the_payload_names_the_event_whatever_the_command_says() {
-        let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
+        let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
         assert_eq!(decoded("stop", &payload).unwrap().event, EventKind::PreTool);
-        let nameless = json!({"tool_name": "Bash", "tool_input": {}});
+        let nameless = json!({"tool_name": "Read", "tool_input": {}});
         assert_eq!(decoded("pre-tool-use", &nameless).unwrap().native_event, "PreToolUse");
         assert_eq!(decoded("", &nameless), Err(DecodeError::Nameless));
+    }
+
+    #[test]
+    fn a_gate_is_not_passed_under_another_name() {
+        for name in ["pretooluse", " PreToolUse", "pre-tool-use", "", "Tomorrow", "Stop", "PostToolUse"] {
+            let payload =
+                json!({"hook_event_name": name, "tool_name": "Bash", "tool_input": {"command": "x"}});
+            let error = decoded("pre-tool-use", &payload).unwrap_err();
+            assert!(matches!(error, DecodeError::Mismatch { wired: "PreToolUse", .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_read_does_not_pass_a_gate() {
+        for input in [
+            json!("rm -rf /"),
+            json!(["rm"]),
+            json!(null),
+            json!({}),
+            json!({"command": 7}),
+            json!({"command": ["rm", 7]}),
+            json!({"command": {"a": 1}}),
+        ] {
+            let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input});
+            assert!(
+                matches!(decoded("", &payload), Err(DecodeError::Field { field: "tool_input", .. })),
+                "{input}"
+            );
+        }
+        let after = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "x"});
+        assert!(decoded("", &after).is_ok(), "what has happened is recorded as it is");
     }
 
     #[test]

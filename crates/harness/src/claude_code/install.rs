@@ -128,7 +128,7 @@ pub fn plan_install(
     };
     // Each warning is about something that makes the client pass over our entries.
     let in_force = notes.is_empty();
-    Ok(Plan { change, notes, in_force, receipts, record, directories })
+    Ok(Plan { change, notes, in_force, restores: false, receipts, record, directories })
 }
 
 /// Plans our entries out of `settings`: the original back, byte for byte, if nobody else wrote since; otherwise
@@ -146,10 +146,11 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
     }
     let receipt = stored.as_ref().and_then(|stored| stored.receipt.clone());
     let before = file::read(settings)?;
-    let plan = |after, notes, directories, backup| Plan {
+    let plan = |after, notes, directories, backup, restores| Plan {
         change: Change { path: settings.to_owned(), before: before.clone(), after },
         notes,
         in_force: true,
+        restores,
         receipts: receipts.clone(),
         record: stored
             .clone()
@@ -159,7 +160,7 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
 
     let Some(bytes) = &before else {
         notes.push(format!("nothing is installed: there is no `{}`", settings.display()));
-        return Ok(plan(None, notes, Vec::new(), None));
+        return Ok(plan(None, notes, Vec::new(), None, false));
     };
     let directories = match &receipt {
         Some(receipt) => {
@@ -171,10 +172,10 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
     if let Some(receipt) = receipt.as_ref().filter(|receipt| receipt.pristine && receipt.written.is_of(bytes))
     {
         let Some(backup) = &receipt.original else {
-            return Ok(plan(None, notes, directories, None));
+            return Ok(plan(None, notes, directories, None, true));
         };
         if let Some(original) = receipts.original(backup)? {
-            return Ok(plan(Some(original), notes, Vec::new(), receipts.backup_path(backup)));
+            return Ok(plan(Some(original), notes, Vec::new(), receipts.backup_path(backup), true));
         }
         notes.push(
             "the copy of the original is missing or changed, so our entries are taken out instead".into(),
@@ -186,7 +187,7 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
     let edited = jsonc::remove(text, &SIGNATURE, &created).map_err(|flaw| at(settings, flaw))?;
     if edited.text == text {
         notes.push(format!("nothing is installed in `{}`", settings.display()));
-        return Ok(plan(before.clone(), notes, Vec::new(), None));
+        return Ok(plan(before.clone(), notes, Vec::new(), None, false));
     }
     let left = jsonc::count(&edited.text, &SIGNATURE).map_err(|flaw| self_check(settings, flaw.what))?;
     if left > 0 {
@@ -194,7 +195,7 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
     }
     let file_was_ours = receipt.as_ref().is_some_and(|receipt| receipt.original.is_none());
     if file_was_ours && jsonc::split_mark(&edited.text).1.trim() == "{}" {
-        return Ok(plan(None, notes, directories, None));
+        return Ok(plan(None, notes, directories, None, true));
     }
     let backup = receipt.as_ref().and_then(|receipt| receipt.original.as_ref());
     if let Some(backup) = backup.and_then(|backup| receipts.backup_path(backup)) {
@@ -203,13 +204,24 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
             backup.display()
         ));
     }
-    Ok(plan(Some(edited.text.into_bytes()), notes, Vec::new(), None))
+    if stored.is_none() {
+        notes.push(
+            "this home has no receipt of an install here, so only our entries are taken out; if it was another home's, \
+             uninstall with `--home` of that one"
+                .into(),
+        );
+    }
+    Ok(plan(Some(edited.text.into_bytes()), notes, Vec::new(), None, false))
 }
 
 /// Commands we wrote, from whatever home: the marker is lost whenever Claude Code rewrites the file, and a blocking
 /// entry that outlives the shim would block every tool.
 fn is_our_command(command: &str) -> bool {
-    command.starts_with('\'') && command.contains("/bin/tenterhook-hook' claude-code ")
+    let Some((program, event)) = command.rsplit_once("/bin/tenterhook-hook' claude-code ") else {
+        return false;
+    };
+    // Somebody may have made a longer command of it; that one is theirs.
+    program.starts_with('\'') && events::EVENTS.iter().any(|row| crate::kebab(row.native) == event)
 }
 
 fn entry(shim: &str, wire: &Wire) -> Entry {

@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Call, Decision, Event, EventKind, Finding, Flow, Merge, Modification, Origin};
+use tenterhook_event::{Decision, Event, EventKind, Finding, Flow, Merge, Modification, Origin};
 
-use super::{Dialect, Exited, Heard, Misheard};
+use super::{Control, Dialect, Exited, Heard, Misheard, switches};
 use crate::claude_code::HARNESS;
 use crate::claude_code::wire::{Behavior, HookOutput, PermissionDecision, Specific, Verdict};
 
@@ -15,17 +15,37 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "claude",
     about: "as Claude Code speaks to command hooks: its payload in, its JSON and exit codes out",
     timeout: Duration::from_mins(1),
+    switches: switches::CLAUDE,
+    event_name: native_name,
+    kind: |name| HARNESS.events.iter().find(|row| row.native == name).map(|row| row.kind),
     stdin,
-    env,
     hear,
 };
 
-/// The client's own payload when it is the one speaking, else the same fields from the normal form.
-fn stdin(call: &Call) -> Vec<u8> {
-    match &call.native {
-        Some(native) if call.event.source == HARNESS.id => native.bytes.clone(),
-        _ => serde_json::to_vec(&Value::Object(payload(&call.event))).unwrap_or_default(),
+/// How long a hook that went into the background may go on when it does not say (`asyncTimeout`).
+/// The client's documents name no number.
+const DETACHED: Duration = Duration::from_secs(15);
+
+/// Longer first lines are answers, not `{"async": true}`; they are not read again and again.
+const DETACHING_LINE: usize = 4096;
+
+/// Whether the first line a hook printed says that it goes on in the background, and for how long
+/// it may.
+pub(super) fn detaches(stdout: &[u8]) -> Option<Duration> {
+    let line = stdout.trim_ascii_start().split(|byte| *byte == b'\n').next()?.trim_ascii();
+    if line.len() > DETACHING_LINE || !line.ends_with(b"}") {
+        return None;
     }
+    serde_json::from_slice(line).ok().and_then(|output: HookOutput| background(&output))
+}
+
+fn background(output: &HookOutput) -> Option<Duration> {
+    let limit = output.async_timeout.map_or(DETACHED, Duration::from_millis);
+    (output.detached == Some(true)).then_some(limit)
+}
+
+fn stdin(event: &Event) -> Vec<u8> {
+    serde_json::to_vec(&Value::Object(payload(event))).unwrap_or_default()
 }
 
 fn payload(event: &Event) -> Map<String, Value> {
@@ -68,39 +88,34 @@ fn native_name(event: &Event) -> &str {
     HARNESS.event(event.event.name()).map_or(&event.native_event, |row| row.native)
 }
 
-fn env(event: &Event) -> Vec<(&'static str, String)> {
-    let project = event.project.as_ref().or(event.cwd.as_ref());
-    project.map(|project| ("CLAUDE_PROJECT_DIR", project.clone())).into_iter().collect()
-}
-
-fn hear(event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
-    listen(event, by, exited).map(Heard::from)
-}
-
-fn listen(event: &Event, by: Origin, exited: &Exited) -> Result<Finding, Misheard> {
+fn hear(_: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
     let stdout = String::from_utf8_lossy(&exited.stdout);
     let stdout = stdout.trim();
     // JSON is read at every exit code; anything that does not look like one object is text.
     let json = stdout.starts_with('{') && stdout.ends_with('}');
     let output = json.then(|| serde_json::from_str::<HookOutput>(stdout));
-    match (exited.code, output) {
+    let finding = match (exited.code, output) {
+        // At `PermissionRequest` too, where the client does not listen to exit 2: a guard that
+        // says no is not to be talked over.
         (Some(2), output) => {
             let output = output.and_then(Result::ok).unwrap_or_default();
             let said = finding(event, by.clone(), output).unwrap_or_else(|_| Finding::silent(by));
             let reason = said.reason.clone().filter(|_| said.decision == Decision::Deny);
-            Ok(Finding {
-                decision: Decision::Deny,
-                reason: reason.or_else(|| Some(exited.complaint())),
-                ..said
-            })
+            Finding { decision: Decision::Deny, reason: reason.or_else(|| Some(exited.complaint())), ..said }
         }
-        (_, Some(Ok(output))) => finding(event, by, output),
+        (_, Some(Ok(output))) => match background(&output) {
+            Some(limit) => {
+                return Ok(Heard { finding: Finding::silent(by), control: Control::Detach { limit } });
+            }
+            None => finding(event, by, output)?,
+        },
         (_, Some(Err(error))) => {
-            Err(Misheard(format!("the answer is not a Claude Code hook output: {error}")))
+            return Err(Misheard(format!("the answer is not a Claude Code hook output: {error}")));
         }
-        (Some(0), None) => Ok(Finding { context: plain_context(event.event, stdout), ..Finding::silent(by) }),
-        (_, None) => Err(Misheard(exited.how())),
-    }
+        (Some(0), None) => Finding { context: plain_context(event.event, stdout), ..Finding::silent(by) },
+        (_, None) => return Err(Misheard(exited.how())),
+    };
+    Ok(finding.into())
 }
 
 /// Plain text reaches the model at these events only.
@@ -162,103 +177,4 @@ fn finding(event: &Event, by: Origin, output: HookOutput) -> Result<Finding, Mis
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use tenterhook_event::{EventId, Timestamp, ToolCall};
-
-    fn event(kind: EventKind, native: &str) -> Event {
-        let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
-        Event::new(id, ts, "claude-code", kind, native)
-    }
-
-    fn heard(code: i32, stdout: &str, stderr: &str) -> Result<Finding, Misheard> {
-        let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-        hear(&event(EventKind::PreTool, "PreToolUse"), Origin::hook("h"), &exited).map(|heard| heard.finding)
-    }
-
-    fn deny(name: &str) -> String {
-        json!({"hookSpecificOutput": {"hookEventName": name, "permissionDecision": "deny",
-            "permissionDecisionReason": "no"}})
-        .to_string()
-    }
-
-    #[test]
-    fn exit_2_denies_whatever_the_json_says() {
-        let finding = heard(2, &json!({"decision": "approve"}).to_string(), "stop\n").unwrap();
-        assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("stop")));
-        let finding = heard(2, &deny("PreToolUse"), "ignored").unwrap();
-        assert_eq!(finding.reason.as_deref(), Some("no"));
-    }
-
-    #[test]
-    fn json_decides_at_any_other_exit_code() {
-        for code in [0, 1, 3] {
-            assert_eq!(heard(code, &deny("PreToolUse"), "").unwrap().decision, Decision::Deny);
-        }
-        assert!(heard(1, "", "crash").is_err(), "a plain failure is for `fail:` to decide");
-    }
-
-    #[test]
-    fn a_shape_the_client_would_drop_is_a_failure() {
-        for stdout in [
-            deny("PostToolUse"),
-            json!({"hookSpecificOutput": {"permissionDecision": "deny"}}).to_string(),
-            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "DENY"}})
-                .to_string(),
-            "{bad}".to_owned(),
-        ] {
-            assert!(heard(0, &stdout, "").is_err(), "{stdout}");
-        }
-        let noise = format!("log line\n{}", deny("PreToolUse"));
-        assert_eq!(
-            heard(0, &noise, "").unwrap().decision,
-            Decision::None,
-            "text, not JSON, as in the client"
-        );
-    }
-
-    #[test]
-    fn all_that_a_hook_can_say_is_heard() {
-        let finding = heard(
-            0,
-            &json!({"continue": false, "stopReason": "enough", "systemMessage": "m", "suppressOutput": true,
-                "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
-                    "updatedInput": {"command": "ls"}, "additionalContext": "c"}})
-            .to_string(),
-            "",
-        )
-        .unwrap();
-        let expected = Finding {
-            decision: Decision::Allow,
-            flow: Flow::Stop { reason: Some("enough".into()) },
-            modifications: vec![Modification::ToolInput {
-                merge: Merge::Replace,
-                value: json!({"command": "ls"}),
-            }],
-            context: Some("c".into()),
-            message: Some("m".into()),
-            suppress_output: true,
-            ..Finding::silent(Origin::hook("h"))
-        };
-        assert_eq!(finding, expected);
-    }
-
-    #[test]
-    fn plain_text_reaches_the_model_at_prompts_only() {
-        let exited = Exited { code: Some(0), stdout: b"it is noon\n".to_vec(), stderr: Vec::new() };
-        let context =
-            |kind, native| hear(&event(kind, native), Origin::Engine, &exited).unwrap().finding.context;
-        assert_eq!(context(EventKind::Prompt, "UserPromptSubmit").as_deref(), Some("it is noon"));
-        assert_eq!(context(EventKind::PreTool, "PreToolUse"), None);
-    }
-
-    #[test]
-    fn another_harness_s_event_reaches_a_claude_hook_in_claude_s_words() {
-        let mut event = event(EventKind::PreTool, "BeforeTool");
-        event.source = "gemini".into();
-        event.tool = Some(ToolCall::new("run_shell_command", json!({"command": "ls"})));
-        let stdin: Value = serde_json::from_slice(&stdin(&Call { event, native: None })).unwrap();
-        assert_eq!(stdin["hook_event_name"], "PreToolUse");
-        assert_eq!(stdin["tool_input"], json!({"command": "ls"}));
-    }
-}
+mod tests;

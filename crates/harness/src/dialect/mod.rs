@@ -5,15 +5,44 @@
 //! A dialect belongs to a hook, not to a harness: hooks of several dialects can serve one event,
 //! and the engine folds what they say in one and the same way.
 
+//!
+//! [`DIALECTS`] is the table. What differs is in each row's [`Switches`]; how an event is written
+//! and an answer is heard is one module per family. Hearing is stricter than the originals where
+//! they let something through by accident: `docs/compatibility.md` lists every such place.
+
+mod a3s;
+#[cfg(test)]
+mod cases;
 mod claude;
+mod command;
+mod fields;
+mod llxprt;
+pub mod matcher;
 mod native;
+mod read;
+mod switches;
+mod time;
 
 use std::time::Duration;
 
-use tenterhook_event::{Call, Event, Finding, Origin};
+use tenterhook_event::{Call, Event, EventKind, Finding, Origin};
+
+pub use command::expand_home;
+pub use matcher::{A3sMatcher, Matcher, PermissionRule, permission_rule};
+pub use read::{Format, RawResult, read};
+pub use switches::{
+    Ask, DedupeKey, EnvValue, JsonValues, MatcherRules, OtherExit, PlainText, Substitute, Switches, TimeUnit,
+};
 
 /// Every dialect.
-pub const DIALECTS: &[Dialect] = &[native::DIALECT, claude::DIALECT];
+pub const DIALECTS: &[Dialect] =
+    &[native::DIALECT, claude::DIALECT, llxprt::SEED, llxprt::LATER, llxprt::GEMINI, a3s::DIALECT];
+
+/// Our own dialect.
+pub const NATIVE: &Dialect = &native::DIALECT;
+
+/// A deny always has a reason.
+const NO_REASON: &str = "the hook blocked this and gave no reason";
 
 /// How one hook is spoken to.
 #[derive(Debug)]
@@ -24,9 +53,14 @@ pub struct Dialect {
     pub about: &'static str,
     /// How long a hook may take when it does not say.
     pub timeout: Duration,
-    pub(crate) stdin: fn(&Call) -> Vec<u8>,
-    pub(crate) env: fn(&Event) -> Vec<(&'static str, String)>,
-    pub(crate) hear: fn(&Event, Origin, &Exited) -> Result<Heard, Misheard>,
+    /// What it does differently from the others.
+    pub switches: Switches,
+    /// The dialect's own name for an event, if it has one.
+    pub(crate) event_name: fn(&Event) -> &str,
+    /// Our kind for the dialect's name of an event.
+    pub(crate) kind: fn(&str) -> Option<EventKind>,
+    pub(crate) stdin: fn(&Event) -> Vec<u8>,
+    pub(crate) hear: fn(&Dialect, &Event, Origin, &Exited) -> Result<Heard, Misheard>,
 }
 
 /// What a hook said, and what it wants of the engine beside that.
@@ -58,6 +92,9 @@ pub enum Control {
     },
 }
 
+/// Tells from what a hook has printed so far whether it goes into the background, and for how long.
+pub type Detaches = fn(&[u8]) -> Option<Duration>;
+
 /// What a command hook left behind when it ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exited {
@@ -82,20 +119,41 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
 // === impl Dialect ===
 
 impl Dialect {
-    /// What the hook gets on standard input.
+    /// What the hook gets on standard input: the harness's own bytes if it is the dialect's own
+    /// harness that speaks, else the same fields from the normal form.
     pub fn stdin(&self, call: &Call) -> Vec<u8> {
-        (self.stdin)(call)
+        match &call.native {
+            Some(native) if self.switches.harness == Some(call.event.source.as_str()) => native.bytes.clone(),
+            _ => (self.stdin)(&call.event),
+        }
     }
 
-    /// Environment variables the hook gets on top of its surroundings.
-    pub fn env(&self, event: &Event) -> Vec<(&'static str, String)> {
-        (self.env)(event)
+    /// Our kind for the dialect's own name of an event, if it has such an event.
+    pub fn kind(&self, name: &str) -> Option<EventKind> {
+        (self.kind)(name)
     }
 
-    /// What the hook said.
+    /// Tells from what a hook has printed so far whether it goes into the background, and for how
+    /// long it may; nothing where hooks cannot.
+    pub fn detaches(&self) -> Option<Detaches> {
+        self.switches.detaches.then_some(claude::detaches)
+    }
+
+    /// What the hook said, as strictly as a guard has to hear it.
     pub fn hear(&self, event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
-        (self.hear)(event, by, exited)
+        (self.hear)(self, event, by, exited)
     }
+}
+
+/// The name of a kind in a dialect's table; the harness's own where the dialect has none.
+fn name_in<'a>(names: &[(EventKind, &'static str)], event: &'a Event) -> &'a str {
+    let found = names.iter().find(|(kind, _)| *kind == event.event);
+    found.map_or(event.native_event.as_str(), |(_, name)| name)
+}
+
+/// The kind of a name in a dialect's table: the first, where several are called the same.
+fn kind_in(names: &[(EventKind, &'static str)], name: &str) -> Option<EventKind> {
+    names.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
 }
 
 // === impl Heard ===
@@ -113,7 +171,7 @@ impl Exited {
     fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
         match text.trim() {
-            "" => "the hook blocked this and gave no reason".to_owned(),
+            "" => NO_REASON.to_owned(),
             text => text.to_owned(),
         }
     }

@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
-use tenterhook_event::{Call, Decision, Event, Finding, Flow, Merge, Modification, Origin};
+use tenterhook_event::{Decision, Event, Finding, Flow, Merge, Modification, Origin};
 
-use super::{Dialect, Exited, Heard, Misheard};
+use super::{Dialect, Exited, Heard, Misheard, switches};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "native",
     about: "standard input is the event's normal form; an answer is one flat JSON object, exit 2 denies",
     timeout: Duration::from_secs(5),
+    switches: switches::NATIVE,
+    event_name: |event| event.event.name(),
+    kind: |name| name.parse().ok(),
     stdin,
-    env,
     hear,
 };
 
@@ -36,18 +38,12 @@ struct Answer {
     suppress_output: bool,
 }
 
-fn stdin(call: &Call) -> Vec<u8> {
+fn stdin(event: &Event) -> Vec<u8> {
     // Serialising plain data to memory has nothing to fail on; an empty input would be noticed.
-    serde_json::to_vec(&call.event).unwrap_or_default()
+    serde_json::to_vec(event).unwrap_or_default()
 }
 
-fn env(event: &Event) -> Vec<(&'static str, String)> {
-    let known =
-        [("TENTERHOOK_EVENT", Some(event.event.name())), ("TENTERHOOK_PROJECT", event.project.as_deref())];
-    known.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned()))).collect()
-}
-
-fn hear(_event: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
+fn hear(_: &Dialect, _: &Event, by: Origin, exited: &Exited) -> Result<Heard, Misheard> {
     listen(by, exited).map(Heard::from)
 }
 
@@ -89,7 +85,7 @@ mod tests {
         let event =
             Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "x", EventKind::PreTool, "x");
         let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
-        hear(&event, Origin::hook("h"), &exited).map(|heard| heard.finding)
+        hear(&DIALECT, &event, Origin::hook("h"), &exited).map(|heard| heard.finding)
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Whether the harness will heed the file as it will be; the notes say why not.
     pub in_force: bool,
+    /// Whether the settings will be, byte for byte, what they were before the first install.
+    pub restores: bool,
     pub(crate) receipts: Receipts,
     pub(crate) record: Record,
     /// Directories to make before, or to remove (if empty) after, outermost first.

@@ -311,7 +311,7 @@ fn without_a_receipt_only_our_groups_go() {
     fs::remove_dir_all(&world.home).expect("removes");
     let plan = world.uninstall();
     assert_eq!(world.text(), "{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
-    assert!(plan.notes.is_empty());
+    assert!(plan.notes[0].contains("no receipt") && !plan.restores, "{:?}", plan.notes);
 }
 
 #[test]

@@ -73,7 +73,10 @@ pub(crate) struct Found<'a> {
 impl Ground {
     pub(crate) fn new(home: Option<&str>, project: Option<&str>) -> Self {
         let home = home.and_then(|home| resolve(None, home)).unwrap_or_else(|| SOME_HOME.to_owned());
-        Self { home, project: project.and_then(|project| resolve(None, project)) }
+        let project = project.and_then(|project| resolve(None, project));
+        // An agent started in a home, or above one, has no project there: all of it is somebody's.
+        let project = project.filter(|project| below(&home, project).is_none());
+        Self { home, project }
     }
 
     /// The place of a path, seen from a working directory.
@@ -251,6 +254,16 @@ mod tests {
             assert!(ground.places(path).contains(&Place::OutsideProject), "{path}");
         }
         assert_eq!(ground.places("/tmp/ci/other"), [Place::Temp]);
+    }
+
+    #[test]
+    fn a_home_or_what_holds_it_is_no_project() {
+        for project in ["/", "/home", "/home/user"] {
+            let ground = Ground::new(Some("/home/user"), Some(project));
+            for path in ["/home/user/Documents", "/etc", "/home"] {
+                assert!(ground.places(path).contains(&Place::OutsideProject), "{path} in {project}");
+            }
+        }
     }
 
     #[test]

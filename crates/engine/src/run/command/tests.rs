@@ -16,7 +16,14 @@ const LATE: Duration = Duration::from_millis(50);
 
 fn hook(line: CommandLine) -> Command {
     let dialect = dialect::find("claude").unwrap();
-    Command { line, dialect, dir: std::env::temp_dir(), output_limit: 1024 * 1024 }
+    Command {
+        line,
+        dialect,
+        env: Vec::new(),
+        home: None,
+        dir: std::env::temp_dir(),
+        output_limit: 1024 * 1024,
+    }
 }
 
 fn call(payload: usize) -> Call {
@@ -26,16 +33,16 @@ fn call(payload: usize) -> Call {
     Call { event, native: None }
 }
 
-async fn run_shell(text: &str, payload: usize) -> (Result<Finding, Failure>, Duration) {
+async fn run_shell(text: &str, payload: usize) -> (Result<Heard, Failure>, Duration) {
     let started = Clock::now();
     let command = hook(CommandLine::Shell(text.to_owned()));
     let result = run(&command, &call(payload), Origin::hook("h"), LIMIT).await;
     (result, started.elapsed())
 }
 
-fn why(result: Result<Finding, Failure>) -> String {
+fn why(result: Result<Heard, Failure>) -> String {
     match result {
-        Ok(finding) => format!("{finding:?}"),
+        Ok(heard) => format!("{heard:?}"),
         Err(Failure::TimedOut) => "timed out".to_owned(),
         Err(Failure::Failed(why)) => why,
     }
@@ -59,7 +66,7 @@ async fn a_hook_that_ignores_sigterm_is_killed_at_its_deadline() {
 async fn a_grandchild_that_keeps_the_pipe_open_does_not_hold_the_call() {
     let (result, took) =
         run_shell("sleep 31.4152 & echo '{\"decision\":\"block\",\"reason\":\"r\"}'", 0).await;
-    assert_eq!(result.ok().map(|finding| finding.decision), Some(Decision::Deny));
+    assert_eq!(result.ok().map(|heard| heard.finding.decision), Some(Decision::Deny));
     assert!(took < LIMIT, "{took:?}");
     assert!(!alive("sleep 31.4152"), "a process was left behind");
 }
@@ -75,21 +82,21 @@ async fn endless_output_is_cut_and_the_hook_is_killed() {
 #[tokio::test]
 async fn a_hook_that_never_reads_its_input_is_heard_all_the_same() {
     let (result, took) = run_shell("echo no >&2; exit 2", 4 * 1024 * 1024).await;
-    assert_eq!(result.ok().and_then(|finding| finding.reason).as_deref(), Some("no"));
+    assert_eq!(result.ok().and_then(|heard| heard.finding.reason).as_deref(), Some("no"));
     assert!(took < LIMIT, "{took:?}");
 }
 
 #[tokio::test]
 async fn a_hook_that_reads_a_large_input_gets_all_of_it() {
     let (result, _) = run_shell("wc -c >&2; exit 2", 4 * 1024 * 1024).await;
-    let counted: usize = result.ok().and_then(|finding| finding.reason).unwrap().parse().unwrap();
+    let counted: usize = result.ok().and_then(|heard| heard.finding.reason).unwrap().parse().unwrap();
     assert!(counted > 4 * 1024 * 1024, "{counted}");
 }
 
 #[tokio::test]
 async fn invalid_utf8_is_text_and_no_verdict() {
     let (result, _) = run_shell("printf '\\377\\376'", 0).await;
-    assert_eq!(result.ok().map(|finding| finding.decision), Some(Decision::None));
+    assert_eq!(result.ok().map(|heard| heard.finding.decision), Some(Decision::None));
 }
 
 #[tokio::test]
@@ -105,5 +112,41 @@ async fn exec_form_has_no_shell_in_between() {
     let mut call = call(0);
     call.event.event = EventKind::Prompt;
     let result = run(&hook(CommandLine::Exec(words)), &call, Origin::hook("h"), LIMIT).await;
-    assert_eq!(result.ok().and_then(|finding| finding.context).as_deref(), Some("$HOME `id`"));
+    assert_eq!(result.ok().and_then(|heard| heard.finding.context).as_deref(), Some("$HOME `id`"));
+}
+
+#[tokio::test]
+async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over() {
+    let text = "echo '{\"async\": true, \"asyncTimeout\": 1000}'; sleep 31.4154";
+    let (result, took) = run_shell(text, 0).await;
+    let limit = Duration::from_secs(1);
+    assert_eq!(result.ok().map(|heard| heard.control), Some(Control::Detach { limit }));
+    assert!(took < LIMIT, "{took:?}");
+    assert!(alive("sleep 31.4154"), "it goes on");
+    for _ in 0..40 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if !alive("sleep 31.4154") {
+            return;
+        }
+    }
+    panic!("it was not ended");
+}
+
+#[tokio::test]
+async fn an_observer_gets_its_whole_input_and_nobody_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let seen = dir.path().join("seen");
+    let line = CommandLine::Shell(format!("sleep 0.2; wc -c > {}", seen.display()));
+    let started = Clock::now();
+    observe(&hook(line), &call(1024 * 1024), Duration::from_secs(5)).unwrap();
+    assert!(started.elapsed() < Duration::from_millis(150), "{:?}", started.elapsed());
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let counted = std::fs::read_to_string(&seen).unwrap_or_default();
+        if let Ok(counted) = counted.trim().parse::<usize>() {
+            assert!(counted > 1024 * 1024, "{counted}");
+            return;
+        }
+    }
+    panic!("it never ran");
 }

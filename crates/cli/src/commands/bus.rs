@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::BufRead;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tenterhook_event::{Event, EventKind};
+use tenterhook_profile::bus;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::profiles::{SettingsFile, Stage};
+
+const EXAMPLES: &str = "\
+One JSON object a line on standard input, one on standard output for each, as it is done:
+  {\"type\":\"HOOK_EXECUTION_REQUEST\",\"payload\":{\"correlationId\":\"c-1\",\"eventName\":\"BeforeTool\",\"input\":{…}}}
+  {\"type\":\"HOOK_EXECUTION_RESPONSE\",\"payload\":{\"correlationId\":\"c-1\",\"success\":true,\"output\":{…}}}
+It ends when standard input is closed and every request is answered.
+
+Examples:
+  tenterhook bus --settings ~/.llxprt/settings.json
+  tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
+
+/// Serve LLxprt's hook message bus on standard input and output
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Whose rules: llxprt, llxprt-2026-08, gemini, claude, a3s
+    #[arg(long, default_value = "llxprt")]
+    profile: String,
+    /// A settings file, with its source if it is not the project's: user=, project=, local=, system=, extension=
+    #[arg(long, value_name = "[SOURCE=]FILE")]
+    settings: Vec<SettingsFile>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let stage = Arc::new(Stage::new(&args.profile, &args.settings, context.env.home.as_deref())?);
+    super::fire::report_problems(context, &stage)?;
+    let base = super::fire::base(&args.profile)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve(context, &stage, &base))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(context: &Context, stage: &Arc<Stage>, base: &Event) -> Result<(), CommandError> {
+    let (send, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    // Requests are answered side by side: a slow hook of one does not hold up the next.
+    let mut under_way = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            line = lines.recv() => match line {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => {
+                    let (stage, base) = (Arc::clone(stage), base.clone());
+                    under_way.spawn(async move { answer(&stage, &base, &line).await });
+                }
+                None => break,
+            },
+            Some(done) = under_way.join_next() => print(context, done)?,
+        }
+    }
+    while let Some(done) = under_way.join_next().await {
+        print(context, done)?;
+    }
+    Ok(())
+}
+
+async fn answer(stage: &Stage, base: &Event, line: &str) -> serde_json::Value {
+    let mut new_id = || tenterhook_event::EventId::from_parts(0, random()).to_string();
+    match bus::parse(stage.profile, line, &mut new_id) {
+        Ok(request) => {
+            let fired = stage.fire(request.event, &request.input, base).await;
+            request.answered(fired.aggregated).message()
+        }
+        Err(response) => response.message(),
+    }
+}
+
+fn print(
+    context: &Context,
+    done: Result<serde_json::Value, tokio::task::JoinError>,
+) -> Result<(), CommandError> {
+    let message = done.map_err(|error| CommandError::failed(error.to_string()))?;
+    context.terminal.exactly(&format!("{message}\n"), "")
+}
+
+/// An id for a request that has none; without randomness it is merely not unique.
+fn random() -> u128 {
+    let mut bytes = [0; 16];
+    let _ = getrandom::fill(&mut bytes);
+    u128::from_ne_bytes(bytes)
+}
+
+/// The kind is the profile's to say.
+pub(super) const UNKNOWN: EventKind = EventKind::Other;

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Firing an event under a profile: a harness's own settings, planned, run and put together as that
+//! harness does it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tenterhook_engine::process::{self, Ended, Spec};
+use tenterhook_event::{Call, Event, Native, ToolCall};
+use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, RawResult};
+use tenterhook_profile::{
+    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings, Source,
+};
+
+use crate::error::CommandError;
+use crate::intake;
+
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+/// How much of an output is shown in a trace.
+const EXCERPT: usize = 400;
+
+/// A profile with its settings, ready to fire.
+pub(crate) struct Stage {
+    pub(crate) profile: &'static Profile,
+    dialect: &'static Dialect,
+    pub(crate) settings: Settings,
+    home: Option<String>,
+}
+
+/// What came of one event.
+pub(crate) struct Fired {
+    pub(crate) event: &'static str,
+    pub(crate) plan: Plan,
+    pub(crate) aggregated: Aggregated,
+    pub(crate) trace: Vec<Value>,
+}
+
+/// A `--settings` argument: `FILE`, or `SOURCE=FILE`.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingsFile {
+    source: Source,
+    path: PathBuf,
+}
+
+// === impl SettingsFile ===
+
+impl std::str::FromStr for SettingsFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (source, path) = match text.split_once('=') {
+            Some(("user", path)) => (Source::User, path),
+            Some(("project", path)) => (Source::Project, path),
+            Some(("local", path)) => (Source::Local, path),
+            Some(("system", path)) => (Source::System, path),
+            Some(("extension", path)) => (Source::Extensions, path),
+            _ => (Source::Project, text),
+        };
+        Ok(Self { source, path: path.into() })
+    }
+}
+
+// === impl Stage ===
+
+impl Stage {
+    /// Reads the settings of a profile.
+    pub(crate) fn new(name: &str, files: &[SettingsFile], home: Option<&Path>) -> Result<Self, CommandError> {
+        let (Some(profile), Some(dialect)) = (tenterhook_profile::find(name), dialect::find(name)) else {
+            let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
+            return Err(CommandError::unusable(format!("`{name}` is no profile"))
+                .hint(format!("known: {}", known.join(", "))));
+        };
+        let mut texts = Vec::with_capacity(files.len());
+        for file in files {
+            let path = file.path.display().to_string();
+            let text = intake::regular_file(&file.path)
+                .map_err(|error| CommandError::unusable(error.to_string()))?;
+            let text = text.ok_or_else(|| CommandError::unusable(format!("there is no `{path}`")))?;
+            texts.push((file.source, path, text));
+        }
+        let layers: Vec<_> =
+            texts.iter().map(|(source, name, text)| Layer { source: *source, name, text }).collect();
+        let settings = tenterhook_profile::read(profile, &layers);
+        Ok(Self { profile, dialect, settings, home: home.and_then(Path::to_str).map(ToOwned::to_owned) })
+    }
+
+    /// What is wrong or odd in the settings.
+    pub(crate) fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
+        self.settings.problems.iter().filter(move |finding| finding.level == level)
+    }
+
+    /// The profile's own name of an event, or an error that lists the known ones.
+    pub(crate) fn event(&self, name: &str) -> Result<&'static str, CommandError> {
+        self.profile.event(name).map(|row| row.name).ok_or_else(|| {
+            let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
+            CommandError::unusable(format!("`{name}` is no event of the profile {}", self.profile.name))
+                .hint(format!("known: {}", known.join(", ")))
+        })
+    }
+
+    /// Which hooks would run, and why not the others.
+    pub(crate) fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
+        let call = self.call(event, input, base);
+        let mut matches = |entry: &Entry| self.matches(entry, &call.event);
+        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut matches), call)
+    }
+
+    /// Fires an event: plans, runs, puts together.
+    pub(crate) async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> Fired {
+        let (plan, call) = self.plan(event, input, base);
+        let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
+        let results = if plan.sequential {
+            self.in_turn(event, &entries, input, base).await
+        } else {
+            let at_once = entries.iter().map(|entry| self.one(event, entry, &call));
+            futures_util::future::join_all(at_once).await
+        };
+        let trace = entries.iter().zip(&results).map(|(entry, result)| step(entry, result)).collect();
+        let aggregated = tenterhook_profile::aggregate(self.profile, event, &results);
+        Fired { event, plan, aggregated, trace }
+    }
+
+    async fn in_turn(
+        &self,
+        event: &'static str,
+        entries: &[&Entry],
+        input: &Value,
+        base: &Event,
+    ) -> Vec<HookResult> {
+        let mut input = input.clone();
+        let mut results = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let result = self.one(event, entry, &self.call(event, &input, base)).await;
+            if let Some(output) = result.output.as_ref().filter(|_| result.success) {
+                input = tenterhook_profile::next_input(self.profile, event, &input, output);
+            }
+            results.push(result);
+        }
+        results
+    }
+
+    async fn one(&self, event: &'static str, entry: &Entry, call: &Call) -> HookResult {
+        let started = Instant::now();
+        let mut result = match entry.kind {
+            Kind::Command => self.command(entry, call).await,
+            Kind::Plugin => HookResult::failed("Command hook missing command"),
+            kind => HookResult::failed(format!("`{}` hooks are not run here", kind.word())),
+        };
+        result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tenterhook_profile::counted(self.profile, event, entry, result)
+    }
+
+    async fn command(&self, entry: &Entry, call: &Call) -> HookResult {
+        let limit = match self.limit(entry) {
+            Ok(limit) => limit,
+            Err(why) => return HookResult::failed(why),
+        };
+        let spec = self.spec(entry, call, limit);
+        if entry.is_async {
+            return match process::start_detached(&spec) {
+                Ok(()) => HookResult { success: true, ..HookResult::default() },
+                Err(why) => HookResult::failed(why),
+            };
+        }
+        match process::run(&spec).await {
+            Ended::Exited(exited) => self.read(&exited),
+            Ended::TimedOut(exited) => HookResult {
+                stdout: text(&exited.stdout),
+                stderr: text(&exited.stderr),
+                ..HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+            },
+            Ended::Detached(_) => HookResult { success: true, ..HookResult::default() },
+            Ended::Failed(why) => HookResult::failed(why),
+        }
+    }
+
+    fn read(&self, exited: &Exited) -> HookResult {
+        let RawResult { success, exit_code, output, .. } = dialect::read(self.dialect, exited);
+        HookResult {
+            success,
+            output,
+            error: None,
+            exit_code,
+            stdout: text(&exited.stdout),
+            stderr: text(&exited.stderr),
+            duration_ms: 0,
+        }
+    }
+
+    fn limit(&self, entry: &Entry) -> Result<Duration, String> {
+        let said = entry.timeout.or(self.settings.limits.default_timeout);
+        said.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
+    }
+
+    fn spec(&self, entry: &Entry, call: &Call, limit: Duration) -> Spec {
+        let command = entry.command.as_deref().unwrap_or_default();
+        let home = self.home.as_deref();
+        let argv = if let Some(args) = &entry.args {
+            let program = dialect::expand_home(command, home).into_owned();
+            std::iter::once(program).chain(args.iter().cloned()).collect()
+        } else {
+            let shell = self.dialect.shell().iter().map(|word| (*word).to_owned());
+            shell.chain([self.dialect.expand(command, &call.event, home)]).collect()
+        };
+        let given = self.dialect.env(&call.event).into_iter().map(|(name, value)| (name.to_owned(), value));
+        let own = entry.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let cwd = call.event.cwd.as_deref().map(PathBuf::from).filter(|dir| dir.is_dir());
+        Spec {
+            argv,
+            env: given.chain(own).collect(),
+            dir: cwd.unwrap_or_else(|| PathBuf::from("/")),
+            stdin: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
+            limit,
+            output_limit: OUTPUT_LIMIT,
+            detaches: self.dialect.detaches(),
+        }
+    }
+
+    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), String> {
+        let matcher = match &entry.matcher {
+            None => Matcher::all(),
+            Some(Value::String(text)) => self.dialect.matcher(Some(text)).0,
+            Some(parts) => {
+                let parts: A3sMatcher = serde_json::from_value(parts.clone())
+                    .map_err(|error| format!("its matcher cannot be read: {error}"))?;
+                Matcher::a3s(&parts)?
+            }
+        };
+        matcher.admits(event)?;
+        match &entry.condition_if {
+            Some(rule) => dialect::permission_rule(rule)?.admits(event),
+            None => Ok(()),
+        }
+    }
+
+    /// The input as an event, for matchers and variables; the hook itself gets the input.
+    fn call(&self, name: &'static str, input: &Value, base: &Event) -> Call {
+        let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
+        let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
+        let said =
+            |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_str().map(ToOwned::to_owned));
+        event.harness_session_id = said(&["session_id", "sessionId"]);
+        event.cwd = said(&["cwd"])
+            .or_else(|| input.pointer("/context/workingDirectory")?.as_str().map(ToOwned::to_owned));
+        event.project = base.project.clone().or_else(|| event.cwd.clone());
+        event.agent.kind = said(&["agent_type"]);
+        event.detail.cause = said(&["source", "reason", "trigger", "notification_type"]);
+        event.detail.prompt = said(&["prompt"]);
+        if let Some(tool) = said(&["tool_name", "tool"]) {
+            let args = input.get("tool_input").or_else(|| input.get("args")).cloned().unwrap_or(json!({}));
+            event.tool = Some(ToolCall::new(&tool, args));
+        }
+        let fields = input.as_object().cloned().unwrap_or_default();
+        let bytes = serde_json::to_vec(input).unwrap_or_default();
+        Call { event, native: Some(Native { bytes, fields }) }
+    }
+}
+
+// === impl Fired ===
+
+impl Fired {
+    /// Everything, as `--json` shows it: seed 002's aggregated result and what lies behind it.
+    pub(crate) fn json(&self, stage: &Stage) -> Value {
+        let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
+        let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();
+        let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
+        let more = json!({
+            "processed": tenterhook_profile::process(self.aggregated.clone()),
+            "decision": decision,
+            "flow": flow,
+            "plan": plan,
+            "sequential": self.plan.sequential,
+            "trace": self.trace,
+        });
+        if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
+            answer.extend(more);
+        }
+        answer
+    }
+}
+
+/// One configured hook, whether it matched and why.
+pub(crate) fn planned(stage: &Stage, step: &tenterhook_profile::Planned) -> Value {
+    let entry = stage.settings.entries.get(step.entry);
+    json!({
+        "hook": entry.map(Entry::label),
+        "event": entry.map(|entry| &entry.event),
+        "file": entry.map(|entry| &entry.file),
+        "line": entry.map(|entry| entry.place.line),
+        "matched": step.matched,
+        "why": step.why,
+    })
+}
+
+fn step(entry: &Entry, result: &HookResult) -> Value {
+    json!({
+        "hook": entry.label(),
+        "success": result.success,
+        "exitCode": result.exit_code,
+        "durationMs": result.duration_ms,
+        "error": result.error,
+        "stdout": excerpt(&result.stdout),
+        "stderr": excerpt(&result.stderr),
+        "output": result.output,
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let mut cut: String = text.chars().take(EXCERPT).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

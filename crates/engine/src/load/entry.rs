@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One entry: as it is written, and the hook it means.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use tenterhook_document::{Misfit, Node};
+use tenterhook_event::EventKind;
+use tenterhook_harness::HARNESSES;
+use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Matcher, permission_rule};
+
+use super::{Around, Defaults};
+use crate::{Command, CommandLine, Condition, Fail, Hook, Runner};
+
+/// The most bytes read from each output of a hook.
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+
+/// A hook as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    id: String,
+    on: OneOrMany,
+    #[serde(default, rename = "match")]
+    matcher: Option<Match>,
+    #[serde(default, rename = "if")]
+    only_if: Option<String>,
+    #[serde(default)]
+    when: Option<String>,
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    exec: Option<Vec<String>>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    dialect: Option<String>,
+    #[serde(default)]
+    timeout: Option<String>,
+    #[serde(default)]
+    priority: i32,
+    #[serde(default)]
+    chain: Option<String>,
+    #[serde(default)]
+    fail: Option<Fail>,
+    #[serde(default, rename = "async")]
+    observes: bool,
+    #[serde(default)]
+    enabled: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Match {
+    Text(String),
+    Parts(A3sMatcher),
+}
+
+/// Points at a key of the entry, or at the entry.
+struct At<'a>(&'a Node);
+
+impl At<'_> {
+    fn misfit(&self, key: &str, message: impl Into<String>) -> Misfit {
+        Misfit { spot: self.0.get(key).unwrap_or(self.0).spot, message: message.into() }
+    }
+}
+
+impl Entry {
+    /// The hook, and what is probably not meant so.
+    pub(super) fn hook(
+        self,
+        item: &Node,
+        defaults: &Defaults,
+        around: &Around<'_>,
+    ) -> Result<(Hook, Vec<Misfit>), Misfit> {
+        let at = At(item);
+        if self.id.trim().is_empty() {
+            return Err(at.misfit("id", "a hook needs an id"));
+        }
+        let mut warnings = Vec::new();
+        let dialect = self.dialect(&at)?;
+        let on = self.kinds(&at)?;
+        let matcher = self.matcher(&at, dialect, &mut warnings)?;
+        if on.contains(&EventKind::PreTool)
+            && self.matcher.is_none()
+            && self.when.is_none()
+            && self.only_if.is_none()
+        {
+            warnings.push(at.misfit("on", "it has no `match`, so it runs before every tool call"));
+        }
+        let only_if = self.only_if.as_deref().map(permission_rule).transpose();
+        let hook = Hook {
+            on,
+            matcher,
+            only_if: only_if.map_err(|why| at.misfit("if", why))?,
+            when: self.condition(&at)?,
+            priority: self.priority,
+            chain: self.chain.as_deref().map(Arc::from),
+            timeout: self.time(&at, dialect, defaults)?,
+            fail: self.fail.unwrap_or(defaults.fail),
+            observes: self.observes,
+            enabled: self.enabled.unwrap_or(true),
+            runner: self.runner(&at, dialect, around)?,
+            id: self.id.into(),
+        };
+        Ok((hook, warnings))
+    }
+
+    fn dialect(&self, at: &At<'_>) -> Result<&'static Dialect, Misfit> {
+        let spoken = self.dialect.as_deref().unwrap_or("native");
+        dialect::find(spoken).ok_or_else(|| {
+            let known: Vec<_> = dialect::DIALECTS.iter().map(|dialect| dialect.name).collect();
+            at.misfit("dialect", format!("`{spoken}` is no dialect; known: {}", known.join(", ")))
+        })
+    }
+
+    fn kinds(&self, at: &At<'_>) -> Result<Vec<EventKind>, Misfit> {
+        let names = match &self.on {
+            OneOrMany::One(name) => std::slice::from_ref(name),
+            OneOrMany::Many(names) => names,
+        };
+        let mut on = Vec::with_capacity(names.len());
+        for name in names {
+            let kind = kind(name)
+                .ok_or_else(|| at.misfit("on", format!("`{name}` is no event that is known here")))?;
+            if !on.contains(&kind) {
+                on.push(kind);
+            }
+        }
+        if on.is_empty() { Err(at.misfit("on", "`on` names no event")) } else { Ok(on) }
+    }
+
+    fn matcher(&self, at: &At<'_>, dialect: &Dialect, warnings: &mut Vec<Misfit>) -> Result<Matcher, Misfit> {
+        match &self.matcher {
+            Some(Match::Parts(parts)) => Matcher::a3s(parts).map_err(|why| at.misfit("match", why)),
+            Some(Match::Text(text)) => {
+                let (matcher, warning) = dialect.matcher(Some(text));
+                warnings.extend(warning.map(|why| at.misfit("match", why)));
+                Ok(matcher)
+            }
+            None => Ok(Matcher::all()),
+        }
+    }
+
+    #[cfg(feature = "when")]
+    fn condition(&self, at: &At<'_>) -> Result<Option<Arc<dyn Condition>>, Misfit> {
+        let Some(text) = &self.when else { return Ok(None) };
+        let when =
+            tenterhook_when::When::compile(text).map_err(|error| at.misfit("when", error.to_string()))?;
+        Ok(Some(Arc::new(when)))
+    }
+
+    #[cfg(not(feature = "when"))]
+    fn condition(&self, at: &At<'_>) -> Result<Option<Arc<dyn Condition>>, Misfit> {
+        match &self.when {
+            Some(_) => Err(at.misfit("when", "conditions are not built into this program")),
+            None => Ok(None),
+        }
+    }
+
+    fn time(&self, at: &At<'_>, dialect: &Dialect, defaults: &Defaults) -> Result<Duration, Misfit> {
+        match &self.timeout {
+            None => Ok(defaults.timeout.unwrap_or(dialect.timeout)),
+            Some(text) => duration(text).ok_or_else(|| {
+                at.misfit("timeout", format!("`{text}` is no duration; write `5s` or `500ms`"))
+            }),
+        }
+    }
+
+    fn runner(&self, at: &At<'_>, dialect: &'static Dialect, around: &Around<'_>) -> Result<Runner, Misfit> {
+        let line = match (&self.command, &self.exec, &self.url) {
+            (None, None, Some(url)) => return self.http(at, url, dialect, around),
+            (Some(text), None, None) if text.trim().is_empty() => {
+                return Err(at.misfit("command", "`command` is empty"));
+            }
+            (Some(text), None, None) => CommandLine::Shell(text.clone()),
+            (None, Some(words), None) => {
+                let Some((program, rest)) = words.split_first().filter(|(program, _)| !program.is_empty())
+                else {
+                    return Err(at.misfit("exec", "`exec` is empty"));
+                };
+                let program = dialect::expand_home(program, around.home).into_owned();
+                CommandLine::Exec(std::iter::once(program).chain(rest.iter().cloned()).collect())
+            }
+            _ => return Err(at.misfit("id", "a hook needs one of `command`, `exec` and `url`")),
+        };
+        let env = self.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let home = around.home.map(ToOwned::to_owned);
+        let dir = around.dir.to_owned();
+        Ok(Runner::Command(Command { line, dialect, env, home, dir, output_limit: OUTPUT_LIMIT }))
+    }
+
+    #[cfg(feature = "http")]
+    fn http(
+        &self,
+        at: &At<'_>,
+        url: &str,
+        dialect: &'static Dialect,
+        around: &Around<'_>,
+    ) -> Result<Runner, Misfit> {
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
+            return Err(at.misfit("url", format!("`{url}` is no http or https address")));
+        }
+        let mut headers = Vec::with_capacity(self.headers.len());
+        for (name, value) in &self.headers {
+            let value = interpolate(value, around.env).map_err(|why| at.misfit("headers", why))?;
+            headers.push((name.clone(), value));
+        }
+        Ok(Runner::Http(crate::Http { url: url.to_owned(), headers, dialect, output_limit: OUTPUT_LIMIT }))
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn http(&self, at: &At<'_>, _: &str, _: &'static Dialect, _: &Around<'_>) -> Result<Runner, Misfit> {
+        Err(at.misfit("url", "HTTP hooks are not built into this program"))
+    }
+}
+
+/// A kind by our name for it, or by any harness's or dialect's.
+fn kind(name: &str) -> Option<EventKind> {
+    let native = || HARNESSES.iter().find_map(|harness| harness.event(name)).map(|row| row.kind);
+    let spoken = || dialect::DIALECTS.iter().find_map(|dialect| dialect.kind(name));
+    name.parse().ok().or_else(native).or_else(spoken)
+}
+
+/// `5s`, `500ms`, `2m`. A bare number says nothing about its unit and is refused.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let unit = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(unit)?;
+    let number: u64 = number.parse().ok()?;
+    let duration = match unit {
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_secs(number.checked_mul(60)?),
+        _ => return None,
+    };
+    (!duration.is_zero()).then_some(duration)
+}
+
+/// Fills in `${NAME}`. A variable that is not there is an error: an empty token is no token.
+#[cfg(feature = "http")]
+fn interpolate(text: &str, env: &BTreeMap<String, String>) -> Result<String, String> {
+    let mut parts = text.split("${");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) =
+            part.split_once('}').ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
+        let value = env.get(name).ok_or_else(|| format!("the variable `{name}` is not set"))?;
+        filled.push_str(value);
+        filled.push_str(rest);
+    }
+    Ok(filled)
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks from a `tenterhook.yaml`. An entry that cannot be used is refused alone, with its place;
+//! the others stand.
+
+mod defaults;
+mod entry;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tenterhook_document::{Misfit, Node, Problem, Value, parse, read};
+
+pub use defaults::{AuditLevel, Defaults};
+
+use crate::Hook;
+
+const REFUSED: &str = "this hook is not in force; the others are";
+
+/// What a file gave.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The hooks that can be used.
+    pub hooks: Vec<Hook>,
+    /// What holds for all of them.
+    pub defaults: Defaults,
+    /// What cannot be used, and why.
+    pub problems: Vec<Problem>,
+    /// What can be used but is probably not meant so.
+    pub warnings: Vec<Problem>,
+}
+
+/// What the file may refer to, as the caller found it.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// Where commands run when the event names no directory that exists.
+    pub dir: &'a Path,
+    /// The person's home, for `~`.
+    pub home: Option<&'a str>,
+    /// The variables that headers of HTTP hooks may refer to.
+    pub env: &'a BTreeMap<String, String>,
+}
+
+/// Reads a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`Defaults`] and `list`.
+pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
+    let mut loaded = Loaded::default();
+    let document = match parse(text) {
+        Ok(document) => document,
+        Err((spot, message)) => {
+            let hint = "no hook of this file is in force until it is valid YAML";
+            loaded.problems.push(Problem::new(name, spot, message).hint(hint));
+            return loaded;
+        }
+    };
+    let entries: &[(Node, Node)] = match &document.value {
+        Value::Map(entries) => entries,
+        Value::Null => &[],
+        _ => {
+            loaded.problems.push(Problem::new(name, document.spot, "expected a map with `hooks`"));
+            &[]
+        }
+    };
+    for (key, value) in entries {
+        if key.text() == Some("hooks") {
+            hooks(&mut loaded, name, value, around);
+        } else {
+            let message = format!("no such key: `{}`", key.text().unwrap_or("?"));
+            loaded.problems.push(Problem::new(name, key.spot, message).hint("known: hooks"));
+        }
+    }
+    loaded
+}
+
+fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
+    match &hooks.value {
+        Value::List(items) => add_all(loaded, name, items, around),
+        Value::Null => {}
+        Value::Map(keys) => {
+            for (key, value) in keys.iter().filter(|(key, _)| key.text() != Some("list")) {
+                if let Err(Misfit { spot, message }) = loaded.defaults.set(key, value) {
+                    loaded.problems.push(Problem::new(name, spot, message));
+                }
+            }
+            match hooks.get("list").map(|node| (node.spot, &node.value)) {
+                None | Some((_, Value::Null)) => {}
+                Some((_, Value::List(items))) => add_all(loaded, name, items, around),
+                Some((spot, _)) => loaded.problems.push(Problem::new(name, spot, "`list` must be a list")),
+            }
+        }
+        _ => loaded.problems.push(Problem::new(name, hooks.spot, "`hooks` must be a list or a map")),
+    }
+    if !loaded.defaults.enabled {
+        loaded.hooks.iter_mut().for_each(|hook| hook.enabled = false);
+    }
+}
+
+fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>) {
+    for item in items {
+        let id = item.get("id").and_then(Node::text);
+        let hook = read::<entry::Entry>(item).and_then(|entry| entry.hook(item, &loaded.defaults, around));
+        let admitted = hook.and_then(|(hook, warnings)| {
+            let limits = &loaded.defaults.limits;
+            limits
+                .admit(&loaded.hooks.iter(), &hook)
+                .map_err(|error| Misfit { spot: item.spot, message: error.to_string() })?;
+            Ok((hook, warnings))
+        });
+        match admitted {
+            Ok((hook, warnings)) => {
+                let warn = |Misfit { spot, message }| Problem::new(name, spot, message).about("hook", id);
+                loaded.warnings.extend(warnings.into_iter().map(warn));
+                loaded.hooks.push(hook);
+            }
+            Err(Misfit { spot, message }) => {
+                loaded.problems.push(Problem::new(name, spot, message).about("hook", id).hint(REFUSED));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use super::*;
+use crate::{Fail, Runner};
+use std::time::Duration;
+use tenterhook_event::EventKind;
+
+fn load(text: &str) -> Loaded {
+    let env = BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]);
+    settings("t.yaml", text, &Around { dir: Path::new("/"), home: Some("/home/u"), env: &env })
+}
+
+fn ids_and_problems(text: &str) -> (Vec<String>, Vec<String>) {
+    let loaded = load(text);
+    let ids = loaded.hooks.iter().map(|hook| hook.id.to_string()).collect();
+    (ids, loaded.problems.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_whole_entry_is_read() {
+    let loaded = load(
+        "hooks:\n  - id: a\n    on: [PreToolUse, post-tool]\n    match: Write|Edit\n    exec: [~/x, y]\n    \
+         dialect: claude\n    timeout: 500ms\n    priority: -3\n    fail: closed\n    chain: c\n    async: true\n",
+    );
+    assert_eq!(loaded.problems, []);
+    let hook = &loaded.hooks[0];
+    assert_eq!(hook.on, [EventKind::PreTool, EventKind::PostTool]);
+    assert_eq!((hook.timeout, hook.priority, hook.fail), (Duration::from_millis(500), -3, Fail::Closed));
+    assert_eq!((hook.chain.as_deref(), hook.observes), (Some("c"), true));
+    let Runner::Command(command) = &hook.runner else { panic!() };
+    assert_eq!(command.line.program(), "/home/u/x");
+}
+
+#[test]
+fn one_bad_entry_is_refused_alone_and_says_where() {
+    let text = "hooks:\n  - id: a\n    on: stop\n    command: x\n  - id: b\n    on: stopp\n    command: x\n  \
+                - id: c\n    on: stop\n    command: x\n    timeout: 5\n  - id: a\n    on: stop\n    command: y\n  \
+                - id: d\n    on: stop\n  - id: e\n    on: stop\n    command: z\n";
+    let (ids, problems) = ids_and_problems(text);
+    assert_eq!(ids, ["a", "e"]);
+    assert_eq!(
+        problems,
+        [
+            "t.yaml:6:9: hook `b`: `stopp` is no event that is known here",
+            "t.yaml:11:14: hook `c`: `5` is no duration; write `5s` or `500ms`",
+            "t.yaml:12:5: hook `a`: there is another hook `a`",
+            "t.yaml:15:9: hook `d`: a hook needs one of `command`, `exec` and `url`",
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_is_empty_gives_no_hooks_and_no_problems() {
+    for text in ["", "hooks:\n", "hooks: []\n", "hooks: {}\n"] {
+        assert_eq!(ids_and_problems(text), (vec![], vec![]), "{text}");
+    }
+}
+
+#[test]
+fn the_eleventh_hook_of_a_kind_is_one_too_many() {
+    let mut text = "hooks:\n".to_owned();
+    for number in 0..11 {
+        text += &format!("  - {{id: h{number}, on: stop, command: x}}\n");
+    }
+    let (ids, problems) = ids_and_problems(&text);
+    assert_eq!((ids.len(), problems.len()), (10, 1));
+    assert!(
+        problems[0].contains("`h10` is one too many on stop: maxHooksPerEvent 10 exceeded"),
+        "{problems:?}"
+    );
+}
+
+/// The configuration of seed 003, as it stands there.
+#[test]
+fn the_keys_of_the_a3s_configuration_are_accepted_as_they_stand() {
+    let loaded = load(
+        r#"{
+          "hooks": {
+            "enabled": true,
+            "maxHooksPerEvent": 10,
+            "maxTotalHooks": 50,
+            "defaultTimeout": 5000,
+            "failBehavior": "continue",
+            "auditLevel": "info"
+          }
+        }"#,
+    );
+    assert_eq!(loaded.problems, []);
+    assert_eq!(loaded.defaults, Defaults { timeout: Some(Duration::from_secs(5)), ..Defaults::default() });
+
+    let loaded = load(
+        "hooks:\n  enabled: false\n  failBehavior: block\n  defaultTimeout: 250\n  list:\n    - {id: a, on: stop, command: x}\n",
+    );
+    let hook = &loaded.hooks[0];
+    assert_eq!((hook.fail, hook.timeout, hook.enabled), (Fail::Closed, Duration::from_millis(250), false));
+    let (_, problems) = ids_and_problems("hooks: {maxHooks: 3, auditLevel: loud}\n");
+    assert_eq!(problems.len(), 2, "{problems:?}");
+}
+
+/// The matchers of seed 003.
+#[test]
+fn a_matcher_in_parts_looks_at_tool_path_and_command() {
+    let loaded = load(
+        "hooks:\n  - {id: env, on: pre-tool, match: {tool: Write, path_pattern: '*.env'}, command: x}\n  \
+         - {id: bad, on: pre-tool, match: {command_pattern: '('}, command: x}\n",
+    );
+    assert_eq!(loaded.hooks.len(), 1);
+    assert_eq!(loaded.problems.len(), 1, "a pattern that cannot be read is refused");
+}
+
+#[test]
+fn a_hook_that_runs_before_every_tool_call_is_pointed_out() {
+    let loaded = load("hooks:\n  - {id: a, on: pre-tool, command: x}\n");
+    assert_eq!(loaded.hooks.len(), 1);
+    assert_eq!(
+        loaded.warnings[0].to_string(),
+        "t.yaml:2:17: hook `a`: it has no `match`, so it runs before every tool call"
+    );
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_header_may_name_a_variable_that_is_there() {
+    let loaded = load(
+        "hooks:\n  - id: a\n    on: stop\n    url: http://127.0.0.1:1/x\n    headers: {authorization: 'Bearer ${TOKEN}'}\n  \
+         - id: b\n    on: stop\n    url: http://127.0.0.1:1/x\n    headers: {authorization: '${OTHER}'}\n  \
+         - {id: c, on: stop, url: 'ftp://x'}\n",
+    );
+    let Runner::Http(http) = &loaded.hooks[0].runner else { panic!() };
+    assert_eq!(http.headers, [("authorization".to_owned(), "Bearer secret".to_owned())]);
+    assert_eq!(loaded.hooks.len(), 1);
+    assert_eq!(loaded.problems.len(), 2);
+}
+
+#[cfg(feature = "when")]
+#[test]
+fn a_condition_is_compiled_when_the_file_is_read() {
+    let loaded = load(
+        "hooks:\n  - {id: a, on: stop, command: x, when: 'event.source == \"codex\"'}\n  \
+         - {id: b, on: stop, command: x, when: 'event.'}\n",
+    );
+    assert_eq!((loaded.hooks.len(), loaded.problems.len()), (1, 1), "{:?}", loaded.problems);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks that want to be asked again: a bounded loop around running them.
+//!
+//! Retry is never a decision. When the attempts or the time are used up it becomes a deny that says
+//! that it may be tried again later.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tenterhook_event::{Call, Decision, Finding, Status, Step};
+use tenterhook_harness::dialect::Control;
+use tokio::time::Instant;
+
+use crate::run::{self, Answer};
+use crate::select::Selected;
+use crate::{Hook, Limits};
+
+/// What the hooks said in the end.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Runs the selected hooks, and those again that ask for it.
+pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Settled {
+    let Selected { hooks, failed } = selected;
+    let mut answers = run::all(&hooks, call).await.answers;
+    let deadline = Instant::now() + limits.retry_within;
+    for attempt in 1.. {
+        let Some(delay) = longest_delay(&answers) else { break };
+        if attempt >= limits.retry_attempts || Instant::now() + delay > deadline {
+            for answer in &mut answers {
+                give_up(answer, attempt);
+            }
+            break;
+        }
+        tokio::time::sleep(delay).await;
+        again(&mut answers, &hooks, call).await;
+    }
+    settle(answers, failed)
+}
+
+/// How long the most patient of those that want to be asked again wants to wait.
+fn longest_delay(answers: &[Answer]) -> Option<Duration> {
+    let delays = answers.iter().filter_map(|answer| match answer.heard.control {
+        Control::Retry { delay } => Some(delay),
+        _ => None,
+    });
+    delays.max()
+}
+
+/// Asks those again that want it; the others' answers stand.
+async fn again(answers: &mut [Answer], hooks: &[Arc<Hook>], call: &Call) {
+    for answer in answers.iter_mut().filter(|answer| matches!(answer.heard.control, Control::Retry { .. })) {
+        let Some(hook) = hooks.get(answer.at) else { continue };
+        let once = std::slice::from_ref(hook);
+        if let Some(new) = run::all(once, call).await.answers.pop() {
+            *answer = Answer { at: answer.at, ..new };
+        }
+    }
+}
+
+fn give_up(answer: &mut Answer, attempts: u32) {
+    let Control::Retry { delay } = answer.heard.control else { return };
+    let finding = &mut answer.heard.finding;
+    finding.decision = Decision::Deny;
+    let why = finding.reason.take().map(|why| format!("{why} ")).unwrap_or_default();
+    finding.reason = Some(format!(
+        "{why}(not now: asked to be tried again {attempts} times; it may be tried again in {} ms)",
+        delay.as_millis()
+    ));
+    answer.step.decision = Decision::Deny;
+    answer.step.note = Some("it kept asking to be tried again".to_owned());
+    answer.heard.control = Control::Go;
+}
+
+/// What comes after a hook that said skip does not count; what was said before it stands.
+fn settle(answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
+    let skipper =
+        answers.iter().filter(|answer| answer.heard.control == Control::Skip).map(|answer| answer.at).min();
+    let mut settled = Settled::default();
+    for (finding, step) in failed {
+        settled.findings.push(finding);
+        settled.steps.push(step);
+    }
+    for Answer { at, heard, step } in answers {
+        if skipper.is_some_and(|skipper| at > skipper) {
+            let note = Some("an earlier hook said to skip it".to_owned());
+            settled.steps.push(Step { status: Status::Skipped, decision: Decision::None, note, ..step });
+        } else {
+            settled.findings.push(heard.finding);
+            settled.steps.push(step);
+        }
+    }
+    settled
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! HTTP hooks against a real server on loopback.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::json;
+use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_harness::dialect;
+
+use super::*;
+
+const LIMIT: Duration = Duration::from_millis(400);
+
+/// Answers one request with these bytes after a while, and tells what it was sent.
+fn server(answer: &'static str, after: Duration) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        let Ok((mut stream, _)) = listener.accept() else { return };
+        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut request = Vec::new();
+        let mut buffer = [0; 4096];
+        while let Ok(read) = stream.read(&mut buffer) {
+            request.extend(&buffer[..read]);
+            if read == 0 || request.ends_with(b"}") {
+                break;
+            }
+        }
+        send.send(String::from_utf8_lossy(&request).into_owned()).unwrap();
+        std::thread::sleep(after);
+        drop(stream.write_all(answer.as_bytes()));
+    });
+    (url, receive)
+}
+
+fn call() -> Call {
+    let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, ts, "claude-code", EventKind::PreTool, "PreToolUse");
+    event.tool = Some(ToolCall::new("Bash", json!({"command": "ls"})));
+    Call { event, native: None }
+}
+
+fn hook(url: String) -> Http {
+    let headers = vec![("authorization".to_owned(), "Bearer t".to_owned())];
+    Http { url, headers, dialect: dialect::find("claude").unwrap(), output_limit: 1024 }
+}
+
+async fn ask(answer: &'static str, after: Duration) -> Result<Heard, String> {
+    let (url, _requests) = server(answer, after);
+    run(&hook(url), &call(), Origin::hook("h"), LIMIT).await.map_err(|failure| match failure {
+        Failure::TimedOut => "timed out".to_owned(),
+        Failure::Failed(why) => why,
+    })
+}
+
+#[tokio::test]
+async fn the_payload_is_posted_and_a_json_answer_decides() {
+    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 35\r\n\r\n{\"decision\":\"block\",\"reason\":\"no!\"}";
+    let (url, requests) = server(answer, Duration::ZERO);
+    let heard = run(&hook(url), &call(), Origin::hook("h"), LIMIT).await.ok().unwrap();
+    assert_eq!((heard.finding.decision, heard.finding.reason.as_deref()), (Decision::Deny, Some("no!")));
+    let request = requests.recv().unwrap();
+    assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("authorization: Bearer t\r\n"), "{request}");
+    assert!(request.contains("\"hook_event_name\":\"PreToolUse\""), "{request}");
+}
+
+#[tokio::test]
+async fn an_empty_answer_objects_to_nothing() {
+    let heard = ask("HTTP/1.1 204 No Content\r\n\r\n", Duration::ZERO).await.unwrap();
+    assert_eq!(heard.finding.decision, Decision::None);
+}
+
+#[tokio::test]
+async fn any_other_answer_is_a_failure() {
+    for (answer, expected) in [
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "the answer is not a JSON object"),
+        ("HTTP/1.1 403 Forbidden\r\ncontent-length: 20\r\n\r\n{\"decision\":\"block\"}", "HTTP status 403"),
+        ("HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", "HTTP status 307"),
+    ] {
+        let why = ask(answer, Duration::ZERO).await.unwrap_err();
+        assert!(why.contains(expected), "{why}");
+    }
+    let nobody = hook("http://127.0.0.1:1/".to_owned());
+    assert!(run(&nobody, &call(), Origin::hook("h"), LIMIT).await.is_err());
+}
+
+#[tokio::test]
+async fn no_answer_in_time_is_no_answer() {
+    let started = std::time::Instant::now();
+    let why = ask("HTTP/1.1 204 No Content\r\n\r\n", Duration::from_secs(3)).await.unwrap_err();
+    assert!(why.contains("timed out") || why.contains("timeout"), "{why}");
+    assert!(started.elapsed() < LIMIT + Duration::from_millis(100), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut() {
+    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2000\r\n\r\n{";
+    let (url, _requests) = server(answer, Duration::ZERO);
+    let small = Http { output_limit: 16, ..hook(url) };
+    assert!(run(&small, &call(), Origin::hook("h"), LIMIT).await.is_err());
+}

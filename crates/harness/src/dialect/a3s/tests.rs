@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+use tenterhook_event::{EventId, Timestamp, ToolCall};
+
+use super::*;
+
+fn event(kind: Kind) -> Event {
+    let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(7));
+    let mut event = Event::new(id, ts, "claude-code", kind, "Native");
+    event.harness_session_id = Some("s".into());
+    event.cwd = Some("/w".into());
+    event
+}
+
+fn heard(kind: Kind, code: i32, stdout: &str, stderr: &str) -> Result<Heard, Misheard> {
+    let exited = Exited { code: Some(code), stdout: stdout.into(), stderr: stderr.into() };
+    DIALECT.hear(&event(kind), Origin::hook("h"), &exited)
+}
+
+fn said(kind: Kind, answer: &Value) -> Result<Heard, Misheard> {
+    heard(kind, 0, &answer.to_string(), "")
+}
+
+fn silent() -> Finding {
+    Finding::silent(Origin::hook("h"))
+}
+
+#[test]
+fn silence_goes_on_and_a_block_denies() {
+    assert_eq!(heard(Kind::PreTool, 0, "\n", "noise").unwrap(), silent().into());
+    assert_eq!(said(Kind::PreTool, &json!({"action": "continue"})).unwrap(), silent().into());
+    let denied = |reason| Heard::from(Finding::decided(Origin::hook("h"), Decision::Deny, reason));
+    let block = json!({"action": "block", "reason": "no", "delay": "x"});
+    assert_eq!(said(Kind::PreTool, &block).unwrap(), denied("no"));
+    assert_eq!(heard(Kind::PreTool, 2, "", "stop\n").unwrap(), denied("stop"));
+    assert_eq!(said(Kind::PreTool, &json!({"action": "block"})).unwrap(), denied(NO_REASON));
+}
+
+#[test]
+fn after_the_tool_has_run_a_block_is_a_remark() {
+    let remark = Heard::from(Finding { message: Some("late".into()), ..silent() });
+    assert_eq!(said(Kind::PostTool, &json!({"action": "block", "reason": "late"})).unwrap(), remark);
+    assert_eq!(heard(Kind::PostTool, 2, "", "late").unwrap(), remark);
+    assert_eq!(said(Kind::PostTool, &json!({"action": "retry"})).unwrap().control, Control::Go);
+}
+
+#[test]
+fn retry_and_skip_are_for_the_engine() {
+    let control = |answer| said(Kind::ToolError, &answer).unwrap().control;
+    let retry = |ms| Control::Retry { delay: Duration::from_millis(ms) };
+    assert_eq!(control(json!({"action": "retry", "delay": 500})), retry(500));
+    assert_eq!(control(json!({"action": "retry"})), retry(1000));
+    assert_eq!(control(json!({"action": "skip"})), Control::Skip);
+    assert!(said(Kind::ToolError, &json!({"action": "retry", "delay": -1})).is_err());
+}
+
+#[test]
+fn what_is_modified_depends_on_the_event() {
+    let modified = |kind, modified: Value| {
+        let heard = said(kind, &json!({"action": "continue", "modified": modified}));
+        heard.map(|heard| heard.finding.modifications)
+    };
+    let args = json!({"command": "ls", "timeout": 30000});
+    assert_eq!(
+        modified(Kind::PreTool, json!({"args": args})).unwrap(),
+        [Modification::ToolInput { merge: Merge::Replace, value: args }]
+    );
+    let prompt = json!({"prompt": "p", "systemPrompt": "s"});
+    assert_eq!(
+        modified(Kind::PreModel, prompt.clone()).unwrap(),
+        [Modification::ModelRequest { merge: Merge::Shallow, value: prompt }]
+    );
+    assert_eq!(
+        modified(Kind::PostModel, json!({"response": {"text": "t"}})).unwrap(),
+        [Modification::ModelResponse { merge: Merge::Shallow, value: json!({"text": "t"}) }]
+    );
+    assert!(modified(Kind::PreTool, json!({"command": "ls"})).is_err(), "a rewrite lost in silence");
+    assert!(modified(Kind::SessionEnd, json!({"x": 1})).is_err());
+}
+
+#[test]
+fn an_answer_that_means_nothing_is_a_failure() {
+    for stdout in ["fine", "{}", "{\"action\":\"Block\"}", "{\"action\":\"continue\",\"modified\":7}", "[]"] {
+        assert!(heard(Kind::PreTool, 0, stdout, "").is_err(), "{stdout}");
+    }
+    assert_eq!(
+        said(Kind::PreTool, &json!({"action": "deny"})).unwrap_err().0,
+        "`action` is `deny`; it can be `continue`, `block`, `retry`, `skip`"
+    );
+    assert_eq!(heard(Kind::PreTool, 1, "", "boom").unwrap_err().0, "exit code 1: boom");
+}
+
+#[test]
+fn a_hook_reads_seed_003_s_event() {
+    let mut event = event(Kind::PostTool);
+    event.tool = Some(ToolCall::new("Bash", json!({"command": "ls"})));
+    event.detail.tool_output = Some(json!({"stdout": "a", "stderr": "b", "exitCode": 1}));
+    event.detail.duration_ms = Some(12);
+    let stdin: Value = serde_json::from_slice(&payload::stdin(&event)).unwrap();
+    let expected = json!({
+        "eventType": "PostToolUse", "sessionId": "s", "timestamp": 7,
+        "metadata": {"source": "claude-code", "eventId": event.id.to_string(), "nativeEvent": "Native"},
+        "tool": "Bash", "args": {"command": "ls"},
+        "context": {"workingDirectory": "/w", "recentTools": []},
+        "result": {"success": false, "output": "a\nb", "exitCode": 1, "duration": 12},
+    });
+    assert_eq!(stdin, expected);
+}
+
+#[test]
+fn a_model_call_reaches_a_hook_as_generation() {
+    let mut event = event(Kind::PreModel);
+    event.agent.model = Some("m".into());
+    event.detail.model_request = Some(json!({"prompt": "p", "tools": ["Bash"]}));
+    let stdin: Value = serde_json::from_slice(&payload::stdin(&event)).unwrap();
+    assert_eq!(
+        (&stdin["eventType"], &stdin["prompt"], &stdin["model"], &stdin["tools"]),
+        (&json!("GenerateStart"), &json!("p"), &json!("m"), &json!(["Bash"]))
+    );
+}

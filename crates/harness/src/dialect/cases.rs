@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The cases of `tests/cases/` that are about one hook: how it is matched, started, read and heard.
+//!
+//! Every line of the areas below is either run here or listed with the part it belongs to, so that
+//! a new line cannot be overlooked.
+
+mod claude_a3s;
+mod llxprt_gemini;
+
+use serde_json::{Map, Value};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp};
+
+/// Lines that belong to another part, and to which.
+type Elsewhere = &'static [(&'static str, &'static str)];
+
+fn load(file: &str) -> Vec<Value> {
+    let path = format!("{}/../../tests/cases/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Runs every case but those of `elsewhere`, none of which may be unknown.
+fn run(cases: &[Value], elsewhere: Elsewhere, check: impl Fn(&Value)) {
+    let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
+    for (listed, _) in elsewhere {
+        assert!(cases.iter().any(|case| id(case) == *listed), "`{listed}` is listed and does not exist");
+    }
+    for case in cases.iter().filter(|case| !elsewhere.iter().any(|(listed, _)| id(case) == *listed)) {
+        check(case);
+    }
+}
+
+/// Checks each key of `expect`; a key nobody knows is a mistake of this test.
+fn each(case: &Value, expect: &Value, check: impl Fn(&str, &Value) -> bool) {
+    let keys: &Map<String, Value> = expect.as_object().unwrap();
+    for (key, expected) in keys {
+        assert!(check(key, expected), "{}: `{key}` should be {expected}", case["id"]);
+    }
+}
+
+fn event(source: &str, kind: EventKind, native: &str) -> Event {
+    Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), source, kind, native)
+}

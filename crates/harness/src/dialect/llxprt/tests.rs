@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+use tenterhook_event::{Call, EventId, Native, Timestamp, ToolCall};
+
+use super::*;
+use crate::dialect::find;
+
+fn event(kind: Kind) -> Event {
+    let (id, ts) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, ts, "claude-code", kind, "Whatever");
+    event.harness_session_id = Some("s".into());
+    event.cwd = Some("/w".into());
+    event
+}
+
+fn heard_at(kind: Kind, dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
+    let exited = Exited { code, stdout: out.into(), stderr: err.into() };
+    let heard = find(dialect).unwrap().hear(&event(kind), Origin::hook("h"), &exited);
+    heard.map(|heard| heard.finding).map_err(|misheard| misheard.0)
+}
+
+fn heard(dialect: &str, code: Option<i32>, out: &str, err: &str) -> Result<Finding, String> {
+    heard_at(Kind::PreTool, dialect, code, out, err)
+}
+
+fn said(stdout: &Value) -> Result<Finding, String> {
+    heard("llxprt", Some(0), &stdout.to_string(), "")
+}
+
+#[test]
+fn a_hook_that_does_not_object_does_not_vouch_for_anything() {
+    for dialect in ["llxprt", "llxprt-2026-08", "gemini"] {
+        let finding = heard(dialect, Some(0), "all fine\n", "").unwrap();
+        assert_eq!((finding.decision, finding.message.as_deref()), (Decision::None, Some("all fine")));
+        assert_eq!(heard(dialect, Some(0), "", "").unwrap().decision, Decision::None);
+        assert_eq!(heard(dialect, Some(0), "{}", "").unwrap().decision, Decision::None);
+    }
+    assert_eq!(said(&json!({"decision": "allow"})).unwrap().decision, Decision::Allow);
+    assert_eq!(said(&json!({"decision": "approve"})).unwrap().decision, Decision::Allow);
+}
+
+#[test]
+fn every_word_of_refusal_is_heard_and_no_other_is_guessed() {
+    for (word, decision) in [("block", Decision::Deny), ("deny", Decision::Deny), ("ask", Decision::Ask)] {
+        assert_eq!(said(&json!({"decision": word})).unwrap().decision, decision);
+    }
+    assert_eq!(
+        said(&json!({"decision": "DENY"})).unwrap_err(),
+        "`decision` is `DENY`; it can be `allow`, `approve`, `ask`, `deny`, `block`"
+    );
+    assert_eq!(said(&json!({"decision": true})).unwrap_err(), "`decision` is true; it should be a text");
+    assert!(said(&json!({"continue": "false"})).is_err());
+    assert!(heard("llxprt", Some(0), "{\"decision\": \"deny\", cut", "").is_err(), "broken JSON");
+    assert!(heard("gemini", Some(0), "[]", "").is_err(), "a list is no answer");
+}
+
+#[test]
+fn a_deny_is_not_lost_because_of_what_stands_beside_it() {
+    let finding = said(&json!({"decision": "deny", "systemMessage": 7, "continue": "no"})).unwrap();
+    assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some(NO_REASON)));
+}
+
+#[test]
+fn exit_2_denies_in_every_row_and_whatever_is_printed() {
+    for dialect in ["llxprt", "llxprt-2026-08", "gemini"] {
+        let finding = heard(dialect, Some(2), "{\"decision\":\"allow\"}", "stop").unwrap();
+        assert_eq!(
+            (finding.decision, finding.reason.as_deref()),
+            (Decision::Deny, Some("stop")),
+            "{dialect}"
+        );
+        assert!(heard(dialect, Some(2), "", "").unwrap().reason.is_some(), "{dialect}");
+    }
+    let finding = heard("gemini", Some(2), "{\"decision\":\"deny\",\"reason\":\"json\"}", "stderr").unwrap();
+    assert_eq!(finding.reason.as_deref(), Some("json"));
+}
+
+#[test]
+fn a_failure_is_for_fail_to_decide() {
+    assert_eq!(heard("llxprt", Some(1), "", "boom\nmore").unwrap_err(), "exit code 1: boom");
+    assert_eq!(heard("llxprt", Some(127), "", "not found").unwrap_err(), "exit code 127: not found");
+    assert_eq!(heard("llxprt", None, "", "").unwrap_err(), "ended by a signal");
+    assert!(heard("gemini", None, "partial", "").is_err());
+    let denied = heard("gemini", Some(3), "", "odd").unwrap();
+    assert_eq!((denied.decision, denied.reason.as_deref()), (Decision::Deny, Some("odd")));
+    let json = heard("gemini", Some(1), "{\"decision\":\"deny\"}", "").unwrap();
+    assert_eq!(json.decision, Decision::Deny, "JSON counts at every exit code in Gemini CLI");
+}
+
+#[test]
+fn the_compatible_permission_decision_counts_where_the_row_says_so() {
+    let stdout = json!({"hookSpecificOutput":
+        {"permissionDecision": "deny", "permissionDecisionReason": "no"}})
+    .to_string();
+    for dialect in ["llxprt", "llxprt-2026-08"] {
+        let finding = heard(dialect, Some(0), &stdout, "").unwrap();
+        assert_eq!((finding.decision, finding.reason.as_deref()), (Decision::Deny, Some("no")));
+    }
+    assert_eq!(
+        heard("gemini", Some(0), &stdout, "").unwrap_err(),
+        "`permissionDecision` is not read here; say `decision`"
+    );
+    let both = json!({"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}});
+    assert_eq!(said(&both).unwrap().decision, Decision::Deny, "the stricter stands");
+}
+
+#[test]
+fn all_that_a_hook_can_say_is_heard() {
+    let finding = said(&json!({
+        "continue": false, "stopReason": "enough", "suppressOutput": true, "systemMessage": "m",
+        "hookSpecificOutput": {"additionalContext": "c", "tool_input": {"path": "/b"}},
+    }));
+    let expected = Finding {
+        flow: Flow::Stop { reason: Some("enough".into()) },
+        modifications: vec![Modification::ToolInput { merge: Merge::Shallow, value: json!({"path": "/b"}) }],
+        context: Some("c".into()),
+        message: Some("m".into()),
+        suppress_output: true,
+        ..Finding::silent(Origin::hook("h"))
+    };
+    assert_eq!(finding, Ok(expected));
+}
+
+#[test]
+fn model_and_tool_selection_are_changed_at_their_own_events() {
+    let at = |kind, dialect, specific: Value| {
+        let stdout = json!({"hookSpecificOutput": specific}).to_string();
+        heard_at(kind, dialect, Some(0), &stdout, "").unwrap().modifications
+    };
+    let value = json!({"x": 1});
+    let specific = json!({"llm_request": value, "llm_response": value, "tool_input": value});
+    let response = Modification::ModelResponse { merge: Merge::Replace, value: value.clone() };
+    assert_eq!(
+        at(Kind::PreModel, "gemini", specific.clone()),
+        [Modification::ModelRequest { merge: Merge::Shallow, value }, response.clone()]
+    );
+    assert_eq!(at(Kind::PostModel, "gemini", specific), [response]);
+    let tools = |mode, allowed: &[&str]| Modification::ToolSelection {
+        mode,
+        allowed: allowed.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let config = json!({"toolConfig": {"mode": "ANY", "allowedFunctionNames": ["a"]}});
+    assert_eq!(at(Kind::ToolSelection, "llxprt", config), [tools(SelectionMode::Any, &["a"])]);
+    let none = json!({"toolConfig": {"allowedFunctionNames": []}});
+    assert_eq!(at(Kind::ToolSelection, "llxprt-2026-08", none.clone()), [tools(SelectionMode::None, &[])]);
+    assert_eq!(at(Kind::ToolSelection, "gemini", none), [tools(SelectionMode::Auto, &[])]);
+}
+
+#[test]
+fn another_harness_s_event_arrives_in_the_family_s_words() {
+    let mut event = event(Kind::PostTool);
+    event.tool = Some(ToolCall::new("mcp__files__read", json!({"path": "/p"})));
+    event.detail.tool_output = Some(json!({"stdout": "hi", "stderr": "", "interrupted": false}));
+    let call = Call { event, native: None };
+    let stdin: Value = serde_json::from_slice(&find("gemini").unwrap().stdin(&call)).unwrap();
+    let expected = json!({
+        "session_id": "s", "transcript_path": "", "cwd": "/w", "hook_event_name": "AfterTool",
+        "timestamp": "1970-01-01T00:00:00.000Z", "tool_name": "mcp__files__read",
+        "tool_input": {"path": "/p"}, "mcp_context": {"server_name": "files", "tool_name": "read"},
+        "tool_response": {"llmContent": "hi", "returnDisplay": "hi"},
+    });
+    assert_eq!(stdin, expected);
+}
+
+#[test]
+fn the_harness_s_own_bytes_are_passed_on_untouched() {
+    let mut event = event(Kind::PreTool);
+    event.source = "gemini".into();
+    let bytes = b"{ \"odd\" : 1.0 }".to_vec();
+    let call = Call { event, native: Some(Native { bytes: bytes.clone(), fields: Map::new() }) };
+    assert_eq!(find("gemini").unwrap().stdin(&call), bytes);
+    assert_ne!(find("llxprt").unwrap().stdin(&call), bytes);
+    assert_ne!(find("native").unwrap().stdin(&call), bytes);
+}
+
+#[test]
+fn every_dialect_knows_its_own_names() {
+    for (dialect, name, kind) in [
+        ("gemini", "AfterTool", Kind::PostTool),
+        ("llxprt", "AfterAgent", Kind::Stop),
+        ("a3s", "GenerateEnd", Kind::PostModel),
+        ("claude", "UserPromptSubmit", Kind::Prompt),
+        ("native", "pre-tool", Kind::PreTool),
+    ] {
+        assert_eq!(find(dialect).unwrap().kind(name), Some(kind), "{dialect} {name}");
+        assert_eq!(find(dialect).unwrap().kind("Nonsense"), None);
+    }
+}

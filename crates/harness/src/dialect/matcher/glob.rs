@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Globs on names and paths, and the paths of a tool call.
+
+use std::borrow::Cow;
+
+use fast_glob::glob_match;
+use tenterhook_event::{Event, ToolCall};
+
+/// A glob on a name as a whole; a `/` is a letter like any other.
+#[derive(Debug, Clone)]
+pub(super) struct NameGlob(String);
+
+impl NameGlob {
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("there is a name missing".to_owned());
+        }
+        well_formed(text)?;
+        Ok(Self(flat(text).into_owned()))
+    }
+
+    pub(super) fn matches(&self, name: &str) -> bool {
+        glob_match(self.0.as_str(), flat(name).as_ref())
+    }
+}
+
+fn flat(name: &str) -> Cow<'_, str> {
+    if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
+}
+
+/// The glob library takes a broken glob for one that matches nothing.
+pub(super) fn well_formed(glob: &str) -> Result<(), String> {
+    let mut letters = glob.chars();
+    let mut braces = 0_usize;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.next().is_none() => return Err(format!("`{glob}` ends in a backslash")),
+            '[' => {
+                // A `]` right after the opening is a letter of the set.
+                let set = letters.as_str().trim_start_matches(['!', '^']);
+                let inner = set.strip_prefix(']').unwrap_or(set);
+                let Some((_, rest)) = inner.split_once(']') else {
+                    return Err(format!("`{glob}` has a `[` without its `]`"));
+                };
+                letters = rest.chars();
+            }
+            '{' => braces += 1,
+            '}' if braces == 0 => return Err(format!("`{glob}` has a `}}` without its `{{`")),
+            '}' => braces -= 1,
+            _ => {}
+        }
+    }
+    // The library gives up silently beyond ten.
+    match braces {
+        0 if glob.matches('{').count() <= 10 => Ok(()),
+        0 => Err(format!("`{glob}` has too many alternatives")),
+        _ => Err(format!("`{glob}` has a `{{` without its `}}`")),
+    }
+}
+
+/// Whether the glob covers the path or a directory it is in.
+pub(super) fn covers(glob: &str, path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+    ends.chain([path.len()]).filter_map(|end| path.get(..end)).any(|part| glob_match(glob, part))
+}
+
+/// Every path a call names, those in a patch text included.
+pub(super) fn paths(tool: &ToolCall) -> Vec<&str> {
+    const HEADS: &[&str] =
+        &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- "];
+    let mut paths = tool.paths();
+    for line in tool.patches().into_iter().flat_map(str::lines) {
+        let named = HEADS.iter().find_map(|head| line.strip_prefix(head)).map(str::trim);
+        paths.extend(named.map(|path| path.strip_prefix("a/").or(path.strip_prefix("b/")).unwrap_or(path)));
+    }
+    paths
+}
+
+/// The path without `.`, `..` and doubled slashes; relative ones stay relative.
+pub(super) fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match (part, parts.last()) {
+            ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+            ("..", None) if path.starts_with('/') => {}
+            _ => parts.push(part),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// The path from the root, as far as the event lets us know.
+pub(super) fn absolute(path: &str, event: &Event) -> String {
+    match event.cwd.as_deref() {
+        Some(cwd) if !path.starts_with(['/', '~']) => normal(&format!("{cwd}/{path}")),
+        _ => normal(path),
+    }
+}
+
+/// The path as seen from `dir`, if it is inside.
+pub(super) fn below<'a>(path: &'a str, dir: Option<&str>) -> Option<&'a str> {
+    path.strip_prefix(dir?.trim_end_matches('/'))?.strip_prefix('/')
+}

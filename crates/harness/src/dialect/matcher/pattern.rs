@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Regular expressions: JavaScript's, brought into the words of the engine we have.
+
+use fancy_regex::{Regex, RegexBuilder};
+
+/// Longer patterns are not read at all.
+const LONGEST: usize = 4096;
+/// Steps after which a match is given up.
+const STEPS: usize = 100_000;
+/// The most memory a compiled pattern may take.
+const SIZE: usize = 1 << 20;
+
+/// A compiled pattern. It looks anywhere in the text, and letters count as they stand.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern(Regex);
+
+/// What looking for a pattern came to. The greatest of several stands, so that a clear answer is
+/// preferred to a doubtful one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hit {
+    No,
+    /// It took too long to tell.
+    GaveUp,
+    Yes,
+}
+
+impl From<bool> for Hit {
+    fn from(found: bool) -> Self {
+        if found { Self::Yes } else { Self::No }
+    }
+}
+
+impl Pattern {
+    /// A pattern as `new RegExp(text)` reads it.
+    pub(super) fn javascript(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("it is longer than {LONGEST} bytes"));
+        }
+        Self::plain(&translate(text)?)
+    }
+
+    /// A pattern in the engine's own syntax.
+    pub(super) fn plain(text: &str) -> Result<Self, String> {
+        // Translating makes a pattern longer, never by more than a few letters for each.
+        if text.len() > 16 * LONGEST {
+            return Err(format!("it is longer than {LONGEST} bytes"));
+        }
+        let mut builder = RegexBuilder::new(text);
+        builder.backtrack_limit(STEPS).delegate_size_limit(SIZE).delegate_dfa_size_limit(SIZE);
+        let short = |error: fancy_regex::Error| {
+            let message = error.to_string();
+            message.lines().last().unwrap_or_default().trim().to_owned()
+        };
+        builder.build().map(Self).map_err(short)
+    }
+
+    pub(super) fn find(&self, text: &str) -> Hit {
+        self.0.is_match(text).map_or(Hit::GaveUp, Hit::from)
+    }
+}
+
+/// JavaScript's syntax → the engine's, where the same letters mean something else.
+fn translate(text: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    let mut in_class = false;
+    let mut repeated = false;
+    while let Some(letter) = rest.chars().next() {
+        let after = rest.strip_prefix(letter).unwrap_or_default();
+        let repeats = !in_class && matches!(letter, '*' | '+');
+        if repeats && repeated {
+            return Err("nothing to repeat".to_owned());
+        }
+        repeated = repeats || (!in_class && letter == '}') || (repeated && letter == '?');
+        rest = after;
+        match letter {
+            '\\' => rest = escape(after, in_class, &mut out)?,
+            '[' if in_class => out.push_str("\\["),
+            '[' => match (after.strip_prefix("^]"), after.strip_prefix(']')) {
+                (Some(after), _) => {
+                    out.push_str("(?s:.)");
+                    rest = after;
+                }
+                (None, Some(after)) => {
+                    out.push_str("(?!)");
+                    rest = after;
+                }
+                (None, None) => {
+                    in_class = true;
+                    out.push('[');
+                    rest = after.strip_prefix('^').inspect(|_| out.push('^')).unwrap_or(after);
+                }
+            },
+            ']' if in_class => {
+                in_class = false;
+                out.push(']');
+            }
+            // Set operations elsewhere, letters here.
+            '&' | '~' if in_class => {
+                out.push('\\');
+                out.push(letter);
+            }
+            '{' if !in_class && !is_count(after) => out.push_str("\\{"),
+            '(' if !in_class && after.starts_with('?') && !is_group(after) => {
+                return Err("invalid group".to_owned());
+            }
+            letter => out.push(letter),
+        }
+    }
+    if in_class { Err("a `[` without its `]`".to_owned()) } else { Ok(out) }
+}
+
+/// What follows a backslash; gives back what is left to read.
+fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str, String> {
+    let letter = text.chars().next().ok_or("it ends in a backslash")?;
+    let after = text.strip_prefix(letter).unwrap_or_default();
+    let ascii = |inside: &str, negated: bool| match (in_class, negated) {
+        (true, false) => inside.to_owned(),
+        (_, true) => format!("[^{inside}]"),
+        (false, false) => format!("[{inside}]"),
+    };
+    match letter {
+        'd' => out.push_str(&ascii("0-9", false)),
+        'D' => out.push_str(&ascii("0-9", true)),
+        'w' => out.push_str(&ascii("0-9A-Za-z_", false)),
+        'W' => out.push_str(&ascii("0-9A-Za-z_", true)),
+        'b' if in_class => out.push_str("\\x08"),
+        'v' => out.push_str("\\x0B"),
+        'f' => out.push_str("\\x0C"),
+        '0' => out.push_str("\\x00"),
+        'u' | 'x' => {
+            let count = if letter == 'u' { 4 } else { 2 };
+            let digits: String = after.chars().take(count).collect();
+            if digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                out.push_str(&format!("\\x{{{digits}}}"));
+                return Ok(after.get(count..).unwrap_or_default());
+            }
+            out.push(letter);
+        }
+        's' | 'S' | 'B' | 'b' | 't' | 'n' | 'r' | 'k' | '1'..='9' => {
+            out.push('\\');
+            out.push(letter);
+        }
+        // Any other letter stands for itself, as do signs.
+        letter if letter.is_alphanumeric() || "_/\"'`<>@:;%=!, ".contains(letter) => out.push(letter),
+        letter => {
+            out.push('\\');
+            out.push(letter);
+        }
+    }
+    Ok(after)
+}
+
+/// `2}`, `2,}` or `2,3}`.
+fn is_count(text: &str) -> bool {
+    let Some((inside, _)) = text.split_once('}') else { return false };
+    let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    !least.is_empty() && digits(least) && digits(most)
+}
+
+/// What JavaScript allows after `(`: `?:`, `?=`, `?!`, `?<…`, and flags with a colon.
+fn is_group(text: &str) -> bool {
+    let inside = text.strip_prefix('?').unwrap_or_default();
+    let flags = inside.trim_start_matches(['i', 'm', 's', '-']);
+    inside.starts_with([':', '=', '!', '<']) || (flags.len() < inside.len() && flags.starts_with(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finds(pattern: &str, text: &str) -> bool {
+        Pattern::javascript(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}")).find(text) == Hit::Yes
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_javascript() {
+        for (pattern, hit, miss) in [
+            (r"^\d+$", "12", "१२"),
+            (r"^\w+$", "a_1", "é"),
+            (r"^[\w-]+$", "a-1", "a b"),
+            (r"a\/b", "a/b", "ab"),
+            (r"(?<x>a)\k<x>", "aa", "ab"),
+            (r"^(?!Bash)", "Edit", "Bash"),
+            (r"(?<=mcp__)git", "mcp__git", "git"),
+            (r"(.)\1", "xx", "xy"),
+            (r"^[^]$", "\n", ""),
+            (r"^a{b$", "a{b", "ab"),
+            (r"^a{2}$", "aa", "a"),
+            (r"[[]", "[", "x"),
+            (r"[a&&b]", "&", "c"),
+            (r"^\x41\u0042$", "AB", "x"),
+            (r"^\z$", "z", ""),
+            (r"mcp__.*__write", "mcp__fs__write_file", "mcp__fs__read"),
+            (r"^\-\@$", "-@", "x"),
+        ] {
+            assert!(finds(pattern, hit), "{pattern} on {hit:?}");
+            assert!(!finds(pattern, miss), "{pattern} on {miss:?}");
+        }
+        assert!(!finds("[]", "anything"));
+        assert!(finds("write_*", "overwrite"));
+    }
+
+    #[test]
+    fn what_javascript_refuses_is_refused() {
+        for pattern in ["[broken", "(", "*x", "a**", "a++", "(?i)x", "(?>x)", "(?#x)", "a\\", "(?P<n>x)"] {
+            assert!(Pattern::javascript(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_would_take_for_ever_is_given_up() {
+        let pattern = Pattern::javascript("^(?:(?:a|b|ab)(?!z))*(?<=z)").unwrap();
+        assert_eq!(pattern.find(&"ab".repeat(64)), Hit::GaveUp);
+        assert!(Pattern::javascript(&"(a{1000}){1000}".repeat(4)).is_err());
+        assert!(Pattern::javascript(&"(".repeat(5000)).is_err());
+        assert!(Pattern::javascript(&format!("{}{}", "(".repeat(2000), ")".repeat(2000))).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The simple commands in a shell text, for Claude Code's `if`.
+//!
+//! Not a parser: whatever is unclear comes out as one command too many, or as `None`, and then the
+//! hook runs. The policy reads shells properly.
+
+/// The simple commands of a shell text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Script {
+    pub(super) commands: Vec<Vec<Word>>,
+    /// Something in it is known only when it runs: `$x`, `$(…)`, backticks.
+    pub(super) dynamic: bool,
+}
+
+/// One word, without its quotes.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Part of it is known only when it runs.
+    pub(super) dynamic: bool,
+    started: bool,
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), dynamic: false, started: true }
+    }
+}
+
+/// What a command is inside of; each ends in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// `( … )`, `$( … )`, `<( … )`.
+    Parenthesis,
+    Backtick,
+}
+
+#[derive(Default)]
+struct Reader {
+    done: Vec<Vec<Word>>,
+    words: Vec<Word>,
+    word: Word,
+    quoted: bool,
+    /// What is unfinished outside, with whether it was in double quotes.
+    outside: Vec<(Level, Vec<Word>, Word, bool)>,
+    dynamic: bool,
+}
+
+/// Splits at `&&`, `||`, `;`, `|`, `&`, line ends and brackets, inside substitutions too; `None`
+/// when quotes or brackets do not close.
+pub(super) fn script(text: &str) -> Option<Script> {
+    let mut reader = Reader::default();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        match letter {
+            '\\' => match letters.next() {
+                Some('\n') => {}
+                Some(escaped) => reader.push(escaped),
+                None => return None,
+            },
+            '\'' if !reader.quoted => loop {
+                reader.word.started = true;
+                match letters.next()? {
+                    '\'' => break,
+                    inside => reader.push(inside),
+                }
+            },
+            // Text of another kind follows, in which quotes need not pair.
+            '<' if next == Some('<') && !reader.quoted => return None,
+            '$' if next == Some('\'') && !reader.quoted => return None,
+            '#' if !reader.quoted && !reader.word.started => {
+                while letters.next_if(|letter| *letter != '\n').is_some() {}
+            }
+            '"' => {
+                reader.quoted = !reader.quoted;
+                reader.word.started = true;
+            }
+            '$' if next == Some('(') => {
+                letters.next();
+                reader.enter(Level::Parenthesis, true);
+            }
+            '`' if reader.inside() == Some(Level::Backtick) && !reader.quoted => {
+                reader.leave(Level::Backtick)?;
+            }
+            '`' => reader.enter(Level::Backtick, true),
+            '$' => {
+                reader.dynamic = true;
+                reader.word.dynamic = true;
+                reader.push('$');
+            }
+            letter if reader.quoted => reader.push(letter),
+            '(' => reader.enter(Level::Parenthesis, reader.word.started),
+            ')' => reader.leave(Level::Parenthesis)?,
+            ';' | '&' | '|' | '\n' => reader.end_command(),
+            letter if letter.is_whitespace() => reader.end_word(),
+            letter => reader.push(letter),
+        }
+    }
+    if reader.quoted || !reader.outside.is_empty() {
+        return None;
+    }
+    reader.end_command();
+    Some(Script { commands: reader.done, dynamic: reader.dynamic })
+}
+
+impl Reader {
+    fn push(&mut self, letter: char) {
+        self.word.started = true;
+        self.word.text.push(letter);
+    }
+
+    fn end_word(&mut self) {
+        if self.word.started {
+            self.words.push(std::mem::take(&mut self.word));
+        }
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        if !self.words.is_empty() {
+            self.done.push(std::mem::take(&mut self.words));
+        }
+    }
+
+    fn inside(&self) -> Option<Level> {
+        self.outside.last().map(|(level, ..)| *level)
+    }
+
+    /// `substitutes`: what is inside becomes part of the word it stands in.
+    fn enter(&mut self, level: Level, substitutes: bool) {
+        if substitutes {
+            self.dynamic = true;
+            self.word.dynamic = true;
+            self.word.started = true;
+        }
+        let (words, word) = (std::mem::take(&mut self.words), std::mem::take(&mut self.word));
+        self.outside.push((level, words, word, std::mem::take(&mut self.quoted)));
+    }
+
+    fn leave(&mut self, level: Level) -> Option<()> {
+        self.end_command();
+        let (entered, words, word, quoted) = self.outside.pop()?;
+        (self.words, self.word, self.quoted) = (words, word, quoted);
+        (entered == level).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str) -> Vec<String> {
+        let script = script(text).unwrap();
+        let line =
+            |words: &Vec<Word>| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        script.commands.iter().map(line).collect()
+    }
+
+    #[test]
+    fn every_simple_command_is_found() {
+        for (text, expected) in [
+            ("a 1 && b|c; d & e\nf || g", vec!["a 1", "b", "c", "d", "e", "f", "g"]),
+            ("echo 'a && b' \"c; d\"", vec!["echo a && b c; d"]),
+            ("echo $(rm -rf /) x", vec!["rm -rf /", "echo  x"]),
+            ("echo \"$(a \"b c\" | d)\"", vec!["a b c", "d", "echo "]),
+            ("echo `date`", vec!["date", "echo "]),
+            ("(cd x; make)", vec!["cd x", "make"]),
+            ("g\\it \"pu\"sh", vec!["git push"]),
+            ("a \\\n b", vec!["a b"]),
+            ("a # it's\nb # it's", vec!["a", "b"]),
+            ("cat <(git log)", vec!["git log", "cat <"]),
+        ] {
+            assert_eq!(commands(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_close_is_not_understood() {
+        for text in [
+            "echo 'x",
+            "echo \"x",
+            "$(x",
+            "x)",
+            "`x",
+            "x\\",
+            "case x in a) b;; esac",
+            "`a (b`",
+            "a <<E\nit's\nE",
+            "echo $'a\\'' ; b #'",
+        ] {
+            assert_eq!(script(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_only_when_it_runs_is_marked() {
+        assert!(script("echo $(date)").unwrap().dynamic);
+        assert!(script("echo \"$X\"").unwrap().dynamic);
+        assert!(!script("echo '$X'").unwrap().dynamic);
+    }
+}

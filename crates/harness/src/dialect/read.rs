@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a hook left behind, read exactly as the original reads it.
+//!
+//! Profiles build on this. The engine's own fold does not: it takes the stricter reading of
+//! [`Dialect::hear`](super::Dialect::hear).
+
+use serde_json::{Value, json};
+
+use super::switches::{JsonValues, OtherExit, PlainText};
+use super::{Dialect, Exited};
+
+/// One hook's result in the original's words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawResult {
+    /// It ended with exit code 0.
+    pub success: bool,
+    /// The exit code as the original reports it.
+    pub exit_code: Option<i32>,
+    /// What it answered: unvalidated, as the original hands it on.
+    pub output: Option<Value>,
+    /// What the answer was read from.
+    pub format: Format,
+}
+
+/// What an answer was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON.
+    Json,
+    /// Plain text.
+    Text,
+    /// There was none.
+    None,
+}
+
+/// Reads what a hook left behind, as the dialect's original does.
+pub fn read(dialect: &Dialect, exited: &Exited) -> RawResult {
+    let (output, format) = answer(dialect, exited);
+    RawResult {
+        success: exited.code == Some(0),
+        exit_code: exited.code.or(dialect.switches.signal_reported_as),
+        output,
+        format,
+    }
+}
+
+fn answer(dialect: &Dialect, exited: &Exited) -> (Option<Value>, Format) {
+    let switches = &dialect.switches;
+    let (stdout, stderr) = (text(&exited.stdout), text(&exited.stderr));
+    let code = exited.code.unwrap_or(switches.signal_read_as);
+    let hears_stdout = exited.code == Some(0) || switches.json_on_nonzero_exit;
+    let (said, may_be_json) = if hears_stdout && !stdout.is_empty() {
+        (stdout.as_str(), true)
+    } else if hears_stdout && switches.stderr_when_stdout_blank {
+        (stderr.as_str(), true)
+    } else if exited.code == Some(0) {
+        ("", false)
+    } else {
+        (stderr.as_str(), false)
+    };
+    if said.is_empty() {
+        let reason = switches.exit_two_without_stderr.filter(|_| exited.code == Some(2));
+        return match (switches.plain_text, reason) {
+            (PlainText::Answer, Some(reason)) => {
+                (Some(json!({"decision": "deny", "reason": reason})), Format::Text)
+            }
+            _ => (None, Format::None),
+        };
+    }
+    if let Some(value) = may_be_json.then(|| decode(said, switches.json_values)).flatten() {
+        return if counts(&value, switches.json_values) {
+            (Some(value), Format::Json)
+        } else {
+            (None, Format::None)
+        };
+    }
+    match switches.plain_text {
+        PlainText::Answer => (Some(from_text(said, code, switches.other_exit_with_text)), Format::Text),
+        PlainText::NoAnswer => (None, Format::Text),
+    }
+}
+
+/// The value, if the text is JSON.
+fn decode(text: &str, values: JsonValues) -> Option<Value> {
+    if values == JsonValues::Object {
+        let looks_it = text.starts_with('{') && text.ends_with('}');
+        return looks_it.then(|| serde_json::from_str(text).ok()).flatten();
+    }
+    match serde_json::from_str(text).ok()? {
+        Value::String(inner) => serde_json::from_str(&inner).ok(),
+        value => Some(value),
+    }
+}
+
+fn counts(value: &Value, values: JsonValues) -> bool {
+    match values {
+        JsonValues::Truthy => truthy(value),
+        JsonValues::NotNull => !value.is_null(),
+        JsonValues::Object | JsonValues::Containers => value.is_object() || value.is_array(),
+    }
+}
+
+fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+fn from_text(said: &str, code: i32, other: OtherExit) -> Value {
+    match (code, other) {
+        (0, _) => json!({"decision": "allow", "systemMessage": said}),
+        (2, _) => json!({"decision": "deny", "reason": said}),
+        (code, OtherExit::Denies) if code != 1 => json!({"decision": "deny", "reason": said}),
+        _ => json!({"decision": "allow", "systemMessage": format!("Warning: {said}")}),
+    }
+}
+
+/// Trimmed as JavaScript trims, so that "blank" means the same.
+pub(super) fn text(bytes: &[u8]) -> String {
+    let space = |letter: char| (letter.is_whitespace() && letter != '\u{85}') || letter == '\u{feff}';
+    String::from_utf8_lossy(bytes).trim_matches(space).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::find;
+
+    fn raw(dialect: &str, code: Option<i32>, stdout: &str, stderr: &str) -> RawResult {
+        let exited = Exited { code, stdout: stdout.into(), stderr: stderr.into() };
+        read(find(dialect).unwrap(), &exited)
+    }
+
+    #[test]
+    fn which_json_values_are_an_answer_differs() {
+        for (stdout, seed, later, gemini) in [
+            ("42", true, true, false),
+            ("0", false, true, false),
+            ("false", false, true, false),
+            ("null", false, false, false),
+            ("[]", true, true, true),
+            ("{}", true, true, true),
+            ("\"\\\"\\\"\"", false, true, false),
+        ] {
+            let answers = |dialect| raw(dialect, Some(0), stdout, "").output.is_some();
+            assert_eq!(answers("llxprt"), seed, "{stdout}");
+            assert_eq!(answers("llxprt-2026-08"), later, "{stdout}");
+            assert_eq!(answers("gemini"), gemini, "{stdout}");
+        }
+    }
+
+    #[test]
+    fn a_json_text_that_holds_no_json_is_plain_text_quotes_and_all() {
+        let read = raw("gemini", Some(0), "\"hello\"\n", "");
+        assert_eq!(read.output, Some(json!({"decision": "allow", "systemMessage": "\"hello\""})));
+        assert_eq!(read.format, Format::Text);
+    }
+
+    #[test]
+    fn exit_2_with_nothing_said_denies_only_where_the_row_has_a_reason() {
+        assert_eq!(raw("llxprt", Some(2), "text", " \n").output, None);
+        assert_eq!(raw("gemini", Some(2), "", "").output, None);
+        let denied = raw("llxprt-2026-08", Some(2), "text", "").output.unwrap();
+        assert_eq!(denied["decision"], "deny");
+    }
+
+    #[test]
+    fn a_signal_is_a_warning_in_llxprt_and_plain_text_in_gemini() {
+        let read = raw("llxprt", None, "partial", "died");
+        assert_eq!((read.success, read.exit_code), (false, Some(0)));
+        assert_eq!(read.output.unwrap()["systemMessage"], "Warning: died");
+        assert_eq!(raw("gemini", None, "", "died").output.unwrap()["systemMessage"], "died");
+        assert_eq!(raw("claude", None, "", "died").exit_code, None);
+    }
+
+    #[test]
+    fn claude_s_standard_error_is_never_json() {
+        let read = raw("claude", Some(1), "", "{\"decision\":\"block\"}");
+        assert_eq!((read.output, read.format), (None, Format::Text));
+        assert_eq!(raw("claude", Some(1), "{\"decision\":\"block\"}", "").format, Format::Json);
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What all hooks of one event left behind, as one result.
+
+mod actions;
+mod merge;
+mod permission;
+mod selection;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use tenterhook_event::EventKind;
+
+use crate::js;
+use crate::result::HookResult;
+use crate::switches::{Profile, Strategy, Success};
+
+/// Seed 002's `AggregatedHookResult`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Aggregated {
+    /// Whether the whole counts as a success.
+    pub success: bool,
+    /// What they say together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_output: Option<Value>,
+    /// What each said, in order.
+    pub all_outputs: Vec<Value>,
+    /// What went wrong; on the wire an `Error` is `{"message": …}`.
+    #[serde(serialize_with = "as_errors")]
+    pub errors: Vec<String>,
+    /// All durations added up, in milliseconds, also of hooks that ran side by side.
+    pub total_duration: u64,
+}
+
+/// Merges what hooks said, in the order of the plan.
+///
+/// Hooks that failed are heard as well: an exit code other than 0 is how some of them object.
+pub fn aggregate(profile: &Profile, event: &str, results: &[HookResult]) -> Aggregated {
+    let said = |result: &HookResult| result.output.clone().filter(js::truthy);
+    let all_outputs: Vec<Value> = results.iter().filter_map(said).collect();
+    let errors: Vec<String> = results.iter().filter_map(|result| result.error.clone()).collect();
+    let row = profile.event(event);
+    let name = row.map_or(event, |row| row.name);
+    let final_output =
+        (!all_outputs.is_empty()).then(|| match row.map_or(Strategy::Simple, |row| row.merge) {
+            Strategy::OrDecision => common(merge::or_decision(profile, &all_outputs)),
+            Strategy::Replace => common(merge::replace(&all_outputs)),
+            Strategy::Simple => common(merge::simple(&all_outputs)),
+            Strategy::ToolSelection => selection::merge(profile, &all_outputs),
+            Strategy::Permission => {
+                let before_tool = row.is_some_and(|row| row.kind == EventKind::PreTool);
+                permission::merge(name, before_tool, &all_outputs)
+            }
+            Strategy::Actions => actions::merge(row, &all_outputs),
+        });
+    let all_succeeded = results.iter().all(|result| result.success);
+    Aggregated {
+        success: errors.is_empty() && (all_succeeded || profile.success == Success::NoErrors),
+        final_output,
+        all_outputs,
+        errors,
+        total_duration: results.iter().map(|result| result.duration_ms).fold(0, u64::saturating_add),
+    }
+}
+
+impl Aggregated {
+    /// What no hook at all comes to.
+    pub fn nothing() -> Self {
+        Self { success: true, ..Self::default() }
+    }
+}
+
+/// The originals' output class has these fields and no others.
+fn common(merged: Map<String, Value>) -> Value {
+    const FIELDS: [&str; 7] = [
+        "continue",
+        "stopReason",
+        "suppressOutput",
+        "systemMessage",
+        "decision",
+        "reason",
+        "hookSpecificOutput",
+    ];
+    merged.into_iter().filter(|(key, _)| FIELDS.contains(&key.as_str())).collect::<Map<_, _>>().into()
+}
+
+fn as_errors<S: Serializer>(errors: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(errors.iter().map(|error| serde_json::json!({"message": error})))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Seed 003's composition: block before retry before continue.
+
+use serde_json::{Map, Value, json};
+use tenterhook_event::Merge;
+
+use crate::js;
+use crate::switches::{Deny, EventRow};
+
+/// What a retry waits for when it does not say; seed 003's authors settled on it.
+const RETRY_DELAY_MS: u64 = 1000;
+
+/// Merges in the order given, which is that of priorities.
+///
+/// `skip` ends the hooks after it. The seed says both "this hook only" and "remaining hooks"; what was
+/// said before it stands either way.
+pub(super) fn merge(row: Option<&EventRow>, outputs: &[Value]) -> Value {
+    let until_skip = outputs.iter().position(|output| does(output, "skip")).unwrap_or(outputs.len());
+    let heard = || outputs.iter().take(until_skip);
+    let blocks = row.is_none_or(|row| row.deny != Deny::Nothing);
+    if blocks {
+        if let Some(block) = heard().find(|output| does(output, "block")) {
+            let mut answer = Map::new();
+            answer.insert("action".into(), "block".into());
+            answer.extend(js::text(block, "reason").map(|reason| ("reason".to_owned(), reason.into())));
+            return answer.into();
+        }
+        // The longest delay is one that suits them all.
+        let delay = |output: &Value| output.get("delay").and_then(Value::as_u64).unwrap_or(RETRY_DELAY_MS);
+        if let Some(delay) = heard().filter(|output| does(output, "retry")).map(delay).max() {
+            return json!({"action": "retry", "delay": delay});
+        }
+    }
+    let mut modified: Option<Value> = None;
+    for change in
+        heard().filter(|output| does(output, "continue")).filter_map(|output| js::field(output, "modified"))
+    {
+        match &mut modified {
+            Some(all) => Merge::Deep.apply(all, change),
+            None => modified = Some(change.clone()),
+        }
+    }
+    match modified {
+        Some(modified) => json!({"action": "continue", "modified": modified}),
+        None => json!({"action": "continue"}),
+    }
+}
+
+fn does(output: &Value, action: &str) -> bool {
+    output.get("action").is_some_and(|said| said == action)
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Seed 002's three ways to merge whole outputs.
+
+use serde_json::{Map, Value};
+
+use crate::js;
+use crate::switches::Profile;
+
+const SPECIFIC: &str = "hookSpecificOutput";
+const CLEAR: &str = "clearContext";
+
+/// Any objection stands, texts are joined line by line, the rest is the last hook's.
+pub(super) fn or_decision(profile: &Profile, outputs: &[Value]) -> Map<String, Value> {
+    let mut merged = Map::new();
+    let stops = outputs.iter().any(|output| output.get("continue") == Some(&Value::Bool(false)));
+    merged.insert("continue".into(), (!stops).into());
+    merged.insert("suppressOutput".into(), outputs.iter().any(|output| suppresses(profile, output)).into());
+    if let Some(decision) = decision(profile, outputs, stops) {
+        merged.insert("decision".into(), decision.into());
+    }
+    // A reason to stop counts only from those who want to stop; the other texts from everybody, also
+    // from those who allow.
+    let stopping: Vec<&Value> =
+        outputs.iter().filter(|output| output.get("continue") == Some(&Value::Bool(false))).collect();
+    let everybody: Vec<&Value> = outputs.iter().collect();
+    for (key, from) in [("stopReason", stopping), ("reason", everybody.clone()), ("systemMessage", everybody)]
+    {
+        let texts: Vec<String> = from.iter().filter_map(|output| js::text(output, key)).collect();
+        if !texts.is_empty() {
+            merged.insert(key.into(), texts.join("\n").into());
+        }
+    }
+    if let Some(specific) = specific(profile, outputs) {
+        merged.insert(SPECIFIC.into(), specific.into());
+    }
+    merged
+}
+
+/// The last objection in its own spelling; `permissionDecision` is not looked at, so an earlier one is
+/// lost to a later one (the originals' defect, kept).
+fn decision(profile: &Profile, outputs: &[Value], stops: bool) -> Option<&'static str> {
+    let said = || outputs.iter().filter_map(|output| output.get("decision")?.as_str());
+    let last_block = said().rev().find_map(|word| ["block", "deny"].into_iter().find(|block| *block == word));
+    let asks = profile.ask && said().any(|word| word == "ask");
+    last_block.or(asks.then_some("ask")).or((!stops).then_some("allow"))
+}
+
+fn suppresses(profile: &Profile, output: &Value) -> bool {
+    let wish = output.get("suppressOutput");
+    if profile.suppress_strict { wish == Some(&Value::Bool(true)) } else { wish.is_some_and(js::truthy) }
+}
+
+fn specific(profile: &Profile, outputs: &[Value]) -> Option<Map<String, Value>> {
+    let parts: Vec<&Value> = outputs.iter().filter_map(|output| js::field(output, SPECIFIC)).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let mut merged = Map::new();
+    for part in &parts {
+        let cleared = merged.get(CLEAR).cloned();
+        js::spread(&mut merged, part);
+        if profile.clear_context_stands {
+            merged.remove(CLEAR);
+            if cleared.is_some() || part.get(CLEAR) == Some(&Value::Bool(true)) {
+                merged.insert(CLEAR.into(), true.into());
+            }
+        }
+    }
+    let contexts: Vec<&str> =
+        parts.iter().filter_map(|part| part.get("additionalContext").and_then(Value::as_str)).collect();
+    if !contexts.is_empty() {
+        merged.insert("additionalContext".into(), contexts.join("\n").into());
+    }
+    Some(merged)
+}
+
+/// Later fields replace earlier ones, `hookSpecificOutput` key by key: a later allow erases an earlier
+/// deny. There is a `hookSpecificOutput` even when nobody gave one.
+pub(super) fn replace(outputs: &[Value]) -> Map<String, Value> {
+    let mut specific = Map::new();
+    for part in outputs.iter().filter_map(|output| output.get(SPECIFIC)) {
+        js::spread(&mut specific, part);
+    }
+    let mut merged = simple(outputs);
+    merged.insert(SPECIFIC.into(), specific.into());
+    merged
+}
+
+/// Later fields replace earlier ones whole.
+pub(super) fn simple(outputs: &[Value]) -> Map<String, Value> {
+    let mut merged = Map::new();
+    for output in outputs {
+        js::spread(&mut merged, output);
+    }
+    merged
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the next hook of a sequential chain sees of the one before.
+
+use serde_json::{Map, Value};
+use tenterhook_event::EventKind;
+
+use crate::js;
+use crate::switches::{Chain, Profile};
+
+/// The input of the next hook, given the input and the output of one that succeeded. After one that
+/// failed the input stays; nothing a hook says ends the chain.
+pub fn next_input(profile: &Profile, event: &str, input: &Value, output: &Value) -> Value {
+    let mut next = input.clone();
+    let specific = js::field(output, "hookSpecificOutput");
+    let kind = profile.event(event).map(|row| row.kind);
+    let (Some(specific), Some(kind), Some(fields)) = (specific, kind, next.as_object_mut()) else {
+        return next;
+    };
+    if profile.chain == Chain::Nothing {
+        return next;
+    }
+    match kind {
+        EventKind::Prompt => {
+            let context = specific.get("additionalContext").and_then(Value::as_str);
+            if let (Some(context), Some(Value::String(prompt))) = (context, fields.get_mut("prompt")) {
+                prompt.push_str("\n\n");
+                prompt.push_str(context);
+            }
+        }
+        EventKind::PreModel => lay_over(fields, "llm_request", js::field(specific, "llm_request")),
+        EventKind::PreTool => {
+            let change = js::field(specific, "tool_input");
+            let counts = |change: &&Value| profile.chain == Chain::Anything || change.is_object();
+            lay_over(fields, "tool_input", change.filter(counts));
+        }
+        _ => {}
+    }
+    next
+}
+
+/// Lays a change over a field that is there, key by key.
+fn lay_over(fields: &mut Map<String, Value>, key: &str, change: Option<&Value>) {
+    if let (Some(change), Some(current)) = (change, fields.get_mut(key)) {
+        let mut laid = Map::new();
+        js::spread(&mut laid, current);
+        js::spread(&mut laid, change);
+        *current = laid.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use serde_json::json;
+
+    #[test]
+    fn a_list_for_a_tool_input_passes_in_gemini_only() {
+        let input = json!({"tool_input": {"a": 1}});
+        let output = json!({"hookSpecificOutput": {"tool_input": ["x"]}});
+        let next = |name: &str| next_input(find(name).unwrap(), "BeforeTool", &input, &output);
+        assert_eq!(next("llxprt"), input);
+        assert_eq!(next("gemini"), json!({"tool_input": {"a": 1, "0": "x"}}));
+    }
+
+    #[test]
+    fn hooks_that_run_side_by_side_see_nothing_of_each_other() {
+        let input = json!({"tool_input": {"a": 1}});
+        let output = json!({"hookSpecificOutput": {"tool_input": {"a": 2}}});
+        assert_eq!(next_input(find("claude").unwrap(), "PreToolUse", &input, &output), input);
+    }
+
+    #[test]
+    fn a_field_the_input_lacks_is_not_invented() {
+        let output = json!({"hookSpecificOutput": {"additionalContext": "c", "llm_request": {"model": "m"}}});
+        for event in ["BeforeAgent", "BeforeModel", "BeforeTool"] {
+            assert_eq!(
+                next_input(find("llxprt").unwrap(), event, &json!({"x": 1}), &output),
+                json!({"x": 1})
+            );
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The corners of JavaScript that show through in the originals' results.
+//!
+//! No harness checks the types of what a hook says, so a number for a reason or `1` for
+//! `suppressOutput` has a meaning, and it is JavaScript's.
+
+use serde_json::{Map, Value};
+
+/// Whether `if (value)` is taken.
+pub(crate) fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(bool) => *bool,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+/// `String(value)`.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(","),
+        Value::Object(_) => "[object Object]".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// `value[key]`, if it is truthy.
+pub(crate) fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    value.get(key).filter(|value| truthy(value))
+}
+
+/// `value[key]` as text, if it is truthy.
+pub(crate) fn text(value: &Value, key: &str) -> Option<String> {
+    field(value, key).map(shown)
+}
+
+/// `{...target, ...value}`.
+pub(crate) fn spread(target: &mut Map<String, Value>, value: &Value) {
+    match value {
+        Value::Object(map) => target.extend(map.clone()),
+        Value::Array(items) => {
+            target.extend(items.iter().enumerate().map(|(at, item)| (at.to_string(), item.clone())));
+        }
+        Value::String(text) => {
+            target
+                .extend(text.chars().enumerate().map(|(at, char)| (at.to_string(), char.to_string().into())));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn truth_and_text_are_javascripts() {
+        for value in [json!(null), json!(false), json!(0), json!("")] {
+            assert!(!truthy(&value), "{value}");
+        }
+        for value in [json!([]), json!({}), json!("0"), json!(-1)] {
+            assert!(truthy(&value), "{value}");
+        }
+        assert_eq!(shown(&json!([1, {"a": 1}, "x"])), "1,[object Object],x");
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Seed 002's output classes: one output, and the questions a harness asks of it.
+
+mod boundary;
+mod model;
+mod selection;
+mod tool;
+
+pub use boundary::{Boundary, OnInvalid};
+pub use model::{AfterModelOutput, BeforeModelOutput};
+pub use selection::BeforeToolSelectionOutput;
+pub use tool::BeforeToolOutput;
+
+use serde_json::Value;
+use tenterhook_event::EventKind;
+
+use crate::js;
+use crate::switches::{EffectiveReason, Profile};
+
+const NO_REASON: &str = "No reason provided";
+
+/// Seed 002's `DefaultHookOutput`; at the event before a tool, its `BeforeToolHookOutput`.
+#[derive(Debug, Clone, Copy)]
+pub struct HookOutput<'a> {
+    profile: &'a Profile,
+    /// Whether `permissionDecision` is read beside `decision`.
+    compat: bool,
+    value: &'a Value,
+}
+
+/// Whether something is blocked, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockingError {
+    /// Whether it is.
+    pub blocked: bool,
+    /// Why; empty when it is not.
+    pub reason: String,
+}
+
+impl<'a> HookOutput<'a> {
+    /// What was said at an event.
+    pub fn new(profile: &'a Profile, event: &str, value: &'a Value) -> Self {
+        let before_tool = profile.event(event).is_some_and(|row| row.kind == EventKind::PreTool);
+        Self { profile, compat: before_tool && profile.permission_decision, value }
+    }
+
+    /// Whether it objects. The words are case-sensitive: `DENY` allows.
+    pub fn is_blocking_decision(&self) -> bool {
+        let blocks = |word: Option<&Value>| word.is_some_and(|word| word == "block" || word == "deny");
+        (self.compat && blocks(self.specific("permissionDecision"))) || blocks(self.value.get("decision"))
+    }
+
+    /// Whether it wants a person asked, where that is a decision of its own.
+    pub fn is_ask_decision(&self) -> bool {
+        let asks = |word: Option<&Value>| word.is_some_and(|word| word == "ask");
+        self.profile.ask
+            && ((self.compat && asks(self.specific("permissionDecision")))
+                || asks(self.value.get("decision")))
+    }
+
+    /// Whether it wants the agent to end here.
+    pub fn should_stop_execution(&self) -> bool {
+        self.value.get("continue") == Some(&Value::Bool(false))
+    }
+
+    /// Why it blocks or stops.
+    pub fn effective_reason(&self) -> String {
+        if self.compat
+            && let Some(reason) = self.specific("permissionDecisionReason").and_then(Value::as_str)
+        {
+            return reason.to_owned();
+        }
+        let text = |key| js::text(self.value, key);
+        let reason = match self.profile.effective_reason {
+            EffectiveReason::ReasonFirst => text("reason").or_else(|| text("stopReason")),
+            EffectiveReason::StopReasonFirst => text("stopReason").or_else(|| text("reason")),
+            EffectiveReason::StopReasonEvenEmpty => match self.value.get("stopReason") {
+                None | Some(Value::Null) => text("reason"),
+                Some(_) => text("stopReason"),
+            },
+        };
+        reason.unwrap_or_else(|| NO_REASON.to_owned())
+    }
+
+    /// What it adds to the context.
+    pub fn additional_context(&self) -> Option<String> {
+        let context = self.specific("additionalContext")?.as_str()?;
+        // Gemini CLI wraps it in a tag, which must not be closable from inside.
+        let escaped = || context.replace('<', "&lt;").replace('>', "&gt;");
+        Some(if self.profile.escape_context { escaped() } else { context.to_owned() })
+    }
+
+    /// Whether it objects, and why.
+    pub fn blocking_error(&self) -> BlockingError {
+        let blocked = self.is_blocking_decision();
+        BlockingError { blocked, reason: if blocked { self.effective_reason() } else { String::new() } }
+    }
+
+    /// Whether it wants the conversation forgotten.
+    pub fn should_clear_context(&self) -> bool {
+        self.specific("clearContext") == Some(&Value::Bool(true))
+    }
+
+    /// A tool to call right after this one, whose result takes its place (Gemini CLI).
+    pub fn tail_tool_call(&self) -> Option<&'a Value> {
+        self.specific("tailToolCallRequest").filter(|request| request.is_object())
+    }
+
+    fn specific(&self, key: &str) -> Option<&'a Value> {
+        self.value.get("hookSpecificOutput")?.get(key)
+    }
+}
+
+#[cfg(test)]
+mod tests;

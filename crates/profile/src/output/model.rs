@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Around a request to the model.
+
+use serde_json::{Value, json};
+
+use super::{Boundary, HookOutput};
+use crate::switches::Profile;
+use crate::{js, translate};
+
+/// Seed 002's `BeforeModelHookOutput`.
+#[derive(Debug, Clone, Copy)]
+pub struct BeforeModelOutput<'a>(pub HookOutput<'a>);
+
+/// Seed 002's `AfterModelHookOutput`.
+#[derive(Debug, Clone, Copy)]
+pub struct AfterModelOutput<'a>(pub HookOutput<'a>);
+
+impl<'a> BeforeModelOutput<'a> {
+    /// What was said before the model is asked.
+    pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
+        Self(HookOutput::new(profile, "BeforeModel", value))
+    }
+
+    /// An answer to take for the model's, in Gemini's generate-content form.
+    pub fn synthetic_response(&self) -> Option<Value> {
+        let response = self.0.specific("llm_response").filter(|value| js::truthy(value))?;
+        Some(translate::from_hook_response(response))
+    }
+
+    /// The request as it should be, given what it was, both in Gemini's generate-content form.
+    pub fn apply_llm_request_modifications(&self, target: &Value) -> Value {
+        match self.0.specific("llm_request").filter(|value| value.is_object()) {
+            Some(request) => translate::from_hook_request(self.0.profile, request, Some(target)),
+            None => target.clone(),
+        }
+    }
+
+    /// Which of the messages are pending, as LLxprt Code's compression wants to know.
+    pub fn boundary(&self) -> Boundary {
+        Boundary::read(self.0.specific("llm_request_boundary"))
+    }
+}
+
+impl<'a> AfterModelOutput<'a> {
+    /// What was said after the model answered.
+    pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
+        Self(HookOutput::new(profile, "AfterModel", value))
+    }
+
+    /// The answer as it should be, in Gemini's generate-content form.
+    pub fn modified_response(&self) -> Option<Value> {
+        let response = self.0.specific("llm_response").filter(|value| self.counts(value));
+        if let Some(response) = response {
+            return Some(translate::from_hook_response(response));
+        }
+        let becomes = self.0.profile.stop_becomes_response && self.0.should_stop_execution();
+        becomes.then(|| {
+            let parts = [self.0.effective_reason()];
+            let content = json!({"role": "model", "parts": parts});
+            translate::from_hook_response(
+                &json!({"candidates": [{"content": content, "finishReason": "STOP"}]}),
+            )
+        })
+    }
+
+    fn counts(&self, response: &Value) -> bool {
+        let Some(content) = response.pointer("/candidates/0").and_then(|first| js::field(first, "content"))
+        else {
+            return false;
+        };
+        let parts = content.get("parts").and_then(Value::as_array);
+        !self.0.profile.response_needs_parts || parts.is_some_and(|parts| !parts.is_empty())
+    }
+}

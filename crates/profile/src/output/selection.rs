@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Before the tools are settled that the model may choose from.
+
+use serde_json::{Map, Value, json};
+
+use super::HookOutput;
+use crate::switches::Profile;
+use crate::{js, translate};
+
+/// Seed 002's `BeforeToolSelectionHookOutput`.
+#[derive(Debug, Clone, Copy)]
+pub struct BeforeToolSelectionOutput<'a>(pub HookOutput<'a>);
+
+impl<'a> BeforeToolSelectionOutput<'a> {
+    /// What was said before the tools are settled.
+    pub fn new(profile: &'a Profile, value: &'a Value) -> Self {
+        Self(HookOutput::new(profile, "BeforeToolSelection", value))
+    }
+
+    /// `{toolConfig, tools}` as it should be, given what it was.
+    pub fn apply_tool_config_modifications(&self, target: &Value) -> Value {
+        let Some(config) = self.0.specific("toolConfig").filter(|value| value.is_object()) else {
+            return target.clone();
+        };
+        let mut applied = Map::new();
+        js::spread(&mut applied, target);
+        if js::field(target, "tools").is_none() {
+            applied.insert("tools".into(), json!([]));
+        }
+        let mut tool_config = translate::from_hook_tool_config(config);
+        if self.0.profile.names_beside_config
+            && let (Some(names), Some(beside)) =
+                (config.get("allowedFunctionNames"), tool_config.as_object_mut())
+        {
+            beside.insert("allowedFunctionNames".into(), names.clone());
+        }
+        applied.insert("toolConfig".into(), tool_config);
+        applied.into()
+    }
+}

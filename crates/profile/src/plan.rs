@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which of the configured hooks run at an event, in which order, and why not the others.
+
+use std::collections::HashMap;
+
+use crate::settings::{Entry, Settings, Source};
+use crate::switches::{Dedupe, Kind, Order, Profile};
+
+/// What is to be done at one event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Every configured hook: those of the event in the order they run, then all others.
+    pub steps: Vec<Planned>,
+    /// Whether they run one after the other, each seeing what the one before changed.
+    pub sequential: bool,
+}
+
+/// One configured hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Its place in [`Settings::entries`].
+    pub entry: usize,
+    /// Whether it runs.
+    pub matched: bool,
+    /// Why, or why not.
+    pub why: String,
+}
+
+/// Plans an event. `matches` says whether an entry's matcher fits the event at hand, and if not, why;
+/// it is asked in the order hooks run, and only for hooks nothing else speaks against.
+///
+/// One sequential group that matches makes the whole event sequential, as in the originals.
+pub fn plan(
+    profile: &Profile,
+    settings: &Settings,
+    event: &str,
+    matches: &mut dyn FnMut(&Entry) -> Result<(), String>,
+) -> Plan {
+    let name = profile.event(event).map_or(event, |row| row.name);
+    let (mut here, elsewhere): (Vec<_>, Vec<_>) =
+        settings.entries.iter().enumerate().partition(|(_, entry)| entry.event == name);
+    here.sort_by_key(|(_, entry)| rank(profile, entry));
+
+    let mut plan = Plan::default();
+    let mut seen: HashMap<Key<'_>, &Entry> = HashMap::new();
+    for (at, entry) in here {
+        let fits = speaks_against(profile, settings, entry).map_or_else(|| matches(entry), Err);
+        let verdict = fits.and_then(|()| {
+            let Some(key) = key(profile, entry) else { return Ok(()) };
+            let first = seen.entry(key).or_insert(entry);
+            let again = !std::ptr::eq(*first, entry);
+            if again {
+                Err(format!("the same hook as the one at {}:{}", first.file, first.place.line))
+            } else {
+                Ok(())
+            }
+        });
+        plan.sequential |= verdict.is_ok() && entry.sequential;
+        let why = verdict.as_ref().err().cloned().unwrap_or_else(|| runs(entry));
+        plan.steps.push(Planned { entry: at, matched: verdict.is_ok(), why });
+    }
+    plan.steps.extend(elsewhere.into_iter().map(|(at, entry)| {
+        let why = format!("it is for `{}`, this is `{name}`", entry.event);
+        Planned { entry: at, matched: false, why }
+    }));
+    plan
+}
+
+fn runs(entry: &Entry) -> String {
+    match entry.matcher.as_ref() {
+        Some(serde_json::Value::String(matcher)) => format!("its matcher `{matcher}` fits"),
+        Some(matcher) => format!("its matcher {matcher} fits"),
+        None => "it has no matcher, so it always runs".to_owned(),
+    }
+}
+
+/// What keeps a hook from running whatever its matcher says.
+fn speaks_against(profile: &Profile, settings: &Settings, entry: &Entry) -> Option<String> {
+    if !settings.enabled {
+        let why = settings.why_disabled.as_deref().unwrap_or("hooks are turned off");
+        return Some(why.to_owned());
+    }
+    if !entry.enabled {
+        return Some(format!("`{}` is in the list of disabled hooks", entry.label()));
+    }
+    let row = profile.event(&entry.event)?;
+    if !row.kinds.contains(&entry.kind) {
+        return Some(format!("`{}` hooks do not run at `{}`", entry.kind.word(), row.name));
+    }
+    let lame = entry.condition_if.is_some() && !entry.concerns_tool(profile);
+    lame.then(|| format!("it has an `if`, and with one no hook runs at `{}`", row.name))
+}
+
+fn rank(profile: &Profile, entry: &Entry) -> i32 {
+    match profile.order {
+        Order::Configured => 0,
+        Order::Priority => entry.priority,
+        // Merged settings carry one source, whichever file a hook came from.
+        Order::Source => match entry.source {
+            Source::Runtime => Source::Runtime.rank(),
+            Source::Extensions => Source::Extensions.rank(),
+            _ => Source::Project.rank(),
+        },
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Text(String),
+    Handler { kind: Kind, from: Option<&'a str>, what: [Option<&'a str>; 5], args: Option<&'a [String]> },
+}
+
+fn key<'a>(profile: &Profile, entry: &'a Entry) -> Option<Key<'a>> {
+    let command = entry.command.as_deref().unwrap_or_default();
+    match profile.dedupe {
+        Dedupe::Never => None,
+        Dedupe::Command => Some(Key::Text(command.to_owned())),
+        Dedupe::NameAndCommand => {
+            Some(Key::Text(format!("{}:{command}", entry.name.as_deref().unwrap_or_default())))
+        }
+        Dedupe::Handler => Some(Key::Handler {
+            kind: entry.kind,
+            from: (entry.source == Source::Extensions).then_some(entry.file.as_str()),
+            what: [&entry.command, &entry.url, &entry.prompt, &entry.server, &entry.tool]
+                .map(Option::as_deref),
+            args: entry.args.as_deref(),
+        }),
+    }
+}
+
+impl Plan {
+    /// The entries that run, in order.
+    pub fn entries(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter(|step| step.matched).map(|step| step.entry)
+    }
+}
+
+#[cfg(test)]
+mod tests;

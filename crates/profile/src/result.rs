@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What one hook left behind, as the caller read it in the hook's dialect, and how much of it counts.
+
+use serde_json::{Value, json};
+
+use crate::settings::Entry;
+use crate::switches::{Profile, Strategy};
+
+/// What one hook left behind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HookResult {
+    /// Whether it ended well.
+    pub success: bool,
+    /// What it said.
+    pub output: Option<Value>,
+    /// Why it could not be asked, or did not answer.
+    pub error: Option<String>,
+    /// The exit code, of a command.
+    pub exit_code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// What of a result counts, given the entry it comes from.
+///
+/// A hook nobody waits for decides nothing. A hook that failed without a word objects where its entry
+/// says so and the event honours that.
+pub fn counted(profile: &Profile, event: &str, entry: &Entry, result: HookResult) -> HookResult {
+    if entry.is_async {
+        return HookResult { output: None, ..result };
+    }
+    let Some(row) = profile.event(event) else { return result };
+    let failed = !result.success && result.output.is_none();
+    if !(failed && entry.fail_closed && row.fail_closed) {
+        return result;
+    }
+    let what = entry.label();
+    let how = result.error.as_deref().map_or_else(String::new, |error| format!(": {error}"));
+    let output = match row.merge {
+        Strategy::Actions => json!({
+            "action": "block",
+            "reason": format!("hook `{what}` failed{how}; blocking because `failBehavior` is `block`"),
+        }),
+        _ => json!({
+            "decision": "block",
+            "reason": format!("hook `{what}` failed{how}; blocking because onFailure is \"block\""),
+        }),
+    };
+    HookResult { output: Some(output), ..result }
+}
+
+impl HookResult {
+    /// A hook that said this and ended well.
+    pub fn said(output: Value) -> Self {
+        Self { success: true, output: Some(output), exit_code: Some(0), ..Self::default() }
+    }
+
+    /// A hook that failed.
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layer, Source, find, read};
+
+    fn entry(name: &str, text: &str) -> (&'static Profile, Entry) {
+        let profile = find(name).unwrap();
+        let settings = read(profile, &[Layer { source: Source::User, name: "s", text }]);
+        (profile, settings.entries[0].clone())
+    }
+
+    #[test]
+    fn a_failure_objects_where_the_entry_asks_for_it_and_the_event_honours_it() {
+        let text = |event: &str| {
+            format!(
+                r#"{{"hooks": {{"{event}": [{{"hooks": [{{"type": "command", "command": "x", "onFailure": "block"}}]}}]}}}}"#
+            )
+        };
+        let output = |event: &str| {
+            let (profile, entry) = entry("claude", &text(event));
+            counted(profile, event, &entry, HookResult::failed("timed out")).output
+        };
+        let reason = "hook `x` failed: timed out; blocking because onFailure is \"block\"";
+        assert_eq!(output("PreToolUse"), Some(json!({"decision": "block", "reason": reason})));
+        assert_eq!(output("Stop"), None);
+    }
+
+    #[test]
+    fn a_word_counts_even_from_a_hook_that_failed() {
+        let text = r#"{"registered": [{"event": "PreToolUse", "command": "x", "config": {"failBehavior": "block"}}]}"#;
+        let (profile, entry) = entry("a3s", text);
+        let go =
+            HookResult { output: Some(json!({"action": "continue"})), ..HookResult::failed("exit code 1") };
+        assert_eq!(counted(profile, "PreToolUse", &entry, go.clone()), go);
+        let failed = counted(profile, "PreToolUse", &entry, HookResult::failed("gone"));
+        assert_eq!(failed.output.unwrap()["action"], "block");
+    }
+
+    #[test]
+    fn nobody_waits_for_an_async_hook_so_it_decides_nothing() {
+        let text = r#"{"registered": [{"event": "PreToolUse", "command": "x", "config": {"async": true}}]}"#;
+        let (profile, entry) = entry("a3s", text);
+        let late = HookResult::said(json!({"action": "block"}));
+        assert_eq!(counted(profile, "PreToolUse", &entry, late).output, None);
+    }
+}

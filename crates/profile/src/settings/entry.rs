@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One hook of a matcher group.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+use tenterhook_document::{Node, Spot, Value};
+
+use super::{Entry, Source, nearest};
+use crate::switches::{Kind, Profile};
+
+/// Why a hook was refused.
+pub(super) struct Refused {
+    /// Where; unknown means the hook as a whole.
+    pub(super) spot: Spot,
+    pub(super) message: String,
+    pub(super) hint: String,
+}
+
+/// A hook as it is written. Keys that are not here are nobody's business.
+#[derive(Deserialize)]
+struct Wire {
+    r#type: Option<String>,
+    name: Option<String>,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    shell: Option<String>,
+    url: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(rename = "allowedEnvVars")]
+    allowed_env: Option<Vec<String>>,
+    prompt: Option<String>,
+    model: Option<String>,
+    server: Option<String>,
+    tool: Option<String>,
+    input: Option<Json>,
+    timeout: Option<f64>,
+    env: Option<BTreeMap<String, String>>,
+    r#if: Option<String>,
+    #[serde(rename = "onFailure")]
+    on_failure: Option<OnFailure>,
+    r#async: Option<bool>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum OnFailure {
+    Continue,
+    Block,
+}
+
+pub(super) fn read(profile: &Profile, node: &Node) -> Result<Entry, Refused> {
+    let refused = |message: String, hint: String| Refused { spot: Spot::default(), message, hint };
+    if !matches!(node.value, Value::Map(_)) {
+        let hint = "write `{\"type\": \"command\", \"command\": …}`".to_owned();
+        return Err(refused("a hook has to be an object".to_owned(), hint));
+    }
+    let wire: Wire = tenterhook_document::read(node).map_err(|misfit| Refused {
+        spot: misfit.spot,
+        message: misfit.message,
+        hint: "this hook does not run until it is mended".to_owned(),
+    })?;
+    let kind = kind(profile, node, wire.r#type.as_deref())?;
+    let needed: &[(&str, &Option<String>)] = match kind {
+        Kind::Command => &[("command", &wire.command)],
+        Kind::Http => &[("url", &wire.url)],
+        Kind::Prompt | Kind::Agent => &[("prompt", &wire.prompt)],
+        Kind::McpTool => &[("server", &wire.server), ("tool", &wire.tool)],
+        Kind::Runtime => &[("name", &wire.name)],
+        Kind::Plugin => &[],
+    };
+    let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    if let Some((key, _)) = needed.iter().find(|(_, value)| !given(value)) {
+        let message = format!("a `{}` hook needs a `{key}`", kind.word());
+        return Err(refused(message, format!("add `\"{key}\": …`")));
+    }
+    Ok(Entry {
+        event: String::new(),
+        group: 0,
+        matcher: None,
+        sequential: false,
+        source: Source::Project,
+        file: String::new(),
+        name: wire.name.filter(|name| !name.is_empty()),
+        kind,
+        command: wire.command,
+        args: wire.args,
+        shell: wire.shell,
+        url: wire.url,
+        headers: wire.headers.unwrap_or_default(),
+        allowed_env: wire.allowed_env.unwrap_or_default(),
+        prompt: wire.prompt,
+        model: wire.model,
+        server: wire.server,
+        tool: wire.tool,
+        input: wire.input,
+        timeout: wire.timeout,
+        env: wire.env.unwrap_or_default(),
+        condition_if: wire.r#if,
+        fail_closed: wire.on_failure == Some(OnFailure::Block),
+        is_async: wire.r#async == Some(true),
+        priority: 0,
+        enabled: true,
+        place: node.spot,
+    })
+}
+
+fn kind(profile: &Profile, node: &Node, written: Option<&str>) -> Result<Kind, Refused> {
+    let words: Vec<&str> = profile.kinds.iter().map(|kind| kind.word()).collect();
+    let spot = node.get("type").map_or(node.spot, |node| node.spot);
+    let hint = match written.and_then(|written| nearest::nearest(written, words.iter().copied())) {
+        Some(word) => format!("write `\"type\": \"{word}\"`, in small letters"),
+        None => format!("{} knows the types {}", profile.about, words.join(", ")),
+    };
+    let Some(written) = written else {
+        return Err(Refused { spot, message: "a hook without a `type`".to_owned(), hint });
+    };
+    profile.kinds.iter().copied().find(|kind| kind.word() == written).ok_or_else(|| Refused {
+        spot,
+        message: format!("`{written}` is no type of hook"),
+        hint,
+    })
+}

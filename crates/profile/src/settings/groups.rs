@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `hooks.<Event>[].hooks[]`, as Claude Code, Gemini CLI and LLxprt Code write it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use tenterhook_document::{Node, Problem, Value};
+
+use super::{Entry, Layer, Settings, Source, entry, gate, lint, nearest};
+use crate::switches::{EventRow, Layers, Legacy, Profile};
+
+/// One event's list in one file.
+struct Block<'a> {
+    layer: &'a Layer<'a>,
+    row: &'static EventRow,
+    key: &'a Node,
+    groups: &'a Node,
+}
+
+pub(super) fn read(profile: &Profile, trees: &[(Layer<'_>, Node)], settings: &mut Settings) {
+    let disabled = gate::read(profile, trees, settings);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for block in blocks(profile, trees, settings) {
+        let Value::List(groups) = &block.groups.value else {
+            let what = format!("`hooks.{}` has to be a list of matcher groups", block.row.name);
+            let hint = "write `[{\"matcher\": …, \"hooks\": […]}]`";
+            settings.refuse(problem(profile, &block, block.groups, what, hint));
+            continue;
+        };
+        for node in groups {
+            let count = counts.entry(block.row.name).or_default();
+            let number = *count;
+            *count += 1;
+            group(profile, &block, number, node, settings);
+        }
+    }
+    for entry in &mut settings.entries {
+        entry.enabled = !disabled.iter().any(|name| name == entry.label());
+    }
+    if let (Some(why), Some(first)) = (&settings.why_disabled, settings.entries.first()) {
+        let what = format!("{} hooks are configured, but {why}", settings.entries.len());
+        let found = Problem::whole(&first.file, what);
+        settings.warn(found);
+    }
+}
+
+/// The lists that count, in order.
+fn blocks<'a>(profile: &Profile, trees: &'a [(Layer<'a>, Node)], settings: &mut Settings) -> Vec<Block<'a>> {
+    let mut blocks: Vec<Block<'a>> = Vec::new();
+    for (layer, tree) in trees {
+        let Some(hooks) = tree.get("hooks") else { continue };
+        let Value::Map(events) = &hooks.value else {
+            let what = "`hooks` has to be an object with events for keys";
+            settings.refuse(Problem::new(layer.name, hooks.spot, what));
+            continue;
+        };
+        for (key, groups) in events {
+            let name = key.text().unwrap_or_default();
+            if profile.legacy != Legacy::Unknown && gate::LEGACY.contains(&name) {
+                continue;
+            }
+            let Some(row) = profile.event(name) else {
+                let what = format!("`{name}` is no event of {}; its hooks never run", profile.about);
+                let hint = nearest::event_hint(profile, name);
+                settings.warn(Problem::new(layer.name, key.spot, what).hint(hint));
+                continue;
+            };
+            if profile.merge_layers == Layers::ReplaceEvent && layer.source != Source::Extensions {
+                let same = |block: &Block<'_>| block.row == row && block.layer.source != Source::Extensions;
+                for lost in blocks.extract_if(.., |block| same(block)) {
+                    let what = format!("`{name}` here is replaced by the one in {}", layer.name);
+                    let hint = "settings files do not add up here: copy the hooks you want to keep";
+                    settings.warn(Problem::new(lost.layer.name, lost.key.spot, what).hint(hint));
+                }
+            }
+            blocks.push(Block { layer, row, key, groups });
+        }
+    }
+    blocks
+}
+
+fn group(profile: &Profile, block: &Block<'_>, number: usize, node: &Node, settings: &mut Settings) {
+    let hooks = match node.get("hooks").map(|hooks| (&hooks.value, hooks)) {
+        Some((Value::List(hooks), _)) => hooks,
+        Some((_, other)) => {
+            let hint = "write `\"hooks\": [{\"type\": \"command\", \"command\": …}]`";
+            let what = "`hooks` of a matcher group has to be a list";
+            return settings.refuse(problem(profile, block, other, what, hint));
+        }
+        None => {
+            let hint = "a matcher group is `{\"matcher\": …, \"hooks\": […]}`; the hooks go inside it";
+            return settings.refuse(problem(profile, block, node, "a matcher group without `hooks`", hint));
+        }
+    };
+    let matcher = node.get("matcher").and_then(|node| tenterhook_document::read::<Json>(node).ok());
+    let matcher = matcher.filter(|matcher| !matcher.is_null());
+    let sequential = node.get("sequential").is_some_and(|node| node.value == Value::Bool(true));
+    lint::group(profile, block.layer, block.row, node, matcher.as_ref(), settings);
+    for hook in hooks {
+        match entry::read(profile, hook) {
+            Ok(read) => {
+                let entry = Entry {
+                    event: block.row.name.to_owned(),
+                    group: number,
+                    matcher: matcher.clone(),
+                    sequential,
+                    source: block.layer.source,
+                    file: block.layer.name.to_owned(),
+                    ..read
+                };
+                lint::entry(profile, block.row, hook, &entry, settings);
+                settings.entries.push(entry);
+            }
+            Err(refused) => {
+                let about = hook.get("name").or_else(|| hook.get("command")).and_then(Node::text);
+                let mut found =
+                    problem(profile, block, hook, refused.message, &refused.hint).about("hook", about);
+                if refused.spot.line > 0 {
+                    (found.line, found.column) = (Some(refused.spot.line), Some(refused.spot.column));
+                }
+                settings.refuse(found);
+            }
+        }
+    }
+}
+
+/// A problem of one entry, with what the harness itself would make of it.
+fn problem(profile: &Profile, block: &Block<'_>, at: &Node, what: impl Into<String>, hint: &str) -> Problem {
+    let whole = if profile.bad_entry_drops_file.contains(&block.row.name) {
+        format!("; {} itself drops this whole file over it, without a word", profile.about)
+    } else {
+        String::new()
+    };
+    Problem::new(block.layer.name, at.spot, what).hint(format!("{hint}{whole}"))
+}

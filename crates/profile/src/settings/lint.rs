@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What can be read but is probably not meant.
+
+use serde_json::Value as Json;
+use tenterhook_document::{Node, Problem};
+use tenterhook_event::EventKind;
+
+use super::{Entry, Layer, Settings};
+use crate::switches::{EventRow, Kind, Profile};
+
+/// Nobody lets a hook run for more than an hour.
+const LONGEST_S: f64 = 3600.0;
+/// No hook is done in less than a tenth of a second.
+const SHORTEST_MS: f64 = 100.0;
+
+/// Looks at a matcher group.
+pub(super) fn group(
+    profile: &Profile,
+    layer: &Layer<'_>,
+    row: &EventRow,
+    node: &Node,
+    matcher: Option<&Json>,
+    settings: &mut Settings,
+) {
+    let narrows = matcher.is_some_and(|matcher| !matches!(matcher.as_str().map(str::trim), Some("" | "*")));
+    if narrows && !row.matcher {
+        let at = node.get("matcher").map_or(node.spot, |node| node.spot);
+        let what = format!("{} looks at no matcher at `{}`: these hooks always run", profile.about, row.name);
+        settings.warn(
+            Problem::new(layer.name, at, what).hint("take the matcher out, or look at the input in the hook"),
+        );
+    }
+}
+
+/// Looks at one hook.
+pub(super) fn entry(profile: &Profile, row: &EventRow, node: &Node, entry: &Entry, settings: &mut Settings) {
+    let mut warn = |at: Option<&Node>, what: String, hint: &str| {
+        let spot = at.map_or(entry.place, |node| node.spot);
+        let found = Problem::new(&entry.file, spot, what).about("hook", Some(entry.label())).hint(hint);
+        settings.warn(found);
+    };
+    if let Some(timeout) = entry.timeout {
+        let at = node.get("timeout");
+        if profile.timeout_unit_ms == 1000 && timeout > LONGEST_S {
+            let what = format!("a time-out of {timeout} seconds; was it meant in milliseconds?");
+            warn(at, what, "`timeout` is in seconds here");
+        } else if profile.timeout_unit_ms == 1 && timeout < SHORTEST_MS {
+            let what = format!("a time-out of {timeout} milliseconds; was it meant in seconds?");
+            warn(at, what, "`timeout` is in milliseconds here");
+        }
+    }
+    if let Some(at) = node.get("matcher") {
+        let what = "a `matcher` on a hook is not looked at".to_owned();
+        warn(Some(at), what, "move it up, beside `hooks`");
+    }
+    if !row.kinds.contains(&entry.kind) {
+        let what = format!("`{}` hooks do not run at `{}`", entry.kind.word(), row.name);
+        let can: Vec<&str> = row.kinds.iter().map(|kind| kind.word()).collect();
+        warn(node.get("type"), what, &format!("here run: {}", can.join(", ")));
+    }
+    if entry.condition_if.is_some() && !entry.concerns_tool(profile) {
+        let what = format!("with an `if` no hook runs at `{}`", row.name);
+        warn(node.get("if"), what, "`if` is for events about one tool call");
+    }
+    let everywhere = match &entry.matcher {
+        None => true,
+        Some(matcher) => matcher.as_str().is_some_and(|matcher| matcher.trim().is_empty()),
+    };
+    if row.kind == EventKind::PreTool
+        && entry.kind == Kind::Command
+        && everywhere
+        && entry.condition_if.is_none()
+    {
+        let what = "without a matcher it runs on every tool call".to_owned();
+        warn(None, what, "name the tools in `matcher`, or write `\"*\"` if it is meant");
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What somebody probably meant.
+
+use tenterhook_event::EventKind;
+
+use crate::switches::{PROFILES, Profile};
+
+/// The word nearest to what was written, if any is near.
+pub(super) fn nearest<'a>(written: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = written.to_lowercase().replace(['_', '-'], "");
+    words
+        .map(|word| (distance(&lower, &word.to_lowercase()), word))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, word)| *distance <= 1 + word.len() / 5)
+        .map(|(_, word)| word)
+}
+
+/// What to do about a name that is no event here: another harness's name has one of ours, a slip of
+/// the pen has a neighbour.
+pub(super) fn event_hint(profile: &Profile, written: &str) -> String {
+    let foreign = PROFILES.iter().find_map(|other| Some((other, other.event(written)?)));
+    if let Some((other, row)) = foreign
+        && row.kind != EventKind::Other
+        && let Some(ours) = profile.events.iter().find(|ours| ours.kind == row.kind)
+    {
+        return format!("`{written}` is what {} calls it; here it is `{}`", other.about, ours.name);
+    }
+    let names: Vec<&str> = profile.events.iter().map(|row| row.name).collect();
+    match nearest(written, names.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the events are {}", names.join(", ")),
+    }
+}
+
+/// How many letters have to change.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().enumerate() {
+        let mut left = at + 1;
+        let mut next = vec![left];
+        for (pair, against) in row.windows(2).zip(&other) {
+            let [diagonal, above] = pair else { continue };
+            left = (above + 1).min(left + 1).min(diagonal + usize::from(letter != *against));
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+
+    #[test]
+    fn slips_and_foreign_names_are_told_apart() {
+        let hint = |profile: &str, name: &str| event_hint(find(profile).unwrap(), name);
+        assert_eq!(hint("gemini", "BeforTool"), "did you mean `BeforeTool`?");
+        assert_eq!(
+            hint("gemini", "PreToolUse"),
+            "`PreToolUse` is what Claude Code calls it; here it is `BeforeTool`"
+        );
+        assert_eq!(hint("claude", "PreToolUsed"), "did you mean `PreToolUse`?");
+        assert!(hint("claude", "xyz").starts_with("the events are "));
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The table of profiles: every point at which the harnesses differ is a named switch here, and
+//! nothing else in this crate asks which profile it serves.
+
+mod events;
+mod points;
+
+pub use events::{Deny, EventRow, Strategy};
+pub use points::{
+    Chain, Dedupe, EffectiveReason, Gate, Kind, Layers, Legacy, Order, RequestText, SelectNames, Shape,
+    Success,
+};
+
+use crate::Source;
+
+/// A harness's own way to plan and aggregate hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// The name in `--profile`.
+    pub name: &'static str,
+    /// One sentence for people.
+    pub about: &'static str,
+    /// Its events.
+    pub events: &'static [EventRow],
+    /// Whether `pre_tool_use` is as good a name as `PreToolUse`.
+    pub loose_event_names: bool,
+    /// What a settings file looks like.
+    pub shape: Shape,
+    /// The kinds of hook a settings file may have.
+    pub kinds: &'static [Kind],
+    /// The order settings files are merged in; a later one wins.
+    pub layers: &'static [Source],
+    /// What becomes of one event's hooks when several files have some.
+    pub merge_layers: Layers,
+    /// Whether lists of disabled hooks add up, or the last one stands.
+    pub disabled_add_up: bool,
+    /// `hooks.enabled` and its like.
+    pub legacy: Legacy,
+    /// When hooks run at all.
+    pub gate: Gate,
+    /// The unit of `timeout` in milliseconds.
+    pub timeout_unit_ms: u32,
+    /// Events at which one bad entry makes the harness drop the whole file it stands in.
+    pub bad_entry_drops_file: &'static [&'static str],
+    /// The order hooks are taken in.
+    pub order: Order,
+    /// What makes two hooks the same hook.
+    pub dedupe: Dedupe,
+    /// When the whole counts as a success.
+    pub success: Success,
+    /// Whether `ask` is a decision between deny and allow; else it is no more than an allow.
+    pub ask: bool,
+    /// Whether `suppressOutput` counts only when it is exactly `true`.
+    pub suppress_strict: bool,
+    /// Whether `clearContext: true` stands whatever later hooks say.
+    pub clear_context_stands: bool,
+    /// Names of tools from several hooks.
+    pub select_names: SelectNames,
+    /// Where the reason for a block or stop is looked for.
+    pub effective_reason: EffectiveReason,
+    /// Whether `permissionDecision` and its reason are read at the event before a tool.
+    pub permission_decision: bool,
+    /// Whether `<` and `>` are escaped in what is added to the context.
+    pub escape_context: bool,
+    /// Whether a stop after the model's answer becomes that answer.
+    pub stop_becomes_response: bool,
+    /// Whether a changed answer without any part is no change.
+    pub response_needs_parts: bool,
+    /// Whether the names of allowed tools stand beside the tool configuration as well.
+    pub names_beside_config: bool,
+    /// How a hook's messages meet the contents of a model request.
+    pub request_text: RequestText,
+    /// The model when neither hook nor request names one.
+    pub fallback_model: &'static str,
+    /// Whether a model request is also given in the shape seed 002 documents.
+    pub seed_request: bool,
+    /// What the next hook of a sequential group sees of the one before.
+    pub chain: Chain,
+    /// Whether SessionStart, SessionEnd and PreCompress always fail over the message bus. They do in
+    /// LLxprt Code, which has no validator for them; seed 002 offers them, so its profile takes them.
+    pub bus_refuses_session_events: bool,
+}
+
+const FLASH: &str = "gemini-2.5-flash";
+
+/// Seed 002: LLxprt Code as documented in February 2026, the base of the two after it.
+const LLXPRT: Profile = Profile {
+    name: "llxprt",
+    about: "LLxprt Code as seed 002 documents it",
+    events: events::GEMINI,
+    loose_event_names: false,
+    shape: Shape::Groups,
+    kinds: &[Kind::Command],
+    layers: &[
+        Source::Defaults,
+        Source::User,
+        Source::Project,
+        Source::Local,
+        Source::Flag,
+        Source::System,
+        Source::Extensions,
+    ],
+    merge_layers: Layers::ReplaceEvent,
+    disabled_add_up: false,
+    legacy: Legacy::Migrated,
+    // The document never says that hooks have to be turned on.
+    gate: Gate { default: true, enable_hooks: true, hooks_config: true, disable_all: false },
+    timeout_unit_ms: 1,
+    bad_entry_drops_file: &[],
+    order: Order::Source,
+    dedupe: Dedupe::Command,
+    // "True if all hooks succeeded".
+    success: Success::AllSucceeded,
+    ask: false,
+    suppress_strict: false,
+    clear_context_stands: false,
+    select_names: SelectNames::Union,
+    effective_reason: EffectiveReason::ReasonFirst,
+    permission_decision: true,
+    escape_context: false,
+    stop_becomes_response: true,
+    response_needs_parts: false,
+    names_beside_config: true,
+    request_text: RequestText::Rebuilt,
+    fallback_model: FLASH,
+    seed_request: true,
+    chain: Chain::Objects,
+    bus_refuses_session_events: false,
+};
+
+/// Every profile.
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        name: "claude",
+        about: "Claude Code",
+        events: events::CLAUDE,
+        kinds: &[Kind::Command, Kind::Http, Kind::McpTool, Kind::Prompt, Kind::Agent],
+        // Managed settings last: a later write wins, and theirs should.
+        layers: &[
+            Source::Extensions,
+            Source::User,
+            Source::Project,
+            Source::Local,
+            Source::Flag,
+            Source::System,
+        ],
+        merge_layers: Layers::AddUp,
+        legacy: Legacy::Unknown,
+        gate: Gate { default: true, enable_hooks: false, hooks_config: false, disable_all: true },
+        timeout_unit_ms: 1000,
+        bad_entry_drops_file: &["PreToolUse", "PermissionRequest"],
+        order: Order::Configured,
+        dedupe: Dedupe::Handler,
+        success: Success::NoErrors,
+        ask: true,
+        suppress_strict: true,
+        seed_request: false,
+        stop_becomes_response: false,
+        chain: Chain::Nothing,
+        ..LLXPRT
+    },
+    LLXPRT,
+    Profile {
+        name: "llxprt-2026-08",
+        about: "LLxprt Code as its code was in August 2026",
+        kinds: &[Kind::Command, Kind::Plugin],
+        gate: Gate { default: false, enable_hooks: true, hooks_config: true, disable_all: false },
+        dedupe: Dedupe::NameAndCommand,
+        suppress_strict: true,
+        clear_context_stands: true,
+        select_names: SelectNames::Intersection,
+        effective_reason: EffectiveReason::StopReasonEvenEmpty,
+        stop_becomes_response: false,
+        seed_request: false,
+        bus_refuses_session_events: true,
+        ..LLXPRT
+    },
+    Profile {
+        name: "gemini",
+        about: "Gemini CLI as its code was in August 2026",
+        kinds: &[Kind::Command, Kind::Plugin, Kind::Runtime],
+        merge_layers: Layers::AddUp,
+        disabled_add_up: true,
+        legacy: Legacy::Ignored,
+        gate: Gate { default: true, enable_hooks: false, hooks_config: true, disable_all: false },
+        dedupe: Dedupe::NameAndCommand,
+        success: Success::NoErrors,
+        ask: true,
+        clear_context_stands: true,
+        effective_reason: EffectiveReason::StopReasonFirst,
+        permission_decision: false,
+        escape_context: true,
+        stop_becomes_response: false,
+        response_needs_parts: true,
+        names_beside_config: false,
+        request_text: RequestText::Merged,
+        fallback_model: "",
+        seed_request: false,
+        chain: Chain::Anything,
+        ..LLXPRT
+    },
+    Profile {
+        name: "a3s",
+        about: "A3S Box as seed 003 designs it",
+        events: events::A3S,
+        loose_event_names: true,
+        shape: Shape::Registered,
+        merge_layers: Layers::AddUp,
+        order: Order::Priority,
+        dedupe: Dedupe::Never,
+        success: Success::NoErrors,
+        stop_becomes_response: false,
+        seed_request: false,
+        chain: Chain::Nothing,
+        ..LLXPRT
+    },
+];
+
+/// The profile of this name.
+pub fn find(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// The event of this name.
+    pub fn event(&self, name: &str) -> Option<&'static EventRow> {
+        let bare = name.replace('_', "");
+        self.events.iter().find(|row| row.name == name).or_else(|| {
+            self.events.iter().find(|row| self.loose_event_names && row.name.eq_ignore_ascii_case(&bare))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_and_events_are_found_by_name() {
+        let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+        assert_eq!(names, ["claude", "llxprt", "llxprt-2026-08", "gemini", "a3s"]);
+        assert!(find("seed").is_none());
+        assert_eq!(find("a3s").unwrap().event("pre_tool_use").unwrap().name, "PreToolUse");
+        assert!(find("claude").unwrap().event("pre_tool_use").is_none());
+        assert_eq!(find("claude").unwrap().events.len(), 33);
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Between what a hook sees of a model call and Gemini's generate-content form.
+//!
+//! A hook sees text: `{model, messages: [{role, content}], config}` going out, `{text, candidates:
+//! [{content: {role, parts: [text]}}]}` coming back. Seed 002 documents another shape for the request
+//! (`contents`, `generationConfig`), which LLxprt Code never had; it is understood all the same.
+
+mod seed;
+
+use serde_json::{Map, Value, json};
+
+use crate::js;
+use crate::switches::{Profile, RequestText};
+
+/// The keys of a generation configuration a hook gets to see.
+const CONFIG: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
+
+/// The model when a request names none.
+const DEFAULT_MODEL: &str = "gemini-2.5-flash";
+
+/// A generate-content request as a hook sees it. Tools, system instruction and stop sequences are not
+/// shown, nor any part that is no text.
+pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
+    let contents = js::field(request, "contents").map(listed).unwrap_or_default();
+    let messages: Vec<Value> = contents
+        .iter()
+        .filter_map(|content| {
+            let (role, text) = message_of(content)?;
+            Some(json!({"role": role, "content": text}))
+        })
+        .collect();
+    let mut seen = Map::new();
+    let model = js::text(request, "model").unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    seen.insert("model".into(), model.into());
+    seen.insert("config".into(), picked(request.get("config")).into());
+    if profile.seed_request {
+        seed::show(&mut seen, &messages);
+    }
+    seen.insert("messages".into(), messages.into());
+    seen.into()
+}
+
+/// A request a hook gave, laid over the one there was.
+///
+/// A hook that sends a `config` sends all four keys: those it leaves out are gone. Other keys of the
+/// configuration stay, as the originals' callers see to it.
+pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
+    let hook = seed::understand(hook);
+    let mut request = Map::new();
+    if let Some(base) = base {
+        js::spread(&mut request, base);
+    }
+    let model = hook.get("model").and_then(Value::as_str);
+    let model = model.or_else(|| base?.get("model")?.as_str()).unwrap_or(profile.fallback_model);
+    request.insert("model".into(), model.into());
+
+    let base_contents = base.and_then(|base| js::field(base, "contents"));
+    let contents = match (hook.get("messages").and_then(Value::as_array), base_contents) {
+        (None, base) => base.cloned().unwrap_or_else(|| json!([])),
+        (Some(messages), Some(base)) if profile.request_text == RequestText::Merged => {
+            merged(messages, &listed(base)).into()
+        }
+        (Some(messages), _) => messages.iter().map(content_of).collect(),
+    };
+    request.insert("contents".into(), contents);
+
+    if let Some(config) = js::field(&hook, "config") {
+        let mut applied = Map::new();
+        if let Some(base) = base.and_then(|base| base.get("config")) {
+            js::spread(&mut applied, base);
+        }
+        applied.retain(|key, _| !CONFIG.contains(&key.as_str()));
+        applied.extend(picked(Some(config)));
+        request.insert("config".into(), applied.into());
+    }
+    request.into()
+}
+
+/// A generate-content response as a hook sees it: `text` is the answer without the model's thoughts,
+/// `parts` has them.
+pub fn to_hook_response(response: &Value) -> Value {
+    let candidates =
+        response.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut seen = Map::new();
+    if let Some(parts) = candidates.first().and_then(parts_of).filter(|parts| !parts.is_empty()) {
+        let spoken = parts.iter().filter(|part| js::field(part, "thought").is_none());
+        let text: String = spoken.filter_map(|part| js::text(part, "text")).collect();
+        seen.insert("text".into(), text.into());
+    }
+    let shown = candidates.iter().map(|candidate| {
+        let parts = parts_of(candidate).unwrap_or_default();
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+        let mut shown = carried(candidate, &["finishReason", "index"]);
+        shown.insert("content".into(), json!({"role": "model", "parts": texts}));
+        if let Some(ratings) = candidate.get("safetyRatings").and_then(Value::as_array) {
+            shown.insert("safetyRatings".into(), ratings.iter().map(rating).collect());
+        }
+        Value::from(shown)
+    });
+    seen.insert("candidates".into(), shown.collect());
+    if let Some(usage) = js::field(response, "usageMetadata") {
+        let usage = carried(usage, &["promptTokenCount", "candidatesTokenCount", "totalTokenCount"]);
+        seen.insert("usageMetadata".into(), usage.into());
+    }
+    seen.into()
+}
+
+/// A response a hook gave, in generate-content form. A part may be text or, as seed 002 has it,
+/// `{text}`.
+pub fn from_hook_response(hook: &Value) -> Value {
+    let candidates = hook.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut response = carried(hook, &["text", "usageMetadata"]);
+    let given = candidates.iter().map(|candidate| {
+        let parts = parts_of(candidate).unwrap_or_default();
+        let parts: Vec<Value> =
+            parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
+        let mut given = carried(candidate, &["finishReason", "index", "safetyRatings"]);
+        given.insert("content".into(), json!({"role": "model", "parts": parts}));
+        Value::from(given)
+    });
+    response.insert("candidates".into(), given.collect());
+    response.into()
+}
+
+/// A tool configuration as a hook sees it.
+pub fn to_hook_tool_config(config: &Value) -> Value {
+    let calling = config.get("functionCallingConfig").unwrap_or(&Value::Null);
+    carried(calling, &["mode", "allowedFunctionNames"]).into()
+}
+
+/// A tool configuration a hook gave, in generate-content form; empty when it says nothing.
+pub fn from_hook_tool_config(hook: &Value) -> Value {
+    let calling = carried(hook, &["mode", "allowedFunctionNames"]);
+    if calling.is_empty() { json!({}) } else { json!({"functionCallingConfig": calling}) }
+}
+
+fn listed(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])
+}
+
+/// These keys, where they are there.
+fn carried(value: &Value, keys: &[&str]) -> Map<String, Value> {
+    let there =
+        |key: &&str| Some(((*key).to_owned(), value.get(key).filter(|value| !value.is_null())?.clone()));
+    keys.iter().filter_map(there).collect()
+}
+
+fn picked(config: Option<&Value>) -> Map<String, Value> {
+    config.map(|config| carried(config, &CONFIG)).unwrap_or_default()
+}
+
+fn parts_of(candidate: &Value) -> Option<&[Value]> {
+    Some(candidate.get("content")?.get("parts")?.as_array()?.as_slice())
+}
+
+fn rating(rating: &Value) -> Value {
+    let text = |key| js::text(rating, key).unwrap_or_default();
+    json!({"category": text("category"), "probability": text("probability")})
+}
+
+/// The text of a part.
+fn text_of(part: &Value) -> Option<&str> {
+    part.get("text")?.as_str()
+}
+
+/// The message an entry of `contents` comes to, if it has any text.
+fn message_of(content: &Value) -> Option<(&'static str, String)> {
+    if let Value::String(text) = content {
+        return Some(("user", text.clone()));
+    }
+    let parts = listed(content.get("parts")?);
+    let role = match content.get("role")?.as_str() {
+        Some("model") => "model",
+        Some("system") => "system",
+        _ => "user",
+    };
+    let text: String = parts.iter().filter_map(text_of).collect();
+    (!text.is_empty()).then_some((role, text))
+}
+
+fn content_of(message: &Value) -> Value {
+    let text = message.get("content").map(js::shown).unwrap_or_default();
+    json!({"role": message.get("role"), "parts": [{"text": text}]})
+}
+
+/// Puts the messages' text into the entries it came from. Entries the hook never saw stay, and so do
+/// those it has no message for: it cannot take any away.
+fn merged(messages: &[Value], base: &[Value]) -> Vec<Value> {
+    let mut messages = messages.iter();
+    let mut merged: Vec<Value> = base
+        .iter()
+        .map(|content| {
+            if let Value::String(text) = content {
+                let kept = || json!({"role": "user", "parts": [{"text": text}]});
+                return messages.next().map_or_else(kept, content_of);
+            }
+            let Some(parts) = content.get("role").and(content.get("parts")) else {
+                return json!({"role": "user", "parts": [content]});
+            };
+            let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+            if !parts.iter().any(|part| text_of(part).is_some()) {
+                return content.clone();
+            }
+            let Some(message) = messages.next() else { return content.clone() };
+            let mut entry = Map::new();
+            js::spread(&mut entry, content);
+            js::spread(&mut entry, &content_of(message));
+            if let Some(Value::Array(all)) = entry.get_mut("parts") {
+                all.extend(parts.iter().filter(|part| text_of(part).is_none()).cloned());
+            }
+            entry.into()
+        })
+        .collect();
+    merged.extend(messages.map(content_of));
+    merged
+}
+
+#[cfg(test)]
+mod tests;

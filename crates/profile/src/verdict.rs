@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What an aggregate means, in our words.
+
+use serde_json::Value;
+use tenterhook_event::{Decision, Flow};
+
+use crate::aggregate::Aggregated;
+use crate::js;
+use crate::output::HookOutput;
+use crate::switches::{Deny, Profile, Strategy};
+
+/// The decision about the thing itself and whether the agent goes on.
+///
+/// An `allow` is [`Decision::None`] where the harness lets no hook past its own checks: it objects to
+/// nothing, and vouches for nothing either. Only Claude Code's does.
+pub fn decision(profile: &Profile, event: &str, aggregated: &Aggregated) -> (Decision, Flow) {
+    let (Some(row), Some(output)) = (profile.event(event), &aggregated.final_output) else {
+        return (Decision::None, Flow::Go);
+    };
+    let mut flow = Flow::Go;
+    let hook = HookOutput::new(profile, row.name, output);
+    let decision = match row.merge {
+        Strategy::Actions => acted(output),
+        Strategy::Permission => {
+            if hook.should_stop_execution() {
+                flow = Flow::Stop { reason: js::text(output, "stopReason") };
+            }
+            permitted(output)
+        }
+        Strategy::OrDecision | Strategy::Replace | Strategy::ToolSelection | Strategy::Simple => {
+            if hook.should_stop_execution() {
+                flow = Flow::Stop { reason: Some(hook.effective_reason()) };
+            }
+            match (hook.is_blocking_decision(), hook.is_ask_decision()) {
+                (true, _) => Decision::Deny,
+                (false, true) => Decision::Ask,
+                (false, false) => Decision::None,
+            }
+        }
+    };
+    if !row.stops {
+        flow = Flow::Go;
+    }
+    match row.deny {
+        Deny::EndsTurn if decision == Decision::Deny && flow == Flow::Go => {
+            (decision, Flow::Stop { reason: js::text(output, "reason") })
+        }
+        Deny::Prevents | Deny::EndsTurn => (decision, flow),
+        Deny::Nothing => (Decision::None, flow),
+    }
+}
+
+/// A retry is no decision: the caller tries again, or refuses with words that say it may be tried later.
+fn acted(output: &Value) -> Decision {
+    if output.get("action").is_some_and(|action| action == "block") { Decision::Deny } else { Decision::None }
+}
+
+/// The strictest of the three places a decision can stand in.
+fn permitted(output: &Value) -> Decision {
+    let specific = output.get("hookSpecificOutput");
+    let permission = specific.and_then(|specific| specific.get("permissionDecision"));
+    let behaviour = specific.and_then(|specific| specific.get("decision")?.get("behavior"));
+    let words = [output.get("decision"), permission, behaviour];
+    let strictness = |word: &Value| match word.as_str() {
+        Some("deny" | "block") => 4,
+        // The client puts defer before ask; our own order has it the other way round.
+        Some("defer") => 3,
+        Some("ask") => 2,
+        Some("allow" | "approve") => 1,
+        _ => 0,
+    };
+    match words.into_iter().flatten().map(strictness).max() {
+        Some(4) => Decision::Deny,
+        Some(3) => Decision::Defer,
+        Some(2) => Decision::Ask,
+        Some(1) => Decision::Allow,
+        _ => Decision::None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

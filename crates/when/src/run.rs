@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One evaluation: the names and functions the lowered expression uses.
+
+use std::sync::{Arc, LazyLock};
+
+use cel::common::types::{self, CelBool, CelInt, CelString, Type};
+use cel::common::value::{CowVal, StaticVal, Val};
+use cel::context::VariableResolver;
+use cel::{Context, Env, ExecutionError, Value};
+use regex::Regex;
+use tenterhook_event::Event;
+
+use crate::WhenError;
+use crate::limits::{Budget, MAX_ITEMS, stop, weigh};
+use crate::lower::Plan;
+use crate::stack::{to_evaluate, with_room};
+
+/// Prefix of a name that stands for a path: its value.
+pub(crate) const FACT: &str = "@fact";
+/// Prefix of a name that stands for a path: whether the event has it.
+pub(crate) const HAS: &str = "@has";
+/// Prefix of a name that stands for a compiled pattern.
+pub(crate) const PATTERN: &str = "@pattern";
+/// The name of the budget.
+pub(crate) const BUDGET: &str = "@budget";
+/// `@loop(range, nodes of the body, budget)` gives the range.
+pub(crate) const LOOP: &str = "@loop";
+/// `@add(a, b, budget)` gives the sum.
+pub(crate) const ADD: &str = "@add";
+/// `@matches(text, pattern, budget)`.
+pub(crate) const MATCHES: &str = "@matches";
+
+/// Regular expressions read slower than `contains` does.
+const PATTERN_FACTOR: usize = 4;
+
+/// Building it takes longer than most evaluations: it is built once and shared by all.
+static ENV: LazyLock<Arc<Env>> = LazyLock::new(|| {
+    let mut env = Env::stdlib();
+    let three = || vec![types::DYN_TYPE, types::DYN_TYPE, types::DYN_TYPE];
+    // Only a name given twice is refused, and these cannot be anyone else's; were one missing,
+    // every call of it would be an error, not a silent answer.
+    let _ = env.add_overload(LOOP, LOOP, three(), enter_loop);
+    let _ = env.add_overload(ADD, ADD, three(), add);
+    let _ = env.add_overload(MATCHES, MATCHES, three(), matches);
+    Arc::new(env)
+});
+
+/// Answers for one event. Panics of the library are contained.
+pub(crate) fn run(plan: &Plan, event: &Event) -> Result<bool, WhenError> {
+    let run = Run { plan, event, budget: Budget::new() };
+    let answer = with_room(to_evaluate(plan.depth), || {
+        let mut context = Context::with_env(Arc::clone(&ENV));
+        context.set_variable_resolver(&run);
+        match Value::resolve_val(&plan.expression, &context) {
+            Ok(value) => match value.downcast_ref::<CelBool>() {
+                Some(answer) => Ok(*answer.inner()),
+                None => Err(WhenError::NotBoolean(value.get_type().name().to_owned())),
+            },
+            Err(error) => Err(run.explain(&error)),
+        }
+    })?;
+    match run.budget.broken() {
+        Some(limit) => Err(limit),
+        None => answer,
+    }
+}
+
+struct Run<'r> {
+    plan: &'r Plan,
+    event: &'r Event,
+    budget: Budget,
+}
+
+impl Run<'_> {
+    fn explain(&self, error: &ExecutionError) -> WhenError {
+        if let ExecutionError::UndeclaredReference(name) = error
+            && let Some(path) = name.strip_prefix(FACT).and_then(|index| at(&self.plan.paths, index))
+        {
+            return WhenError::Missing(path.to_string());
+        }
+        WhenError::from_library(error)
+    }
+}
+
+impl VariableResolver for Run<'_> {
+    fn resolve<'b>(&'b self, name: &str) -> Option<CowVal<'b, 'b>> {
+        if let Some(index) = name.strip_prefix(FACT) {
+            let path = at(&self.plan.paths, index)?;
+            path.read(self.event, &self.budget).map(CowVal::Owned)
+        } else if let Some(index) = name.strip_prefix(HAS) {
+            let path = at(&self.plan.paths, index)?;
+            Some(CowVal::owned(CelBool::from(path.is_in(self.event))))
+        } else if let Some(index) = name.strip_prefix(PATTERN) {
+            at(&self.plan.patterns, index).map(|pattern| CowVal::Borrowed(pattern as &dyn Val))
+        } else {
+            (name == BUDGET).then_some(CowVal::Borrowed(&self.budget))
+        }
+    }
+}
+
+fn at<'a, T>(items: &'a [T], index: &str) -> Option<&'a T> {
+    items.get(index.parse::<usize>().ok()?)
+}
+
+/// A compiled pattern as a value. Lent, never cloned: a clone of a `Regex` starts with cold caches.
+#[derive(Debug)]
+pub(crate) struct Pattern(pub(crate) Regex);
+
+impl Val for Pattern {
+    fn get_type(&self) -> &Type {
+        Self::cel_type()
+    }
+
+    fn cel_type() -> &'static Type {
+        &types::DYN_TYPE
+    }
+
+    fn clone_as_boxed<'v>(&self) -> Box<dyn Val + 'v>
+    where
+        Self: 'v,
+    {
+        Box::new(Self(self.0.clone()))
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+}
+
+impl StaticVal for Pattern {}
+
+type Answer<'b, 'v> = Result<CowVal<'b, 'v>, ExecutionError>;
+
+fn three<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<[CowVal<'b, 'v>; 3], ExecutionError> {
+    <[_; 3]>::try_from(args).map_err(|args| ExecutionError::invalid_argument_count(3, args.len()))
+}
+
+fn pay(budget: &CowVal<'_, '_>, cost: usize) -> Result<(), ExecutionError> {
+    budget.downcast_ref::<Budget>().and_then(|budget| budget.spend(cost)).ok_or_else(stop)
+}
+
+fn enter_loop<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
+    let [range, body, budget] = three(args)?;
+    let items = range.as_sizer().map_or(0, |sizer| usize::try_from(*sizer.size().inner()).unwrap_or(0));
+    if items > MAX_ITEMS {
+        if let Some(budget) = budget.downcast_ref::<Budget>() {
+            budget.too_many();
+        }
+        return Err(stop());
+    }
+    let body = body.downcast_ref::<CelInt>().and_then(|body| usize::try_from(*body.inner()).ok());
+    pay(&budget, weigh(range.as_ref()).saturating_mul(body.unwrap_or(usize::MAX)))?;
+    Ok(range)
+}
+
+fn add<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
+    let [left, right, budget] = three(args)?;
+    pay(&budget, weigh(left.as_ref()).saturating_add(weigh(right.as_ref())))?;
+    let types = || [&left, &right].map(|side| side.get_type().name().to_owned()).to_vec();
+    let adder = left.as_adder().ok_or_else(|| ExecutionError::no_such_overload("_+_", types()))?;
+    Ok(CowVal::Owned(adder.add(right.as_ref())?.into_owned()))
+}
+
+fn matches<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
+    let [text, pattern, budget] = three(args)?;
+    pay(&budget, weigh(text.as_ref()).saturating_mul(PATTERN_FACTOR))?;
+    match (text.downcast_ref::<CelString<'_>>(), pattern.downcast_ref::<Pattern>()) {
+        (Some(text), Some(Pattern(pattern))) => {
+            Ok(CowVal::owned(CelBool::from(pattern.is_match(text.inner()))))
+        }
+        _ => Err(ExecutionError::UnexpectedType {
+            got: text.get_type().name().to_owned(),
+            want: "string".to_owned(),
+        }),
+    }
+}
