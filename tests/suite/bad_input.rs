@@ -149,6 +149,37 @@ fn a_home_that_cannot_be_written_blocks_and_says_why() {
 }
 
 #[test]
+fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
+    let test = TestContext::new();
+    let made = std::process::Command::new("mkfifo").arg(test.home().join("policy.yaml")).status().unwrap();
+    assert!(made.success());
+    let started = std::time::Instant::now();
+    let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
+
+    let keeper = std::fs::File::open(test.home().join("ledger.jsonl")).unwrap();
+    keeper.lock().unwrap();
+    let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    let reason = ran.json()["hookSpecificOutput"]["permissionDecisionReason"].to_string();
+    assert!(reason.contains("another program keeps it locked"), "{reason}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(8), "{:?}", started.elapsed());
+}
+
+#[test]
+fn standard_input_that_is_never_closed_is_refused_in_time() {
+    let test = TestContext::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["hook", "claude-code", "pre-tool-use"]);
+    command.stdin(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(open);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("was not closed within 10 s"));
+}
+
+#[test]
 fn a_broken_policy_costs_its_own_rules_and_is_said_at_the_start_of_a_session() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: broken\n    verdict: maybe\n");

@@ -95,3 +95,70 @@ fn hooks_cannot_loosen_what_a_rule_forbids() {
     let ran = fire(&test, "rm -rf /");
     assert_eq!(specific(&ran)["permissionDecision"], "deny");
 }
+
+#[test]
+fn a_chain_passes_on_what_it_changed_and_a_condition_keeps_a_hook_out() {
+    let test = TestContext::new();
+    let add =
+        |word: &str| format!("sed 's/.*\\(\"command\":\"[^\"]*\\).*/{{\"tool_input\":{{\\1 {word}\"}}}}/'");
+    settings(
+        &test,
+        &format!(
+            "  - {{id: one, on: pre-tool, match: Bash, chain: c, command: {}}}\n  - {{id: two, on: pre-tool, match: Bash, \
+             chain: c, command: {}}}\n  - {{id: never, on: pre-tool, when: 'tool.class == \"read\"', command: 'exit 2'}}\n",
+            json!(add("one")),
+            json!(add("two"))
+        ),
+    );
+    assert_eq!(specific(&fire(&test, "echo"))["updatedInput"], json!({"command": "echo one two"}));
+}
+
+#[test]
+fn a_hook_of_the_a3s_dialect_blocks_rewrites_and_asks_to_be_tried_again() {
+    let test = TestContext::new();
+    let hook = |answer: &Value| {
+        let script = format!("cat > {}; echo '{answer}'", test.path("seen.json").display());
+        settings(
+            &test,
+            &format!(
+                "  - {{id: a, on: PreToolUse, dialect: a3s, match: {{tool: Bash}}, command: {}}}\n",
+                json!(script)
+            ),
+        );
+    };
+    hook(&json!({"action": "block", "reason": "Dangerous"}));
+    assert_eq!(specific(&fire(&test, "ls"))["permissionDecisionReason"], "Dangerous");
+    let seen: Value =
+        serde_json::from_str(&std::fs::read_to_string(test.path("seen.json")).unwrap()).unwrap();
+    assert_eq!((seen["eventType"].clone(), seen["tool"].clone()), (json!("PreToolUse"), json!("Bash")));
+
+    hook(&json!({"action": "continue", "modified": {"args": {"command": "ls -a", "timeout": 30000}}}));
+    assert_eq!(specific(&fire(&test, "ls"))["updatedInput"], json!({"command": "ls -a", "timeout": 30000}));
+
+    hook(&json!({"action": "retry", "delay": 5}));
+    let reason = specific(&fire(&test, "ls"))["permissionDecisionReason"].to_string();
+    assert!(reason.contains("it may be tried again in 5 ms"), "{reason}");
+}
+
+#[test]
+fn an_observer_runs_after_the_answer_and_cannot_deny() {
+    let test = TestContext::new();
+    let seen = test.path("seen");
+    settings(
+        &test,
+        &format!(
+            "  - {{id: watch, on: pre-tool, async: true, fail: closed, command: 'sleep 0.3; wc -c > {}; exit 2'}}\n",
+            seen.display()
+        ),
+    );
+    let started = std::time::Instant::now();
+    assert_eq!(fire(&test, "ls").stdout, "");
+    assert!(started.elapsed() < std::time::Duration::from_millis(280), "{:?}", started.elapsed());
+    for _ in 0..60 {
+        if std::fs::read_to_string(&seen).is_ok_and(|text| !text.is_empty()) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("the observer never ran");
+}

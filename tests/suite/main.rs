@@ -12,12 +12,15 @@
 
 mod bad_input;
 mod borders;
+mod cases;
 mod commands;
 mod context;
 mod fixtures;
 mod generated;
 mod hooks;
 mod install;
+mod profiles;
+mod seeds;
 mod source;
 
 #[test]

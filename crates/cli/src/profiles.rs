@@ -3,17 +3,21 @@
 //! Firing an event under a profile: a harness's own settings, planned, run and put together as that
 //! harness does it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tenterhook_engine::post::{self, Post, Unanswered};
 use tenterhook_engine::process::{self, Ended, Spec};
 use tenterhook_event::{Call, Event, Native, ToolCall};
 use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, RawResult};
+use tenterhook_policy::Problem;
 use tenterhook_profile::{
     Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings, Source,
 };
 
+use crate::env::Env;
 use crate::error::CommandError;
 use crate::intake;
 
@@ -27,6 +31,7 @@ pub(crate) struct Stage {
     dialect: &'static Dialect,
     pub(crate) settings: Settings,
     home: Option<String>,
+    env: BTreeMap<String, String>,
 }
 
 /// What came of one event.
@@ -45,6 +50,13 @@ pub(crate) struct SettingsFile {
 }
 
 // === impl SettingsFile ===
+
+impl SettingsFile {
+    /// A file of the project's.
+    pub(crate) fn of_project(path: PathBuf) -> Self {
+        Self { source: Source::Project, path }
+    }
+}
 
 impl std::str::FromStr for SettingsFile {
     type Err = String;
@@ -66,7 +78,7 @@ impl std::str::FromStr for SettingsFile {
 
 impl Stage {
     /// Reads the settings of a profile.
-    pub(crate) fn new(name: &str, files: &[SettingsFile], home: Option<&Path>) -> Result<Self, CommandError> {
+    pub(crate) fn new(name: &str, files: &[SettingsFile], env: &Env) -> Result<Self, CommandError> {
         let (Some(profile), Some(dialect)) = (tenterhook_profile::find(name), dialect::find(name)) else {
             let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
             return Err(CommandError::unusable(format!("`{name}` is no profile"))
@@ -82,8 +94,10 @@ impl Stage {
         }
         let layers: Vec<_> =
             texts.iter().map(|(source, name, text)| Layer { source: *source, name, text }).collect();
-        let settings = tenterhook_profile::read(profile, &layers);
-        Ok(Self { profile, dialect, settings, home: home.and_then(Path::to_str).map(ToOwned::to_owned) })
+        let mut settings = tenterhook_profile::read(profile, &layers);
+        vet(dialect, &mut settings);
+        let home = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
+        Ok(Self { profile, dialect, settings, home, env: env.all.clone() })
     }
 
     /// What is wrong or odd in the settings.
@@ -145,6 +159,7 @@ impl Stage {
         let started = Instant::now();
         let mut result = match entry.kind {
             Kind::Command => self.command(entry, call).await,
+            Kind::Http => self.http(entry, call).await,
             Kind::Plugin => HookResult::failed("Command hook missing command"),
             kind => HookResult::failed(format!("`{}` hooks are not run here", kind.word())),
         };
@@ -165,7 +180,7 @@ impl Stage {
             };
         }
         match process::run(&spec).await {
-            Ended::Exited(exited) => self.read(&exited),
+            Ended::Exited(exited) => self.read(call, &exited),
             Ended::TimedOut(exited) => HookResult {
                 stdout: text(&exited.stdout),
                 stderr: text(&exited.stderr),
@@ -176,8 +191,56 @@ impl Stage {
         }
     }
 
-    fn read(&self, exited: &Exited) -> HookResult {
-        let RawResult { success, exit_code, output, .. } = dialect::read(self.dialect, exited);
+    async fn http(&self, entry: &Entry, call: &Call) -> HookResult {
+        let limit = match self.limit(entry) {
+            Ok(limit) => limit,
+            Err(why) => return HookResult::failed(why),
+        };
+        let headers = entry.headers.iter();
+        let request = Post {
+            url: entry.url.clone().unwrap_or_default(),
+            headers: headers
+                .map(|(name, value)| (name.clone(), self.interpolate(value, &entry.allowed_env)))
+                .collect(),
+            body: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
+            limit,
+            most: OUTPUT_LIMIT,
+        };
+        match post::post(request).await {
+            Ok(body) if body.trim_ascii().is_empty() => HookResult { success: true, ..HookResult::default() },
+            Ok(body) if body.trim_ascii().starts_with(b"{") => {
+                self.read(call, &Exited { code: Some(0), stdout: body, stderr: Vec::new() })
+            }
+            Ok(_) => HookResult::failed("the answer is not a JSON object"),
+            Err(Unanswered::TimedOut) => {
+                HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+            }
+            Err(Unanswered::Failed(why)) => HookResult::failed(why),
+        }
+    }
+
+    /// Fills in the variables that the entry allows; the others are empty, as in the original.
+    fn interpolate(&self, text: &str, allowed: &[String]) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            filled.push_str(before);
+            let bare = after.strip_prefix('{').unwrap_or(after);
+            let end = bare
+                .find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+                .unwrap_or(bare.len());
+            let (name, after) = bare.split_at_checked(end).unwrap_or((bare, ""));
+            if allowed.iter().any(|allowed| allowed == name) {
+                filled.push_str(self.env.get(name).map_or("", String::as_str));
+            }
+            rest = after.strip_prefix('}').unwrap_or(after);
+        }
+        filled + rest
+    }
+
+    fn read(&self, call: &Call, exited: &Exited) -> HookResult {
+        let event = &call.event.native_event;
+        let RawResult { success, exit_code, output, .. } = dialect::read_at(self.dialect, event, exited);
         HookResult {
             success,
             output,
@@ -219,15 +282,7 @@ impl Stage {
     }
 
     fn matches(&self, entry: &Entry, event: &Event) -> Result<(), String> {
-        let matcher = match &entry.matcher {
-            None => Matcher::all(),
-            Some(Value::String(text)) => self.dialect.matcher(Some(text)).0,
-            Some(parts) => {
-                let parts: A3sMatcher = serde_json::from_value(parts.clone())
-                    .map_err(|error| format!("its matcher cannot be read: {error}"))?;
-                Matcher::a3s(&parts)?
-            }
-        };
+        let (matcher, _) = matcher(self.dialect, entry)?;
         matcher.admits(event)?;
         match &entry.condition_if {
             Some(rule) => dialect::permission_rule(rule)?.admits(event),
@@ -256,6 +311,39 @@ impl Stage {
         let bytes = serde_json::to_vec(input).unwrap_or_default();
         Call { event, native: Some(Native { bytes, fields }) }
     }
+}
+
+/// An entry's matcher, and what is odd about it.
+fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), String> {
+    match &entry.matcher {
+        None => Ok((Matcher::all(), None)),
+        Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
+        Some(parts) => {
+            let parts: A3sMatcher = serde_json::from_value(parts.clone())
+                .map_err(|error| format!("its matcher cannot be read: {error}"))?;
+            Ok((Matcher::a3s(&parts)?, None))
+        }
+    }
+}
+
+/// Says of every matcher and `if` that cannot be read that it cannot: such a hook would silently
+/// never run.
+fn vet(dialect: &Dialect, settings: &mut Settings) {
+    let mut found = Vec::new();
+    for entry in &settings.entries {
+        let mut note = |level, message: String| {
+            let problem = Problem::new(&entry.file, entry.place, message).about("hook", Some(entry.label()));
+            found.push(Finding { level, problem });
+        };
+        match matcher(dialect, entry) {
+            Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
+            Err(why) => note(Level::Error, why),
+        }
+        if let Some(Err(why)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
+            note(Level::Error, why);
+        }
+    }
+    settings.problems.extend(found);
 }
 
 // === impl Fired ===

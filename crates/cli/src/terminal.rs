@@ -106,6 +106,11 @@ pub(crate) fn style_of(decision: Decision) -> Style {
     }
 }
 
+/// `1 hook`, `2 hooks`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{BOLD}{number}{BOLD:#} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Text of somebody else's, without what a terminal would obey: an agent chooses the commands and
 /// paths that we show.
 pub(crate) fn tame(text: &str) -> String {

@@ -10,6 +10,8 @@ mod generation;
 mod hook;
 #[cfg(feature = "load")]
 pub mod load;
+#[cfg(feature = "http")]
+pub mod post;
 pub mod process;
 mod retry;
 mod run;

@@ -19,8 +19,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long the outputs may stay open after the program itself has ended.
 const DRAIN: Duration = Duration::from_millis(20);
-/// Between asking the group to end and making it.
-const GRACE: Duration = Duration::from_millis(10);
+/// Between asking the group to end and making it: a hook may clean up, but not keep us.
+const GRACE: Duration = Duration::from_millis(25);
+/// How long a killed program may take to be gone.
+const GONE: Duration = Duration::from_millis(10);
 
 /// A program to run once.
 #[derive(Debug, Clone)]
@@ -255,7 +257,7 @@ impl Group {
         self.signal(Signal::TERM);
         if timeout(GRACE, child.wait()).await.is_err() {
             self.signal(Signal::KILL);
-            drop(timeout(GRACE, child.wait()).await);
+            drop(timeout(GONE, child.wait()).await);
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::run::{self, Answer};
 use crate::select::Selected;
-use crate::{Hook, Limits};
+use crate::{Hook, Limits, chain};
 
 /// What the hooks said in the end.
 #[derive(Debug, Default)]
@@ -51,15 +51,15 @@ fn longest_delay(answers: &[Answer]) -> Option<Duration> {
     delays.max()
 }
 
-/// Asks those again that want it; the others' answers stand.
-async fn again(answers: &mut [Answer], hooks: &[Arc<Hook>], call: &Call) {
-    for answer in answers.iter_mut().filter(|answer| matches!(answer.heard.control, Control::Retry { .. })) {
-        let Some(hook) = hooks.get(answer.at) else { continue };
-        let once = std::slice::from_ref(hook);
-        if let Some(new) = run::all(once, call).await.answers.pop() {
-            *answer = Answer { at: answer.at, ..new };
-        }
-    }
+/// Asks those again that want it, with the rest of their chain; the others' answers stand.
+async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call) {
+    let wants = |at: &usize| {
+        answers.iter().any(|answer| answer.at == *at && matches!(answer.heard.control, Control::Retry { .. }))
+    };
+    let units: Vec<_> = chain::units(hooks).into_iter().filter(|unit| unit.iter().any(wants)).collect();
+    answers.retain(|answer| !units.iter().any(|unit| unit.contains(&answer.at)));
+    answers.extend(run::some(hooks, &units, call).await);
+    answers.sort_by_key(|answer| answer.at);
 }
 
 fn give_up(answer: &mut Answer, attempts: u32) {

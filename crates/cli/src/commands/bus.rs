@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let stage = Arc::new(Stage::new(&args.profile, &args.settings, context.env.home.as_deref())?);
+    let stage = Arc::new(Stage::new(&args.profile, &args.settings, &context.env)?);
     super::fire::report_problems(context, &stage)?;
     let base = super::fire::base(&args.profile)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_engine::Limits;
-use tenterhook_policy::{Layer, RuleSet, Source};
+use tenterhook_policy::{Layer, Problem, RuleSet, Source};
+use tenterhook_profile::Level;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::profiles::{SettingsFile, Stage};
 use crate::road::Configuration;
-use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
+use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
 Without a file: the compiled-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`,
@@ -19,17 +21,24 @@ with every example of every rule. Exit code 1 if anything cannot be used.
 
 Examples:
   tenterhook check
-  tenterhook check my-rules.yaml --json";
+  tenterhook check my-rules.yaml --json
+  tenterhook check --profile claude ~/.claude/settings.json     hooks that would not run, and why";
 
 /// Check rules and hooks, and say what cannot be used
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Rule files to check instead of the ones in force
+    /// Rule files to check instead of the ones in force; with --profile, settings files of that harness
     files: Vec<PathBuf>,
+    /// Check a harness's own hook settings: claude, gemini, llxprt, llxprt-2026-08, a3s
+    #[arg(long, value_name = "PROFILE", requires = "files")]
+    profile: Option<String>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    if let Some(profile) = &args.profile {
+        return settings(context, profile, &args.files);
+    }
     let configuration = if args.files.is_empty() {
         Configuration::read(context.home()?, &context.env)
     } else {
@@ -48,6 +57,42 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         )?;
         return Ok(exit);
     }
+    let mut text = findings(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>());
+    let (rules, hooks) = (rules.rules().count(), hooks.iter().filter(|hook| hook.enabled).count());
+    let in_force = format!("{} and {}", count(rules, "rule"), count(hooks, "hook"));
+    let _ = match problems.len() {
+        0 => writeln!(text, "{GOOD}✓{GOOD:#} {in_force} in force"),
+        many => writeln!(text, "{} cannot be used; {in_force} are in force", count(many, "thing")),
+    };
+    context.terminal.say(&text)?;
+    Ok(exit)
+}
+
+/// Checks a harness's own hook settings.
+fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitCode, CommandError> {
+    let files: Vec<_> = files.iter().cloned().map(SettingsFile::of_project).collect();
+    let stage = Stage::new(profile, &files, &context.env)?;
+    let of = |level| stage.problems(level).map(|finding| &finding.problem).collect::<Vec<_>>();
+    let (problems, warnings) = (of(Level::Error), of(Level::Warning));
+    let hooks = stage.settings.entries.iter().filter(|entry| entry.enabled).count();
+    let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if context.terminal.json {
+        let enabled = stage.settings.enabled;
+        context.terminal.print_json(
+            &json!({"profile": profile, "enabled": enabled, "hooks": hooks, "problems": problems, "warnings": warnings}),
+        )?;
+        return Ok(exit);
+    }
+    let mut text = findings(&problems, &warnings);
+    match &stage.settings.why_disabled {
+        Some(why) => text += &format!("{WARN}no hook runs{WARN:#}: {why}\n"),
+        None => text += &format!("{} would be in force\n", count(hooks, "hook")),
+    }
+    context.terminal.say(&text)?;
+    Ok(exit)
+}
+
+fn findings(problems: &[&Problem], warnings: &[&Problem]) -> String {
     let mut text = String::new();
     for problem in problems {
         let _ = writeln!(text, "{BAD}problem{BAD:#} {problem}");
@@ -58,16 +103,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     for warning in warnings {
         let _ = writeln!(text, "{WARN}warning{WARN:#} {warning}");
     }
-    let (rules, hooks) = (rules.rules().count(), hooks.iter().filter(|hook| hook.enabled).count());
-    let _ = match problems.len() {
-        0 => writeln!(
-            text,
-            "{GOOD}✓{GOOD:#} {BOLD}{rules}{BOLD:#} rules and {BOLD}{hooks}{BOLD:#} hooks in force"
-        ),
-        many => writeln!(text, "{many} cannot be used; {rules} rules and {hooks} hooks are in force"),
-    };
-    context.terminal.say(&text)?;
-    Ok(exit)
+    text
 }
 
 fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {

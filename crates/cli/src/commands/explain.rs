@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
-use tenterhook_event::{Call, Decision, Event, EventId, EventKind, ToolCall};
+use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
 use tenterhook_ledger::Leaf;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
+use crate::profiles::SettingsFile;
 use crate::road::{Memory, Road};
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame};
 
@@ -21,6 +22,7 @@ Hooks that are commands are run, as they would be; nothing is recorded.
 Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
+  tenterhook explain --profile claude --event PreToolUse --settings ~/.claude/settings.json < payload.json
   tenterhook explain ID                                     a decision, by the `id` of its line in the ledger";
 
 /// Say in plain words what would happen to an event, and why
@@ -42,9 +44,18 @@ pub(crate) struct Args {
     /// The event, if the payload does not name it
     #[arg(long, value_name = "EVENT")]
     event: Option<String>,
+    /// What a harness would make of its own settings: claude, gemini, llxprt, llxprt-2026-08, a3s
+    #[arg(long, value_name = "PROFILE", requires = "event", conflicts_with_all = ["id", "command", "harness"])]
+    profile: Option<String>,
+    /// With --profile: a settings file, with its source if it is not the project's (user=, local=, system=, extension=)
+    #[arg(long, value_name = "[SOURCE=]FILE", requires = "profile")]
+    settings: Vec<SettingsFile>,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    if let Some(profile) = &args.profile {
+        return by_profile(context, args, profile);
+    }
     let recorded = args.id.map(|id| recorded(context, id)).transpose()?;
     let call = match &recorded {
         Some(leaf) => Call { event: leaf.event.clone(), native: None },
@@ -111,6 +122,58 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a harness would make of its own settings, hook by hook.
+fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
+    let (stage, fired) = super::fire::fire_profile(
+        context,
+        profile,
+        &args.settings,
+        args.event.as_deref().unwrap_or_default(),
+        args.file.as_deref(),
+    )?;
+    if context.terminal.json {
+        context.terminal.print_json(&fired.json(&stage))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);
+    let style = style_of(decision);
+    let mut text = format!("{BOLD}{}{BOLD:#} {DIM}as {} has it{DIM:#}\n\n", fired.event, stage.profile.name);
+    let _ = write!(text, "  {style}{}{style:#}", verdict_in_words(decision));
+    let _ = writeln!(text, "{}", if flow == Flow::Go { "" } else { ", and the agent stops" });
+    let _ = writeln!(
+        text,
+        "\n{BOLD}Hooks{BOLD:#}{}",
+        if fired.plan.sequential { ", one after the other" } else { "" }
+    );
+    let mut traces = fired.trace.iter();
+    for step in &fired.plan.steps {
+        let entry = stage.settings.entries.get(step.entry);
+        let label = tame(entry.map_or("", tenterhook_profile::Entry::label));
+        let (mark, style) = if step.matched { ("●", GOOD) } else { ("○", DIM) };
+        let _ = writeln!(text, "  {style}{mark}{style:#} {label:<26} {DIM}{}{DIM:#}", tame(&step.why));
+        if step.matched
+            && let Some(trace) = traces.next()
+        {
+            let _ = writeln!(text, "      {}", tame(&said_in_words(trace)));
+        }
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What one hook did, and what was made of it.
+fn said_in_words(trace: &Value) -> String {
+    let exit =
+        trace["exitCode"].as_i64().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
+    let took = trace["durationMs"].as_u64().unwrap_or_default();
+    let meant = match (&trace["error"], &trace["output"]) {
+        (Value::String(error), _) => format!("failed: {error}"),
+        (_, Value::Null) => "said nothing".to_owned(),
+        (_, output) => format!("was heard as {output}"),
+    };
+    format!("{exit} in {took} ms; {meant}")
+}
+
 fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
     let harness = intake::harness(&args.harness)?;
     if let Some(command) = &args.command {
@@ -163,6 +226,16 @@ fn became_of(outcome: &tenterhook_event::Outcome, id: &str) -> String {
     let Some(step) = outcome.trace.iter().find(|step| step.by == by) else {
         return "it applies".to_owned();
     };
-    let note = step.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-    format!("{:?} in {} µs, said {}{note}", step.status, step.took_us, step.decision)
+    let took = step.took_us;
+    let note = step.note.as_deref().unwrap_or_default();
+    match step.status {
+        Status::Failed => format!("failed after {took} µs: {note}"),
+        Status::TimedOut => format!("timed out: {note}"),
+        Status::Skipped => format!("skipped: {note}"),
+        Status::Detached => "runs by itself; nothing it says counts".to_owned(),
+        Status::Ran | Status::Matched | Status::Monitored => match step.decision {
+            Decision::None => format!("ran for {took} µs and did not object"),
+            decision => format!("ran for {took} µs and said {decision}"),
+        },
+    }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use tenterhook_profile::Level;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::profiles::{SettingsFile, Stage};
+use crate::profiles::{Fired, SettingsFile, Stage};
 use crate::road::{Memory, Road};
 use crate::terminal::tame;
 
@@ -89,9 +89,28 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
 }
 
 fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode, CommandError> {
-    let stage = Stage::new(profile, &args.settings, context.env.home.as_deref())?;
-    let event = stage.event(args.event.as_deref().unwrap_or_default())?;
-    let payload = intake::payload(args.file.as_deref())?;
+    let event = args.event.as_deref().unwrap_or_default();
+    let (stage, fired) = fire_profile(context, profile, &args.settings, event, args.file.as_deref())?;
+    if context.terminal.json {
+        context.terminal.print_json(&fired.json(&stage))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let reply = tenterhook_profile::reply(stage.profile, fired.event, &fired.aggregated);
+    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
+    Ok(ExitCode::from(reply.exit))
+}
+
+/// Reads settings and input, and fires the event by the profile's rules.
+pub(super) fn fire_profile(
+    context: &Context,
+    profile: &str,
+    settings: &[SettingsFile],
+    event: &str,
+    file: Option<&Path>,
+) -> Result<(Stage, Fired), CommandError> {
+    let stage = Stage::new(profile, settings, &context.env)?;
+    let event = stage.event(event)?;
+    let payload = intake::payload(file)?;
     let input: Value = serde_json::from_slice(&payload)
         .map_err(|error| CommandError::unusable(format!("the input is not JSON: {error}")))?;
     if !input.is_object() {
@@ -101,13 +120,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
     let base = base(profile)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let fired = runtime.block_on(stage.fire(event, &input, &base));
-    if context.terminal.json {
-        context.terminal.print_json(&fired.json(&stage))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let reply = tenterhook_profile::reply(stage.profile, event, &fired.aggregated);
-    context.terminal.exactly(&reply.stdout, &reply.stderr)?;
-    Ok(ExitCode::from(reply.exit))
+    Ok((stage, fired))
 }
 
 /// What every event of a profile starts from.

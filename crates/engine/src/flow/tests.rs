@@ -297,3 +297,55 @@ async fn a_decision_that_cannot_be_recorded_is_not_taken() {
     assert_eq!(outcome.decision, Decision::None, "what has happened cannot be prevented");
     assert!(outcome.message_text().is_some(), "but it is said");
 }
+
+/// What one hook of the property test says, by number.
+fn answer(number: u8) -> say::Say {
+    match number % 7 {
+        0 => say::nothing(),
+        1 => say::allow("a"),
+        2 => say::ask("b"),
+        3 => say::deny("c").nudge("d"),
+        4 => rewrite(&format!("e{number}")),
+        5 => say::nothing().context(format!("f{number}")).stop(format!("g{number}")),
+        _ => say::skip(),
+    }
+}
+
+/// Fires with hooks that say this after so many milliseconds of a clock that does not really run.
+fn fire_delayed(hooks: &[(u8, i32, bool)], delays: &[u64]) -> Outcome {
+    let mut builder = Engine::builder();
+    for (at, (number, priority, chained)) in hooks.iter().copied().enumerate() {
+        let delay = Duration::from_millis(delays.get(at).copied().unwrap_or(0));
+        let hook = builder.on(EventKind::PreTool).priority(priority);
+        let hook = if chained { hook.chain("c") } else { hook };
+        builder = hook.run(move |_| async move {
+            tokio::time::sleep(delay).await;
+            answer(number)
+        });
+    }
+    let engine = builder.build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let mut outcome = runtime.block_on(engine.fire(&call("x")));
+    outcome.trace.iter_mut().for_each(|step| step.took_us = 0);
+    outcome
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_order_of_finishing_changes_the_outcome(
+        hooks in proptest::collection::vec((0..7u8, -1..2i32, proptest::bool::weighted(0.3)), 1..6),
+        delays in proptest::collection::vec(0..50u64, 6),
+        others in proptest::collection::vec(0..50u64, 6),
+    ) {
+        proptest::prop_assert_eq!(fire_delayed(&hooks, &delays), fire_delayed(&hooks, &others));
+    }
+}
+
+#[test]
+fn the_road_can_be_taken_on_any_thread() {
+    fn on_any_thread(_: impl Send) {}
+    let engine = Engine::builder().build().unwrap();
+    let call = call("x");
+    on_any_thread(engine.fire(&call));
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tenterhook_event::{Call, Event};
+use tenterhook_event::Event;
 use tenterhook_harness::dialect::Heard;
 
 use super::Failure;
@@ -15,8 +15,7 @@ use crate::BoxFuture;
 
 type Closure = dyn Fn(Arc<Event>) -> BoxFuture<'static, Heard> + Send + Sync;
 
-pub(super) async fn run(f: &Closure, call: &Call, timeout: Duration) -> Result<Heard, Failure> {
-    let event = Arc::new(call.event.clone());
+pub(super) async fn run(f: &Closure, event: Arc<Event>, timeout: Duration) -> Result<Heard, Failure> {
     // A panic in somebody's closure is that hook's failure, never the end of the guard.
     let called = std::panic::catch_unwind(AssertUnwindSafe(|| f(event)));
     let Ok(future) = called else { return Err(panicked()) };
@@ -28,9 +27,9 @@ pub(super) async fn run(f: &Closure, call: &Call, timeout: Duration) -> Result<H
 }
 
 /// Runs it beside the road; a panic ends only its own task.
-pub(super) fn observe(f: &Arc<Closure>, call: &Call, timeout: Duration) {
-    let (f, call) = (Arc::clone(f), call.clone());
-    tokio::spawn(async move { run(f.as_ref(), &call, timeout).await });
+pub(super) fn observe(f: &Arc<Closure>, event: Arc<Event>, timeout: Duration) {
+    let f = Arc::clone(f);
+    tokio::spawn(async move { run(f.as_ref(), event, timeout).await });
 }
 
 fn panicked() -> Failure {

@@ -10,11 +10,11 @@ mod command;
 mod http;
 mod inprocess;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use tenterhook_event::{Call, Decision, Finding, Origin, Status, Step};
+use tenterhook_event::{Call, Decision, Event, Finding, Origin, Status, Step};
 use tenterhook_harness::dialect::{Control, Heard};
 
 use crate::{Fail, Hook, Runner, chain};
@@ -41,31 +41,48 @@ enum Failure {
     Failed(String),
 }
 
+/// A call as hooks are given it.
+struct Asked<'a> {
+    call: &'a Call,
+    /// Closures outlive a borrow of the call, so they share one copy of its event, made if needed.
+    event: OnceLock<Arc<Event>>,
+}
+
 /// Runs the selected hooks.
 pub(crate) async fn all(selected: &[Arc<Hook>], call: &Call) -> Ran {
-    let mut answers: Vec<Answer> = match chain::units(selected).as_slice() {
+    let units = chain::units(selected);
+    Ran { answers: some(selected, &units, call).await }
+}
+
+/// Runs some of the selected hooks, put into units already.
+pub(crate) async fn some(selected: &[Arc<Hook>], units: &[Vec<usize>], call: &Call) -> Vec<Answer> {
+    let asked = Asked::new(call);
+    let mut answers: Vec<Answer> = match units {
         [] => Vec::new(),
-        // One hook needs no joining, and this is the usual case.
-        [unit] => in_turn(selected, unit, call).await,
-        units => join_all(units.iter().map(|unit| in_turn(selected, unit, call)))
-            .await
-            .into_iter()
-            .flatten()
-            .collect(),
+        // One unit needs no joining, and this is the usual case.
+        [unit] => in_turn(selected, unit, &asked).await,
+        units => {
+            let at_once = units.iter().map(|unit| in_turn(selected, unit, &asked));
+            join_all(at_once).await.into_iter().flatten().collect()
+        }
     };
     answers.sort_by_key(|answer| answer.at);
-    Ran { answers }
+    answers
 }
 
 /// Runs the hooks of one unit one after the other. A deny does not end a chain; a skip does.
-async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], call: &Call) -> Vec<Answer> {
+async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> Vec<Answer> {
     let mut answers = Vec::with_capacity(unit.len());
     let mut changed: Option<Call> = None;
     for &at in unit {
         let Some(hook) = selected.get(at) else { continue };
-        let (heard, step) = one(hook, changed.as_ref().unwrap_or(call)).await;
+        let (heard, step) = match &changed {
+            None => one(hook, asked).await,
+            Some(call) => one(hook, &Asked::new(call)).await,
+        };
         if unit.len() > 1 {
-            changed = chain::after(changed.as_ref().unwrap_or(call), &heard.finding).or(changed);
+            let next = chain::after(changed.as_ref().unwrap_or(asked.call), &heard.finding);
+            changed = next.or(changed);
         }
         let skips = heard.control == Control::Skip;
         answers.push(Answer { at, heard, step });
@@ -76,10 +93,10 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], call: &Call) -> Vec<Ans
     answers
 }
 
-async fn one(hook: &Hook, call: &Call) -> (Heard, Step) {
+async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
     let started = Instant::now();
     let by = Origin::Hook(Arc::clone(&hook.id));
-    let result = if hook.observes { observe(hook, call) } else { wait(hook, call, by.clone()).await };
+    let result = if hook.observes { observe(hook, asked) } else { wait(hook, asked, by.clone()).await };
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let (heard, status, note) = match result {
         Ok(heard) => {
@@ -101,9 +118,10 @@ async fn one(hook: &Hook, call: &Call) -> (Heard, Step) {
     (heard, step)
 }
 
-async fn wait(hook: &Hook, call: &Call, by: Origin) -> Result<Heard, Failure> {
+async fn wait(hook: &Hook, asked: &Asked<'_>, by: Origin) -> Result<Heard, Failure> {
+    let call = asked.call;
     match &hook.runner {
-        Runner::InProcess(f) => inprocess::run(f.as_ref(), call, hook.timeout).await,
+        Runner::InProcess(f) => inprocess::run(f.as_ref(), asked.event(), hook.timeout).await,
         Runner::Command(command) => command::run(command, call, by, hook.timeout).await,
         #[cfg(feature = "http")]
         Runner::Http(http) => http::run(http, call, by, hook.timeout).await,
@@ -111,15 +129,26 @@ async fn wait(hook: &Hook, call: &Call, by: Origin) -> Result<Heard, Failure> {
 }
 
 /// Starts an observer. It never delays and never decides, not even by failing.
-fn observe(hook: &Hook, call: &Call) -> Result<Heard, Failure> {
+fn observe(hook: &Hook, asked: &Asked<'_>) -> Result<Heard, Failure> {
+    let call = asked.call;
     match &hook.runner {
-        Runner::InProcess(f) => inprocess::observe(f, call, hook.timeout),
+        Runner::InProcess(f) => inprocess::observe(f, asked.event(), hook.timeout),
         Runner::Command(command) => command::observe(command, call, hook.timeout)?,
         #[cfg(feature = "http")]
         Runner::Http(http) => http::observe(http, call, hook.timeout),
     }
     let finding = Finding::silent(Origin::Engine);
     Ok(Heard { finding, control: Control::Detach { limit: hook.timeout } })
+}
+
+impl<'a> Asked<'a> {
+    fn new(call: &'a Call) -> Self {
+        Self { call, event: OnceLock::new() }
+    }
+
+    fn event(&self) -> Arc<Event> {
+        Arc::clone(self.event.get_or_init(|| Arc::new(self.call.event.clone())))
+    }
 }
 
 /// Failure is a decision, not an accident.

@@ -97,7 +97,14 @@ fn native(text: &str) -> (Test, Option<String>) {
         None => text.split('|').map(|part| tool_test(part.trim())).collect(),
     };
     match tests {
-        Ok(tests) => (Test::Tool(tests), None),
+        Ok(tests) => {
+            // No tool has such letters in its name, so it would silently never match.
+            let looks_like_one = text.contains(['^', '$', '(', '+', '\\']) || text.contains(".*");
+            let warning = (expression.is_none() && looks_like_one).then(|| {
+                format!("`{text}` looks like a regular expression; write `/{text}/` if it is meant as one")
+            });
+            (Test::Tool(tests), warning)
+        }
         // Nobody meant "never" by a matcher that cannot be read.
         Err(why) => {
             (Test::All, Some(format!("`{text}` is no matcher ({why}): the hook runs at every event")))

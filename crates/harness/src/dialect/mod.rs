@@ -29,9 +29,10 @@ use tenterhook_event::{Call, Event, EventKind, Finding, Origin};
 
 pub use command::expand_home;
 pub use matcher::{A3sMatcher, Matcher, PermissionRule, permission_rule};
-pub use read::{Format, RawResult, read};
+pub use read::{Format, RawResult, read, read_at};
 pub use switches::{
-    Ask, DedupeKey, EnvValue, JsonValues, MatcherRules, OtherExit, PlainText, Substitute, Switches, TimeUnit,
+    Ask, DedupeKey, EnvValue, ExitTwo, JsonValues, MatcherRules, OtherExit, PlainText, Substitute, Switches,
+    TimeUnit,
 };
 
 /// Every dialect.

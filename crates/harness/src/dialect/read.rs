@@ -7,8 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::switches::{JsonValues, OtherExit, PlainText};
+use super::switches::{ExitTwo, JsonValues, OtherExit, PlainText};
 use super::{Dialect, Exited};
+use crate::claude_code::wire::HookOutput;
 
 /// One hook's result in the original's words.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +35,46 @@ pub enum Format {
     None,
 }
 
-/// Reads what a hook left behind, as the dialect's original does.
+/// Reads what a hook left behind at a native event, as the dialect's original does.
+pub fn read_at(dialect: &Dialect, event: &str, exited: &Exited) -> RawResult {
+    let mut raw = read(dialect, exited);
+    let switches = &dialect.switches;
+    if switches.strict_shape && raw.output.as_ref().is_some_and(|output| !claude_reads(output, event)) {
+        raw.output = None;
+    }
+    if exited.code == Some(2) && !switches.exit_two_ignored_at.contains(&event) {
+        let complaint = || exited.complaint();
+        raw.output = match (switches.exit_two, raw.output) {
+            (ExitTwo::AsPrinted, output) => output,
+            (ExitTwo::Blocks, Some(output)) if blocks(&output) => Some(output),
+            (ExitTwo::Blocks, _) => Some(json!({"decision": "block", "reason": complaint()})),
+            (ExitTwo::BlocksByAction, _) => Some(json!({"action": "block", "reason": complaint()})),
+        };
+    }
+    raw
+}
+
+/// Whether Claude Code takes an answer: every word it knows is one it knows, and what is said about
+/// an event is about this one.
+fn claude_reads(output: &Value, event: &str) -> bool {
+    let Ok(output) = serde_json::from_value::<HookOutput>(output.clone()) else { return false };
+    output.hook_specific_output.is_none_or(|specific| specific.hook_event_name.as_deref() == Some(event))
+}
+
+/// Whether an answer blocks and says why, so that the text beside it is not needed.
+fn blocks(output: &Value) -> bool {
+    let said = |decision: &str, word: &str, reason: &str| {
+        output.pointer(decision).and_then(Value::as_str) == Some(word) && output.pointer(reason).is_some()
+    };
+    said("/decision", "block", "/reason")
+        || said(
+            "/hookSpecificOutput/permissionDecision",
+            "deny",
+            "/hookSpecificOutput/permissionDecisionReason",
+        )
+}
+
+/// Reads what a hook left behind, as the dialect's original does at any event.
 pub fn read(dialect: &Dialect, exited: &Exited) -> RawResult {
     let (output, format) = answer(dialect, exited);
     RawResult {
@@ -134,6 +174,37 @@ mod tests {
     fn raw(dialect: &str, code: Option<i32>, stdout: &str, stderr: &str) -> RawResult {
         let exited = Exited { code, stdout: stdout.into(), stderr: stderr.into() };
         read(find(dialect).unwrap(), &exited)
+    }
+
+    #[test]
+    fn exit_2_blocks_in_claude_code_whatever_is_printed_but_not_at_every_event() {
+        let claude = find("claude").unwrap();
+        let at = |event: &str, stdout: &str| {
+            let exited = Exited { code: Some(2), stdout: stdout.into(), stderr: b"no".to_vec() };
+            read_at(claude, event, &exited).output
+        };
+        let allow =
+            json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}});
+        let blocked = Some(json!({"decision": "block", "reason": "no"}));
+        assert_eq!(at("PreToolUse", &allow.to_string()), blocked);
+        assert_eq!(at("PreToolUse", ""), blocked);
+        assert_eq!(at("PermissionRequest", ""), None);
+        let own = json!({"decision": "block", "reason": "its own"});
+        assert_eq!(at("Stop", &own.to_string()), Some(own));
+    }
+
+    #[test]
+    fn an_answer_that_claude_code_would_drop_is_dropped() {
+        let claude = find("claude").unwrap();
+        let heard = |output: &Value| {
+            let exited = Exited { code: Some(0), stdout: output.to_string().into(), stderr: Vec::new() };
+            read_at(claude, "PreToolUse", &exited).output.is_some()
+        };
+        let specific = |name: Value, word: &str| json!({"hookSpecificOutput": {"hookEventName": name, "permissionDecision": word}});
+        assert!(heard(&specific(json!("PreToolUse"), "deny")));
+        assert!(!heard(&specific(json!("PostToolUse"), "deny")), "about another event");
+        assert!(!heard(&specific(Value::Null, "deny")), "about no event");
+        assert!(!heard(&specific(json!("PreToolUse"), "block")), "no such word");
     }
 
     #[test]

@@ -30,6 +30,12 @@ pub struct Switches {
     pub plain_text: PlainText,
     /// Exit 2 with nothing said: the reason it denies with, or nothing when it does not deny.
     pub exit_two_without_stderr: Option<&'static str>,
+    /// What exit 2 comes to beside what is printed.
+    pub exit_two: ExitTwo,
+    /// Native events at which exit 2 is not honoured.
+    pub exit_two_ignored_at: &'static [&'static str],
+    /// An answer of a shape that is not Claude Code's, or for another event, is dropped whole.
+    pub strict_shape: bool,
     /// What text means at exit codes from 3 on.
     pub other_exit_with_text: OtherExit,
     /// The exit code by which the text of a hook that a signal ended is read.
@@ -131,6 +137,17 @@ pub enum OtherExit {
     Denies,
 }
 
+/// What exit 2 comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitTwo {
+    /// What is printed says: text denies, JSON decides by itself.
+    AsPrinted,
+    /// `{"decision": "block"}`, whatever is printed; a blocking reason in it is kept.
+    Blocks,
+    /// `{"action": "block"}`.
+    BlocksByAction,
+}
+
 /// What `ask` comes to in the original's aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
@@ -165,6 +182,9 @@ pub(super) const NATIVE: Switches = Switches {
     json_values: JsonValues::Object,
     plain_text: PlainText::NoAnswer,
     exit_two_without_stderr: Some(super::NO_REASON),
+    exit_two: ExitTwo::Blocks,
+    exit_two_ignored_at: &[],
+    strict_shape: false,
     other_exit_with_text: OtherExit::Fails,
     signal_read_as: 1,
     signal_reported_as: None,
@@ -180,6 +200,8 @@ pub(super) const CLAUDE: Switches = Switches {
     env_names: &[("CLAUDE_PROJECT_DIR", EnvValue::Project)],
     matcher: MatcherRules::Claude,
     json_on_nonzero_exit: true,
+    exit_two_ignored_at: &["PermissionRequest"],
+    strict_shape: true,
     permission_decision: true,
     detaches: true,
     dedupe_key: DedupeKey::Command,
@@ -200,6 +222,7 @@ pub(super) const LLXPRT: Switches = Switches {
     json_values: JsonValues::Truthy,
     plain_text: PlainText::Answer,
     exit_two_without_stderr: None,
+    exit_two: ExitTwo::AsPrinted,
     other_exit_with_text: OtherExit::Warns,
     signal_reported_as: Some(0),
     ask: Ask::NoEffect,
@@ -246,6 +269,7 @@ pub(super) const GEMINI: Switches = Switches {
 /// A3S hooks as seed 003 describes them.
 pub(super) const A3S: Switches = Switches {
     env_names: &[("A3S_WORKSPACE", EnvValue::Project), ("A3S_HOOK_EVENT", EnvValue::EventName)],
+    exit_two: ExitTwo::BlocksByAction,
     matcher: MatcherRules::A3s,
     time_unit: TimeUnit::Milliseconds,
     ..NATIVE

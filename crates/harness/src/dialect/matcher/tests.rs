@@ -134,3 +134,14 @@ fn an_a3s_matcher_that_cannot_be_read_is_refused() {
     }
     assert!(serde_json::from_value::<A3sMatcher>(json!({"tol": "Bash"})).is_err());
 }
+
+#[test]
+fn a_regular_expression_without_its_slashes_is_pointed_out() {
+    for text in ["Ba.*", "^Bash$", "mcp__(a|b)", "Bash("] {
+        let (_, warning) = crate::dialect::NATIVE.matcher(Some(text));
+        assert!(warning.is_some_and(|warning| warning.contains(&format!("/{text}/"))), "{text}");
+    }
+    for text in ["Bash", "Write|Edit", "mcp__*", "/Ba.*/", "class:shell", "*"] {
+        assert_eq!(crate::dialect::NATIVE.matcher(Some(text)).1, None, "{text}");
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The lines of `tests/cases/` that need a running program, and an account of those nobody runs.
+//!
+//! `crates/harness` runs what is about one hook, `crates/profile` what is about several; each lists
+//! the lines it leaves to others. What both leave is run here, or stands in a list with the reason
+//! and in `docs/compatibility.md`.
+
+mod different;
+mod programs;
+mod replay;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext, repository};
+
+const RUN_HERE: &[&str] = &[
+    "g-runner-037",
+    "g-runner-047",
+    "g-runner-053",
+    "g-runner-061",
+    "g-runner-063",
+    "g-runner-067",
+    "cc-079-http-2xx-empty",
+    "cc-081-http-200-json-deny",
+    "cc-083-http-env-unlisted-empty",
+];
+
+/// Run here or in `crates/harness`, with another result than the original's.
+const DIFFERENT_ON_PURPOSE: &[(&str, &str)] = &[
+    ("g-runner-295", WAITS),
+    ("l-runner-297", WAITS),
+    ("cc-059-permreq-exit2-not-honored", "a guard that says no is not talked over: exit 2 denies there too"),
+    ("a3s-102-async-ignored-on-gate", "a hook nobody waits for decides nothing, as seed 003 has it"),
+    ("a3s-106-skip-drops-modification", "what was said before a skip stands"),
+    ("a3s-110-pretool-modified-not-applied", "changed arguments are used, as seed 003 has it"),
+    ("a3s-112-bad-regex-falls-back-to-contains", "a pattern that cannot be read is refused, not guessed at"),
+    ("a3s-205-input-over-1MiB-truncated", "a hook gets the whole event (up to 32 MiB), never a part of it"),
+];
+const WAITS: &str =
+    "the call is over when the hook is: a child in the background is not waited for, it is ended";
+
+const NOT_RUN_ANYWHERE: &[(&str, &str)] = &[
+    ("g-runner-049", TRUST),
+    ("l-runner-051", TRUST),
+    ("l-registry-229", TRUST),
+    ("g-registry-233", TRUST),
+    ("l-registry-235", TRUST),
+    ("a3s-201-untrusted-definition-inert", TRUST),
+    ("g-runner-069", "hooks that are JavaScript functions inside the client"),
+    ("g-config-243", MIGRATE),
+    ("g-config-245", MIGRATE),
+    ("cc-019-timeout-sdk-callback-pretool-blocks", SDK),
+    ("sdk-001-initialize-registration", SDK),
+    ("sdk-003-hook_callback-roundtrip", SDK),
+    ("sdk-005-python-key-rename", SDK),
+    ("sdk-007-cancel", SDK),
+    ("cc-025-allow-cannot-beat-deny-rule", CLIENT),
+    ("cc-029-defer-interactive-ignored", CLIENT),
+    ("cc-063-stop-cap-8", CLIENT),
+    ("cc-065-stop-prompt-hook-impossible", PROMPT),
+    ("cc-087-prompt-hook-pretool-ends-turn", PROMPT),
+    ("cc-073-worktreecreate-path", "`WorktreeCreate` is not wired"),
+    ("cc-085-asyncRewake-exit2-wakes", "only the client can wake its model"),
+    ("ch-001-file-changed-edit", CHORUS),
+    ("ch-003-todowrite-full-replace", CHORUS),
+    ("ahp-002-id-mismatch-is-failure", "another protocol (Agent Hooks Protocol), not spoken yet"),
+];
+const TRUST: &str =
+    "trust of folders and fingerprints of hooks: not built yet; a project's files are read only when named";
+const MIGRATE: &str = "Gemini CLI's own `hooks migrate`";
+const SDK: &str = "the Agent SDK's callbacks inside the client: its control protocol is not spoken yet";
+const CLIENT: &str = "the client's own permission rules, modes and counters";
+const PROMPT: &str = "prompt hooks need a model";
+const CHORUS: &str =
+    "the window of another program; the hooks behind it are tests in `tests/suite/seeds/chorus.rs`";
+
+fn cases() -> Vec<Value> {
+    let dir = repository().join("tests/cases");
+    let read = |file: &str| std::fs::read_to_string(dir.join(file)).unwrap();
+    let text = read("llxprt_gemini.jsonl") + &read("claude_a3s.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn case(id: &str) -> Value {
+    cases().into_iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case `{id}`"))
+}
+
+/// The ids in a list of one of the two crates.
+fn listed(file: &str, list: &str, ids: &BTreeSet<String>) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(repository().join("crates").join(file)).unwrap();
+    let (_, list) =
+        text.split_once(&format!("const {list}:")).unwrap_or_else(|| panic!("no `{list}` in {file}"));
+    let list = list.split("\n];").next().unwrap();
+    list.split('"').filter(|word| ids.contains(*word)).map(ToOwned::to_owned).collect()
+}
+
+/// The ids that neither crate runs.
+fn left() -> BTreeSet<String> {
+    let cases = cases();
+    let id = |case: &Value| case["id"].as_str().unwrap().to_owned();
+    let ids: BTreeSet<String> = cases.iter().map(id).collect();
+    assert_eq!(ids.len(), cases.len(), "no id twice");
+    // What the harness's tests do not take up at all.
+    let several =
+        |case: &&Value| case["area"].as_str().is_some_and(|area| !["runner", "planner"].contains(&area));
+    let mut harness: BTreeSet<String> = cases.iter().filter(several).map(id).collect();
+    let dialects = "harness/src/dialect/cases";
+    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "RUNNING", &ids));
+    harness.extend(listed(&format!("{dialects}/llxprt_gemini.rs"), "PLANNING", &ids));
+    harness.extend(listed(&format!("{dialects}/claude_a3s.rs"), "ELSEWHERE", &ids));
+    let conformance = "profile/src/conformance";
+    let mut profile = listed(&format!("{conformance}/llxprt_gemini/not_run.rs"), "NOT_RUN", &ids);
+    profile.extend(listed(&format!("{conformance}/claude_a3s.rs"), "NOT_RUN", &ids));
+    harness.intersection(&profile).cloned().collect()
+}
+
+#[test]
+fn every_case_is_run_somewhere_or_has_a_reason() {
+    let reasons = DIFFERENT_ON_PURPOSE.iter().chain(NOT_RUN_ANYWHERE).map(|(id, _)| *id);
+    let mut accounted: Vec<&str> = RUN_HERE.iter().copied().chain(reasons).collect();
+    accounted.sort_unstable();
+    let left = left();
+    assert_eq!(accounted, left.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// `cc-019-timeout-sdk-…` is `cc-019`, `g-runner-049` is itself.
+fn short(id: &str) -> String {
+    let words: Vec<&str> = id.split('-').collect();
+    let is_number = |word: &&str| word.chars().all(|letter| letter.is_ascii_digit());
+    let number = words.iter().position(is_number).unwrap();
+    words[..=number].join("-")
+}
+
+/// One row for each reason, in the order of the list.
+fn rows(list: &[(&str, &str)]) -> Vec<String> {
+    let mut reasons: Vec<&str> = Vec::new();
+    for (_, reason) in list {
+        if !reasons.contains(reason) {
+            reasons.push(reason);
+        }
+    }
+    let row = |reason: &&str| {
+        let ids = list.iter().filter(|(_, other)| other == reason);
+        let ids: Vec<_> = ids.map(|(id, _)| format!("`{}`", short(id))).collect();
+        format!("| {} | {reason} |", ids.join(", "))
+    };
+    reasons.iter().map(row).collect()
+}
+
+#[test]
+fn what_is_not_run_or_is_different_stands_in_the_documents_with_the_reason() {
+    let page = std::fs::read_to_string(repository().join("docs/compatibility.md")).unwrap();
+    let section = page.split("\n## Conformance cases\n").nth(1).expect("the section is there");
+    let section = section.split("\n## ").next().unwrap();
+    let written: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    let mut expected = rows(DIFFERENT_ON_PURPOSE);
+    expected.extend(rows(NOT_RUN_ANYWHERE));
+    assert_eq!(written, expected, "the rows should be:\n{}\n", expected.join("\n"));
+}
+
+/// Fires an event under a profile, with these groups of hooks.
+fn fire(test: &TestContext, profile: &str, event: &str, groups: &Value) -> Ran {
+    let settings = json!({"hooksConfig": {"enabled": true}, "hooks": {event: groups}});
+    fire_file(test, profile, event, &settings, &input(test))
+}
+
+fn fire_file(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Ran {
+    let path = test.write("settings.json", &settings.to_string());
+    let args =
+        ["fire", "--profile", profile, "--event", event, "--settings", path.to_str().unwrap(), "--json"];
+    let ran = test.run_with(&args, input.to_string().as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran
+}
+
+fn input(test: &TestContext) -> Value {
+    json!({"cwd": test.path("work"), "tool_name": "write_file", "tool_input": {"path": "a", "content": "b"}})
+}
+
+fn command(line: &str) -> Value {
+    json!({"type": "command", "command": line})
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().map(ToOwned::to_owned).collect()
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where we do something else than the original, on purpose.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{case, command, fire, fire_file, input, lines};
+use crate::context::TestContext;
+
+#[test]
+fn g_runner_295_and_l_runner_297_a_child_in_the_background_is_ended_and_not_waited_for() {
+    for (id, profile) in [("g-runner-295", "gemini"), ("l-runner-297", "llxprt-2026-08")] {
+        let case = case(id);
+        let test = TestContext::new();
+        let line = case["given"]["command"].as_str().unwrap().replace(" & ", " & echo $! > ../child; ");
+        let mut hook = command(&line);
+        hook["timeout"] = case["given"]["timeout_ms"].clone();
+        let started = Instant::now();
+        let answer = fire(&test, profile, "BeforeTool", &json!([{"hooks": [hook]}])).json();
+        let took = started.elapsed();
+        let step = &answer["trace"][0];
+        assert_eq!(
+            (&step["success"], &step["exitCode"]),
+            (&case["expect"]["success"], &case["expect"]["exitCode"])
+        );
+        let theirs = Duration::from_secs(case["expect"]["returns_after_s"].as_u64().unwrap());
+        assert!(took + Duration::from_secs(2) < theirs, "{id} took {took:?}");
+        let child = lines(&test.path("child")).remove(0);
+        assert!(gone(&child), "{id}: the child {child} is still there");
+    }
+}
+
+/// Whether a process has ended, which may take a moment to be seen.
+fn gone(id: &str) -> bool {
+    let ended = || {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
+        stat.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')))
+    };
+    for _ in 0..100 {
+        if ended() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+/// A3S hooks as the case has them, each printing what the case says it returns.
+fn registered(case: &Value) -> Value {
+    let hooks = case["outputs"].as_array().unwrap().iter().map(|output| {
+        let answer =
+            json!({"action": output["action"], "reason": output["reason"], "modified": output["modified"]});
+        let answer = answer.as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
+        let answer = Value::Object(answer.map(|(key, value)| (key.clone(), value.clone())).collect());
+        json!({
+            "event": "PreToolUse",
+            "command": format!("echo '{answer}'"),
+            "matcher": case["config"][0]["matcher"],
+            "config": {
+                "priority": output["priority"].as_i64().unwrap_or(0),
+                "async": output["async_execution"] == true,
+            },
+        })
+    });
+    json!({"registered": hooks.collect::<Vec<_>>()})
+}
+
+fn a3s(id: &str) -> Value {
+    let (test, case) = (TestContext::new(), case(id));
+    fire_file(&test, "a3s", case["event"].as_str().unwrap(), &registered(&case), &case["input"]["payload"])
+        .json()
+}
+
+#[test]
+fn a3s_102_a_hook_nobody_waits_for_decides_nothing() {
+    let answer = a3s("a3s-102-async-ignored-on-gate");
+    assert_eq!((&answer["decision"], &answer["plan"][0]["matched"]), (&json!("none"), &json!(true)));
+}
+
+#[test]
+fn a3s_106_what_was_said_before_a_skip_stands() {
+    let answer = a3s("a3s-106-skip-drops-modification");
+    assert_eq!(answer["finalOutput"], json!({"action": "continue", "modified": {"x": 1}}));
+    assert_eq!(answer["decision"], "none", "and what comes after it does not count");
+}
+
+#[test]
+fn a3s_110_changed_arguments_are_used() {
+    let answer = a3s("a3s-110-pretool-modified-not-applied");
+    assert_eq!(answer["finalOutput"]["modified"]["args"], json!({"command": "safe"}));
+}
+
+#[test]
+fn a3s_112_a_pattern_that_cannot_be_read_is_refused() {
+    let case = case("a3s-112-bad-regex-falls-back-to-contains");
+    let pattern = case["config"][0]["matcher"]["command_pattern"].as_str().unwrap();
+    let test = TestContext::new();
+    let hook = format!(
+        "hooks:\n  - {{id: a, on: PreToolUse, dialect: a3s, match: {{command_pattern: '{pattern}'}}, command: 'exit 2'}}\n"
+    );
+    test.write("home/tenterhook.yaml", &hook);
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("`(x` cannot be read as a regular expression"), "{}", ran.stdout);
+}
+
+#[test]
+fn a3s_112_a_pattern_that_cannot_be_read_is_not_passed_over_in_silence() {
+    let (test, case) = (TestContext::new(), case("a3s-112-bad-regex-falls-back-to-contains"));
+    let ran = fire_file(&test, "a3s", "PreToolUse", &registered(&case), &case["input"]["payload"]);
+    assert!(ran.stderr.contains("`(x` cannot be read as a regular expression"), "{}", ran.stderr);
+}
+
+#[test]
+fn a3s_205_a_hook_gets_the_whole_event() {
+    let case = case("a3s-205-input-over-1MiB-truncated");
+    let size = usize::try_from(case["config"][0]["event_bytes"].as_u64().unwrap()).unwrap();
+    let test = TestContext::new();
+    let mut input = input(&test);
+    input["tool_input"]["content"] = json!("x".repeat(size));
+    let hook = json!({"event": "PreToolUse", "command": "cat > ../got; echo '{\"action\":\"block\"}'"});
+    let answer = fire_file(&test, "a3s", "PreToolUse", &json!({"registered": [hook]}), &input).json();
+    let got: Value = serde_json::from_slice(&std::fs::read(test.path("got")).unwrap()).unwrap();
+    assert_eq!(got, input);
+    assert_eq!(answer["decision"], "deny");
+}

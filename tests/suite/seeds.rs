@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every configuration and code example of the documents this project started from, as far as it
+//! needs no SDK of somebody else: one module for each document, each test named after the example.
+//!
+//! Where an example is a callback, its logic is a closure in an engine of the test's own; where it is
+//! a file, the program reads that file.
+
+mod a3s;
+mod agent_sdk;
+mod chorus;
+mod llxprt;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tenterhook_engine::Engine;
+use tenterhook_event::{Call, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
+
+use crate::context::TestContext;
+
+/// What a callback noted, for the test to look at.
+#[derive(Debug, Default)]
+struct Notes<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Clone for Notes<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Clone> Notes<T> {
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    fn add(&self, note: T) {
+        self.0.lock().unwrap().push(note);
+    }
+
+    fn all(&self) -> Vec<T> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+fn event(kind: EventKind) -> Event {
+    Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "my-agent", kind, kind.name())
+}
+
+fn tool(kind: EventKind, name: &str, args: Value) -> Event {
+    Event { tool: Some(ToolCall::new(name, args)), ..event(kind) }
+}
+
+/// `input.tool_input?.[key]`, `event.args.[key]`.
+fn arg(event: &Event, key: &str) -> String {
+    event.tool.as_ref().and_then(|tool| tool.args[key].as_str()).unwrap_or_default().to_owned()
+}
+
+fn name(event: &Event) -> String {
+    event.tool.as_ref().map(|tool| tool.name.clone()).unwrap_or_default()
+}
+
+async fn fire(engine: &Engine, event: Event) -> Outcome {
+    engine.fire(&Call { event, native: None }).await
+}
+
+/// Fires an event under a profile with this settings file and gives back what `--json` shows.
+fn fire_profile(test: &TestContext, profile: &str, event: &str, settings: &Value, input: &Value) -> Value {
+    let path = test.write("settings.json", &settings.to_string());
+    let args =
+        ["fire", "--profile", profile, "--event", event, "--settings", path.to_str().unwrap(), "--json"];
+    let ran = test.run_with(&args, input.to_string().as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.json()
+}
+
+/// A hook's command line that prints this.
+fn says(answer: &Value) -> String {
+    format!("echo '{answer}'")
+}
+
+fn json_file(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// A `tenterhook.yaml` with this hook alone.
+fn one_hook(test: &TestContext, fields: &Value) {
+    let mut hook = json!({"id": "example"});
+    hook.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    test.write("home/tenterhook.yaml", &json!({"hooks": [hook]}).to_string());
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What seed 003 says about configuration, payloads and answers, with programs as hooks.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tenterhook_engine::load::{self, Around, AuditLevel};
+use tenterhook_engine::{Engine, Fail};
+use tenterhook_event::Event;
+use tenterhook_event::EventKind::{PostModel, PreModel};
+use tenterhook_profile::{Layer, Source, find, read};
+
+use crate::context::TestContext;
+use crate::seeds::{event, fire, fire_profile, json_file, one_hook, says};
+
+fn call(command: &str) -> Value {
+    json!({
+        "eventType": "PreToolUse", "sessionId": "s-1", "timestamp": 0, "metadata": {},
+        "tool": "Bash", "args": {"command": command}, "context": {"workingDirectory": "/", "recentTools": []},
+    })
+}
+
+fn registered(hooks: &[Value]) -> Value {
+    json!({"hooks": {"registered": hooks}})
+}
+
+fn pre_tool(command: &str) -> Value {
+    json!({"event": "PreToolUse", "command": command})
+}
+
+/// What comes of a call when hooks give these answers.
+fn answered(answers: &[Value]) -> Value {
+    let hooks: Vec<_> = answers.iter().map(|answer| pre_tool(&says(answer))).collect();
+    fire_profile(&TestContext::new(), "a3s", "PreToolUse", &registered(&hooks), &call("ls"))
+}
+
+// Seed 003, "Architecture", the example in the picture.
+#[test]
+fn register_hook_blocks_rm_rf() {
+    let test = TestContext::new();
+    let block = says(&json!({"action": "block", "reason": "Dangerous command"}));
+    let go = says(&json!({"action": "continue"}));
+    let script = test.write(
+        "guard.sh",
+        &format!(
+            "event=$(cat)\ncase $event in *'\"tool\":\"Bash\"'*) case $event in *'rm -rf'*) {block}; exit;; esac;; esac\n{go}\n"
+        ),
+    );
+    let hooks = registered(&[pre_tool(&format!("sh '{}'", script.display()))]);
+    let fire = |command: &str| fire_profile(&test, "a3s", "PreToolUse", &hooks, &call(command));
+    let blocked = fire("rm -rf /");
+    assert_eq!(blocked["finalOutput"], json!({"action": "block", "reason": "Dangerous command"}));
+    assert_eq!(blocked["decision"], "deny");
+    assert_eq!(fire("ls")["decision"], "none");
+}
+
+// Seed 003, "Hook Events".
+#[test]
+fn every_event_can_have_a_hook() {
+    const EVENTS: [&str; 13] = [
+        "SessionStart",
+        "SessionEnd",
+        "GenerateStart",
+        "GenerateEnd",
+        "PreToolUse",
+        "PostToolUse",
+        "ToolError",
+        "PermissionRequest",
+        "PermissionGranted",
+        "PermissionDenied",
+        "PreCompact",
+        "PostCompact",
+        "ContextWarning",
+    ];
+    let test = TestContext::new();
+    for event in EVENTS {
+        let got = test.path(&format!("{event}.json"));
+        let hook = json!({"event": event, "command": format!("cat > '{}'", got.display())});
+        let input = json!({"eventType": event, "sessionId": "s-1", "timestamp": 0, "metadata": {}});
+        let answer = fire_profile(&test, "a3s", event, &registered(&[hook]), &input);
+        assert_eq!(answer["success"], true, "{event}");
+        assert_eq!(json_file(&got), input, "{event}");
+    }
+    one_hook(&test, &json!({"on": EVENTS, "match": "x", "dialect": "a3s", "command": "true"}));
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stdout);
+}
+
+/// What a hook in this dialect gets on standard input.
+fn payload(on: &str, source: impl FnOnce(&TestContext)) -> Value {
+    let test = TestContext::new();
+    let got = test.path("got.json");
+    one_hook(&test, &json!({"on": on, "dialect": "a3s", "command": format!("cat > '{}'", got.display())}));
+    source(&test);
+    json_file(&got)
+}
+
+// Seed 003, "Base Event Structure" and "Tool Events".
+#[test]
+fn tool_event_payloads() {
+    let mut before = payload("PreToolUse", |test| {
+        test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
+    });
+    assert!(before["timestamp"].is_u64() && before["metadata"].is_object());
+    before["context"]["workingDirectory"].as_str().unwrap();
+    for key in ["timestamp", "metadata", "context"] {
+        before.as_object_mut().unwrap().remove(key);
+    }
+    let expected =
+        json!({"eventType": "PreToolUse", "sessionId": "s-1", "tool": "Bash", "args": {"command": "ls"}});
+    assert_eq!(before, expected);
+
+    let after = payload("PostToolUse", |test| {
+        let mut input: Value = serde_json::from_str(&test.bash("ls")).unwrap();
+        input["hook_event_name"] = json!("PostToolUse");
+        input["tool_response"] = json!({"stdout": "a.txt", "exitCode": 0});
+        input["duration_ms"] = json!(7);
+        test.run_with(&["hook", "claude-code", "PostToolUse"], input.to_string().as_bytes());
+    });
+    assert_eq!((&after["eventType"], &after["tool"]), (&json!("PostToolUse"), &json!("Bash")));
+    let result = json!({"success": true, "output": "a.txt", "exitCode": 0, "duration": 7});
+    assert_eq!(after["result"], result);
+}
+
+/// An engine with the hooks of this `tenterhook.yaml`.
+fn engine(test: &TestContext, yaml: &Value) -> Engine {
+    let (dir, env) = (test.path("work"), std::collections::BTreeMap::new());
+    let loaded =
+        load::settings("tenterhook.yaml", &yaml.to_string(), &Around { dir: &dir, home: None, env: &env });
+    assert_eq!(loaded.problems, [], "{yaml}");
+    Engine::builder().hooks(loaded.hooks).build().unwrap()
+}
+
+// Seed 003, "Generation Events".
+#[tokio::test]
+async fn generation_event_payloads() {
+    let test = TestContext::new();
+    let got = test.path("got.json");
+    let command = format!("cat > '{}'", got.display());
+    let hook =
+        json!({"id": "h", "on": ["GenerateStart", "GenerateEnd"], "dialect": "a3s", "command": command});
+    let engine = engine(&test, &json!({"hooks": [hook]}));
+    let mut start = event(PreModel);
+    start.harness_session_id = Some("s-1".into());
+    start.detail.prompt = Some("Do something".into());
+    start.detail.model_request =
+        Some(json!({"systemPrompt": "be brief", "model": {"name": "m"}, "tools": ["Bash"]}));
+    fire(&engine, start.clone()).await;
+    let mut seen = json_file(&got);
+    seen.as_object_mut().unwrap().remove("metadata");
+    let expected = json!({
+        "eventType": "GenerateStart", "sessionId": "s-1", "timestamp": 0, "prompt": "Do something",
+        "systemPrompt": "be brief", "model": {"name": "m"}, "tools": ["Bash"],
+    });
+    assert_eq!(seen, expected);
+
+    let response = json!({"text": "done", "toolCalls": [], "usage": {"total_tokens": 3}, "duration": 9});
+    let mut end = Event { event: PostModel, ..start };
+    end.detail.model_response = Some(response.clone());
+    fire(&engine, end).await;
+    let seen = json_file(&got);
+    assert_eq!((&seen["eventType"], &seen["prompt"]), (&json!("GenerateEnd"), &json!("Do something")));
+    assert_eq!(seen["response"], response);
+}
+
+// Seed 003, "Hook Response Actions".
+#[test]
+fn hook_response_actions() {
+    let go = json!({"action": "continue"});
+    assert_eq!(answered(std::slice::from_ref(&go))["finalOutput"], go);
+    let modified = json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}});
+    assert_eq!(answered(std::slice::from_ref(&modified))["finalOutput"], modified);
+    let block = json!({"action": "block", "reason": "no"});
+    let answer = answered(std::slice::from_ref(&block));
+    assert_eq!((&answer["finalOutput"], &answer["decision"]), (&block, &json!("deny")));
+    let retry = json!({"action": "retry", "delay": 20});
+    assert_eq!(answered(std::slice::from_ref(&retry))["finalOutput"], retry);
+    assert_eq!(
+        answered(&[json!({"action": "skip"}), block])["decision"],
+        "none",
+        "skips the remaining hooks"
+    );
+}
+
+/// What Tenterhook decides about `ls` when its only hook, in this dialect, is this command.
+fn guarded(command: &str, more: &Value) -> Value {
+    let test = TestContext::new();
+    let mut hook =
+        json!({"on": "PreToolUse", "match": {"tool": "Bash"}, "dialect": "a3s", "command": command});
+    hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    one_hook(&test, &hook);
+    let ran = test.run_with(&["fire", "--json"], test.bash("ls").as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.json()["outcome"].clone()
+}
+
+// Seed 003, "Action Behaviors" and "Migration from Claude Code Hooks": exit codes.
+#[test]
+fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
+    let blocked = guarded("echo 'not this' >&2; exit 2", &json!({}));
+    assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("not this")));
+    assert_eq!(guarded("exit 0", &json!({}))["decision"], "none");
+    let modified = json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}});
+    assert_eq!(guarded(&says(&modified), &json!({}))["tool_input"], json!({"command": "ls -a"}));
+    let blocked = guarded(&says(&json!({"action": "block", "reason": "r"})), &json!({}));
+    assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("r")));
+}
+
+// Seed 003, "Action Behaviors": exit codes, by the profile that is this design.
+#[test]
+fn exit_code_2_is_a_block_under_the_profile_too() {
+    let test = TestContext::new();
+    let hooks = registered(&[pre_tool("echo 'not this' >&2; exit 2")]);
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &hooks, &call("ls"));
+    assert_eq!(
+        (&answer["decision"], &answer["finalOutput"]["reason"]),
+        (&json!("deny"), &json!("not this")),
+        "{answer}"
+    );
+}
+
+// Seed 003, "TypeScript SDK": "Register hook with matcher pattern", as a file.
+#[test]
+fn cannot_write_api_keys_to_env_files() {
+    let test = TestContext::new();
+    let block = says(&json!({"action": "block", "reason": "Cannot write API keys to .env files"}));
+    let script = test.write("env.sh", &format!("case $(cat) in *'API_KEY='*) {block};; esac\n"));
+    one_hook(
+        &test,
+        &json!({
+            "on": "PreToolUse", "match": {"tool": "Write", "path_pattern": "*.env"}, "dialect": "a3s",
+            "command": format!("sh '{}'", script.display()),
+        }),
+    );
+    let decision = |path: &str, content: &str| {
+        let mut input: Value = serde_json::from_str(&test.bash("")).unwrap();
+        input["tool_name"] = json!("Write");
+        input["tool_input"] = json!({"file_path": path, "content": content});
+        let ran = test.run_with(&["fire", "--json"], input.to_string().as_bytes());
+        ran.json()["outcome"]["decision"].clone()
+    };
+    assert_eq!(decision("/app/prod.env", "API_KEY=1"), "deny");
+    assert_eq!(decision("/app/prod.env", "DEBUG=1"), "none");
+    assert_eq!(decision("/app/notes.md", "API_KEY=1"), "none");
+}
+
+// Seed 003, "Proto Definition", `HookMatcher`: tool, path_pattern, command_pattern.
+#[test]
+fn hook_matcher_fields_all_have_to_hold() {
+    let test = TestContext::new();
+    let hook = |matcher: Value| json!({"event": "PreToolUse", "command": format!(": '{matcher}'"), "matcher": matcher});
+    let hooks = registered(&[
+        hook(json!({"tool": "Bash"})),
+        hook(json!({"command_pattern": "^git\\s+push"})),
+        hook(json!({"tool": "Write", "command_pattern": "push"})),
+        hook(json!({"path_pattern": "*.env"})),
+    ]);
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &hooks, &call("git  push -f"));
+    let matched: Vec<_> =
+        answer["plan"].as_array().unwrap().iter().map(|step| step["matched"] == true).collect();
+    assert_eq!(matched, [true, true, false, false]);
+}
+
+// Seed 003, "Proto Definition", `HookConfig`: `async`, "Fire-and-forget (no response needed)".
+#[test]
+fn an_async_hook_is_not_waited_for() {
+    let test = TestContext::new();
+    let done = test.path("done");
+    let mut hook = pre_tool(&format!("sleep 1; : > '{}'; exit 2", done.display()));
+    hook["config"] = json!({"async": true});
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
+    assert_eq!(answer["decision"], "none");
+    assert!(!done.exists());
+    let started = Instant::now();
+    while !done.exists() {
+        assert!(started.elapsed() < Duration::from_secs(10), "it did not go on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+// Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue", "Merge modifications".
+#[test]
+fn block_wins_over_retry_over_continue() {
+    let change = |args: Value| json!({"action": "continue", "modified": {"args": args}});
+    let retry = json!({"action": "retry", "delay": 5});
+    let block = json!({"action": "block", "reason": "no"});
+    let answer = answered(&[change(json!({"command": "ls", "timeout": 1})), change(json!({"timeout": 2}))]);
+    assert_eq!(answer["finalOutput"]["modified"]["args"], json!({"command": "ls", "timeout": 2}));
+    assert_eq!(answered(&[change(json!({})), retry.clone()])["finalOutput"]["action"], "retry");
+    assert_eq!(answered(&[retry, change(json!({})), block])["finalOutput"]["action"], "block");
+}
+
+// Seed 003, "Hook Execution Flow": "Sort by Priority".
+#[test]
+fn lower_priority_numbers_come_first() {
+    let test = TestContext::new();
+    let hook = |reason: &str, priority: i32| {
+        let mut hook = pre_tool(&says(&json!({"action": "block", "reason": reason})));
+        hook["config"] = json!({"priority": priority});
+        hook
+    };
+    let hooks = registered(&[hook("later", 10), hook("earlier", 1)]);
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &hooks, &call("ls"));
+    assert_eq!(answer["finalOutput"]["reason"], "earlier");
+}
+
+// Seed 003, "Timeout Handling".
+#[test]
+fn a_hook_that_times_out_is_a_continue_with_a_warning() {
+    let test = TestContext::new();
+    let mut hook = pre_tool("sleep 30");
+    hook["config"] = json!({"timeout": 50});
+    let change = pre_tool(&says(&json!({"action": "continue", "modified": {"args": {"command": "x"}}})));
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook.clone(), change]), &call("ls"));
+    assert_eq!(
+        (&answer["decision"], &answer["finalOutput"]["modified"]["args"]["command"]),
+        (&json!("none"), &json!("x"))
+    );
+    assert_eq!(answer["errors"][0]["message"], "Hook timed out after 50ms");
+    let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
+    assert_eq!(answer["decision"], "none");
+    assert!(answer["finalOutput"]["modified"].is_null(), "the original input");
+}
+
+// Seed 003, "Error Handling": `config: { failBehavior: "block" }`.
+#[test]
+fn fail_behavior_block_blocks_on_error_and_continue_does_not() {
+    let test = TestContext::new();
+    for (behavior, decision) in [("continue", "none"), ("block", "deny")] {
+        let mut hook = pre_tool("exit 1");
+        hook["config"] = json!({"failBehavior": behavior});
+        let answer = fire_profile(&test, "a3s", "PreToolUse", &registered(&[hook]), &call("ls"));
+        assert_eq!(answer["decision"], decision, "{behavior}");
+    }
+    assert_eq!(guarded("exit 1", &json!({}))["decision"], "none");
+    assert_eq!(guarded("exit 1", &json!({"fail": "closed"}))["decision"], "deny");
+}
+
+// Seed 003, "Input validation": "All hook responses validated", "must match expected schema".
+#[test]
+fn a_response_that_is_not_valid_does_not_change_anything() {
+    for answer in [
+        json!({"action": "explode"}),
+        json!({"action": "continue", "modified": {"args": "text"}}),
+        json!({"acton": "block"}),
+    ] {
+        let outcome = guarded(&says(&answer), &json!({}));
+        assert_eq!(
+            (&outcome["decision"], &outcome["tool_input"]),
+            (&json!("none"), &Value::Null),
+            "{answer}"
+        );
+        assert_eq!(outcome["trace"][0]["status"], "failed", "{answer}");
+    }
+}
+
+/// Seed 003's own file.
+fn default_configuration() -> Value {
+    json!({
+      "hooks": {
+        "enabled": true,
+        "maxHooksPerEvent": 10,
+        "maxTotalHooks": 50,
+        "defaultTimeout": 5000,
+        "failBehavior": "continue",
+        "auditLevel": "info"
+      }
+    })
+}
+
+// Seed 003, "Default Hook Configuration".
+#[test]
+fn default_hook_configuration_is_what_holds_without_it() {
+    let (dir, env) = (std::path::PathBuf::from("/"), std::collections::BTreeMap::new());
+    let around = Around { dir: &dir, home: None, env: &env };
+    let loaded = load::settings("hooks.json", &default_configuration().to_string(), &around);
+    assert_eq!((loaded.problems, loaded.warnings), (vec![], vec![]));
+    let named = loaded.defaults;
+    assert_eq!(named, load::Defaults { timeout: Some(Duration::from_secs(5)), ..load::Defaults::default() });
+    assert_eq!((named.limits.hooks_per_event, named.limits.hooks), (10, 50));
+    assert_eq!((named.fail, named.audit, named.enabled), (Fail::Open, AuditLevel::Info, true));
+
+    let text = default_configuration().to_string();
+    let settings =
+        |text: &str| read(find("a3s").unwrap(), &[Layer { source: Source::User, name: "hooks.json", text }]);
+    let (named, without) = (settings(&text), settings("{}"));
+    assert_eq!((&named.problems, named.enabled), (&vec![], true));
+    assert_eq!((named.limits.per_event, named.limits.total), (Some(10), Some(50)));
+    assert_eq!((named.limits, named.enabled), (without.limits, without.enabled));
+}
+
+// Seed 003, "Default Hook Configuration": what each key does.
+#[test]
+fn each_key_of_the_configuration_has_an_effect() {
+    let with = |key: &str, value: Value, hooks: &[Value]| {
+        let mut settings = default_configuration();
+        settings["hooks"][key] = value;
+        settings["hooks"]["registered"] = json!(hooks);
+        fire_profile(&TestContext::new(), "a3s", "PreToolUse", &settings, &call("ls"))
+    };
+    let block = pre_tool(&says(&json!({"action": "block", "reason": "no"})));
+    assert_eq!(with("enabled", json!(true), std::slice::from_ref(&block))["decision"], "deny");
+    assert_eq!(with("enabled", json!(false), std::slice::from_ref(&block))["decision"], "none");
+    let eleven = vec![pre_tool("true"); 11];
+    let count = |answer: Value| answer["trace"].as_array().unwrap().len();
+    assert_eq!(count(with("enabled", json!(true), &eleven)), 10);
+    assert_eq!(count(with("maxHooksPerEvent", json!(3), &eleven)), 3);
+    assert_eq!(count(with("maxTotalHooks", json!(2), &eleven)), 2);
+    let slow = with("defaultTimeout", json!(50), &[pre_tool("sleep 30")]);
+    assert_eq!(slow["errors"][0]["message"], "Hook timed out after 50ms");
+    assert_eq!(with("failBehavior", json!("block"), &[pre_tool("exit 1")])["decision"], "deny");
+    assert_eq!(with("failBehavior", json!("continue"), &[pre_tool("exit 1")])["decision"], "none");
+}
+
+// Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves its trace.
+#[test]
+fn the_audit_trail_says_what_each_hook_did() {
+    let test = TestContext::new();
+    let block = json!({"id": "blocks", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "block", "reason": "no"}))});
+    let change = json!({"id": "changes", "on": "PreToolUse", "match": "Bash", "dialect": "a3s", "command": says(&json!({"action": "continue", "modified": {"args": {"command": "ls -a"}}}))});
+    test.write(
+        "home/tenterhook.yaml",
+        &json!({"hooks": {"auditLevel": "verbose", "list": [block, change]}}).to_string(),
+    );
+    test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
+    let outcome = test.ledger()[0]["outcome"].clone();
+    let trace = outcome["trace"].as_array().unwrap();
+    let steps: Vec<_> =
+        trace.iter().map(|step| (step["by"].as_str().unwrap(), step["status"].as_str().unwrap())).collect();
+    assert_eq!(steps, [("hook:blocks", "ran"), ("hook:changes", "ran")]);
+    assert!(trace.iter().all(|step| step["took_us"].as_u64().unwrap() > 0), "{trace:?}");
+    assert_eq!(outcome["reasons"], json!([{"by": "hook:blocks", "said": "no"}]));
+    assert_eq!(outcome["modifications"][0]["by"], "hook:changes");
+}
+
+// Seed 003, "Audit Trail": `setHookAuditLevel`. A level that has no effect yet is said to have none.
+#[test]
+fn an_audit_level_that_has_no_effect_is_said_to_have_none() {
+    let test = TestContext::new();
+    test.write("home/tenterhook.yaml", "hooks: {auditLevel: verbose}\n");
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 0);
+    assert!(ran.stdout.contains("`auditLevel` is always `info` for now"), "{}", ran.stdout);
+}
+
+// Seed 003, "Per-Hook Configuration".
+#[test]
+fn per_hook_configuration() {
+    let text = registered(&[json!({
+        "event": "PreToolUse", "command": "x",
+        "config": {"priority": 10, "timeout": 3000, "async": false, "failBehavior": "block"},
+    })])
+    .to_string();
+    let settings =
+        read(find("a3s").unwrap(), &[Layer { source: Source::User, name: "hooks.json", text: &text }]);
+    assert_eq!(settings.problems, []);
+    let entry = &settings.entries[0];
+    assert_eq!(
+        (entry.priority, entry.timeout, entry.is_async, entry.fail_closed),
+        (10, Some(3000.0), false, true)
+    );
+}
+
+// Seed 003, "Permission Escalation Hook", as a program.
+#[test]
+fn permission_escalation_hook() {
+    let test = TestContext::new();
+    let block = says(&json!({"action": "block", "reason": "User denied permission"}));
+    one_hook(
+        &test,
+        &json!({"on": "PermissionRequest", "match": {"tool": "Bash"}, "dialect": "a3s", "command": block}),
+    );
+    let mut input: Value = serde_json::from_str(&test.bash("ls")).unwrap();
+    input["hook_event_name"] = json!("PermissionRequest");
+    let ran = test.run_with(&["hook", "claude-code", "PermissionRequest"], input.to_string().as_bytes());
+    let decision = ran.json()["hookSpecificOutput"]["decision"].clone();
+    assert_eq!(decision, json!({"behavior": "deny", "message": "User denied permission"}));
+}
+
+// Seed 003, "Post-execution hooks": "PostToolUse hooks are fire-and-forget (don't block)".
+#[test]
+fn a_block_after_the_tool_has_run_blocks_nothing() {
+    let test = TestContext::new();
+    let mut hook = pre_tool(&says(&json!({"action": "block", "reason": "too late"})));
+    hook["event"] = json!("PostToolUse");
+    let answer = fire_profile(&test, "a3s", "PostToolUse", &registered(&[hook]), &call("ls"));
+    assert_eq!(answer["decision"], "none");
+}

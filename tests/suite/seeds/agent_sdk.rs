@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Seed 000: hooks of the Claude Agent SDK: configuration, inputs, outputs, matchers, times.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tenterhook_engine::{Engine, Hook, say};
+use tenterhook_event::EventKind::{PostTool, PreTool};
+use tenterhook_event::{Decision, Flow, Status};
+use tenterhook_harness::dialect;
+
+use super::{Notes, arg, fire, fire_profile, json_file, name, one_hook, says, tool};
+use crate::context::TestContext;
+
+// Seed 000, "Hook Configuration".
+#[tokio::test]
+async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
+    let (before, after) = (Notes::new(), Notes::new());
+    let (writing, completed) = (before.clone(), after.clone());
+    let engine = Engine::builder()
+        .on(PreTool)
+        .matching("Write")
+        .timeout(Duration::from_mins(1))
+        .run(move |event| {
+            writing.add(arg(&event, "file_path"));
+            async { say::nothing() }
+        })
+        .on(PostTool)
+        .run(move |event| {
+            completed.add(name(&event));
+            async { say::nothing() }
+        })
+        .build()
+        .unwrap();
+    for (kind, name) in [(PreTool, "Write"), (PreTool, "Read"), (PostTool, "Write"), (PostTool, "Read")] {
+        let outcome = fire(&engine, tool(kind, name, json!({"file_path": format!("/{name}")}))).await;
+        assert_eq!((outcome.decision, outcome.flow), (Decision::None, Flow::Go), "`continue: true`");
+    }
+    assert_eq!(before.all(), ["/Write"]);
+    assert_eq!(after.all(), ["Write", "Read"]);
+}
+
+// Seed 000, "Hook Input Types".
+#[test]
+fn hook_input_types_reach_a_hook_as_they_are() {
+    let of_each = json!({"session_id": "s-1", "transcript_path": "/t.jsonl", "cwd": "/"});
+    for (event, fields) in [
+        (
+            "PreToolUse",
+            json!({"permission_mode": "default", "tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "t-1"}),
+        ),
+        (
+            "PostToolUse",
+            json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_response": {"content": "x"}, "tool_use_id": "t-1"}),
+        ),
+        (
+            "SubagentStop",
+            json!({"stop_hook_active": false, "agent_id": "a-1", "agent_transcript_path": "/a.jsonl"}),
+        ),
+        ("UserPromptSubmit", json!({"prompt": "go"})),
+        ("SessionStart", json!({"source": "startup"})),
+        ("SessionEnd", json!({"reason": "other"})),
+        ("Stop", json!({"stop_hook_active": true})),
+        ("PreCompact", json!({"trigger": "manual", "custom_instructions": null})),
+    ] {
+        let test = TestContext::new();
+        let got = test.path("got.json");
+        one_hook(
+            &test,
+            &json!({"on": event, "dialect": "claude", "command": format!("cat > '{}'", got.display())}),
+        );
+        let mut input = of_each.clone();
+        input["hook_event_name"] = json!(event);
+        input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let ran = test.run_with(&["hook", "claude-code", event], input.to_string().as_bytes());
+        assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{event}: {}", ran.stderr);
+        assert_eq!(json_file(&got), input, "{event}");
+    }
+}
+
+/// What Tenterhook answers Claude Code when its only hook prints this.
+fn reply(event: &str, fields: &Value, answer: &Value) -> Value {
+    let test = TestContext::new();
+    one_hook(&test, &json!({"on": event, "dialect": "claude", "command": says(answer)}));
+    let mut input = json!({"hook_event_name": event, "session_id": "s", "cwd": "/"});
+    input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let ran = test.run_with(&["hook", "claude-code", event], input.to_string().as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    if ran.stdout.is_empty() { Value::Null } else { ran.json() }
+}
+
+fn read_call() -> Value {
+    json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "t-1"})
+}
+
+// Seed 000, "Basic Output".
+#[test]
+fn basic_output_is_heard_field_by_field() {
+    let prompt = json!({"prompt": "go"});
+    let of = |answer: Value| reply("UserPromptSubmit", &prompt, &answer);
+    assert_eq!(of(json!({"continue": true})), Value::Null);
+    assert_eq!(
+        of(json!({"continue": false, "stopReason": "enough"})),
+        json!({"continue": false, "stopReason": "enough"})
+    );
+    assert_eq!(of(json!({"suppressOutput": true})), json!({"suppressOutput": true}));
+    assert_eq!(of(json!({"systemMessage": "hello"})), json!({"systemMessage": "hello"}));
+    assert_eq!(
+        of(json!({"decision": "approve", "reason": "fine"})),
+        Value::Null,
+        "nothing to skip at a prompt"
+    );
+    let block = json!({"decision": "block", "reason": "no"});
+    assert_eq!(of(block.clone()), block);
+}
+
+// Seed 000, "PreToolUse Specific Output".
+#[test]
+fn pre_tool_use_specific_output_decides_and_changes() {
+    for decision in ["allow", "deny", "ask"] {
+        let specific = json!({"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": "r"});
+        let answer = reply("PreToolUse", &read_call(), &json!({"hookSpecificOutput": specific}));
+        assert_eq!(answer["hookSpecificOutput"], specific);
+    }
+    let changed = json!({"hookEventName": "PreToolUse", "updatedInput": {"file_path": "/b"}});
+    let answer = reply("PreToolUse", &read_call(), &json!({"hookSpecificOutput": changed}));
+    assert_eq!(answer, json!({"hookSpecificOutput": changed}));
+}
+
+// Seed 000, "PostToolUse Specific Output".
+#[test]
+fn post_tool_use_specific_output_adds_context_and_changes_what_an_mcp_tool_returned() {
+    let mut call = json!({"tool_name": "mcp__web__get", "tool_input": {}, "tool_use_id": "t-1", "tool_response": "secret"});
+    let specific =
+        json!({"hookEventName": "PostToolUse", "additionalContext": "c", "updatedMCPToolOutput": "clean"});
+    let answer = reply("PostToolUse", &call, &json!({"hookSpecificOutput": specific}));
+    let expected =
+        json!({"hookEventName": "PostToolUse", "additionalContext": "c", "updatedToolOutput": "clean"});
+    assert_eq!(answer["hookSpecificOutput"], expected, "the client's newer name for the same");
+    call["tool_response"] = json!({"content": [{"type": "text", "text": "secret"}]});
+    let answer = reply("PostToolUse", &call, &json!({"hookSpecificOutput": specific}));
+    assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "c");
+}
+
+// Seed 000, "UserPromptSubmit Specific Output".
+#[test]
+fn user_prompt_submit_specific_output_adds_context() {
+    let specific = json!({"hookEventName": "UserPromptSubmit", "additionalContext": "c"});
+    let answer =
+        reply("UserPromptSubmit", &json!({"prompt": "go"}), &json!({"hookSpecificOutput": specific}));
+    assert_eq!(answer, json!({"hookSpecificOutput": specific}));
+}
+
+// Seed 000, "Hook Matchers".
+#[test]
+fn hook_matchers_select_the_same_tools_in_a_closure_and_in_a_settings_file() {
+    const TOOLS: [&str; 5] = ["Write", "Edit", "WriteAll", "mcp__web__get", "Bash"];
+    for (matcher, expected) in [
+        (Some("Write"), &["Write"][..]),
+        (Some("Write|Edit"), &["Write", "Edit"]),
+        (Some("mcp__*"), &["mcp__web__get"]),
+        (Some("*"), &TOOLS),
+        (None, &TOOLS),
+    ] {
+        for dialect in [dialect::NATIVE, dialect::find("claude").unwrap()] {
+            let (admits, warning) = dialect.matcher(matcher);
+            assert_eq!(warning, None, "{matcher:?}");
+            let hits =
+                TOOLS.into_iter().filter(|name| admits.admits(&tool(PreTool, name, json!({}))).is_ok());
+            assert_eq!(hits.collect::<Vec<_>>(), expected, "{matcher:?} in {}", dialect.name);
+        }
+    }
+}
+
+// Seed 000, "Hook Matchers", through the program.
+#[test]
+fn hook_matchers_in_a_settings_file_run_or_do_not() {
+    let test = TestContext::new();
+    let group = |matcher: &str| json!({"matcher": matcher, "hooks": [{"type": "command", "command": format!(": {matcher:?}")}]});
+    let groups = ["Write", "Write|Edit", "mcp__*", "*"].map(group);
+    let settings = json!({"hooks": {"PostToolUse": groups}});
+    for (name, expected) in [
+        ("Write", [true, true, false, true]),
+        ("Edit", [false, true, false, true]),
+        ("mcp__web__get", [false, false, true, true]),
+    ] {
+        let answer = fire_profile(&test, "claude", "PostToolUse", &settings, &json!({"tool_name": name}));
+        let matched: Vec<_> =
+            answer["plan"].as_array().unwrap().iter().map(|step| step["matched"] == true).collect();
+        assert_eq!(matched, expected, "{name}");
+    }
+}
+
+// Seed 000, "Timeouts".
+#[tokio::test]
+async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
+    assert_eq!(dialect::find("claude").unwrap().timeout, Duration::from_mins(1));
+    let hook = Hook::on("patient", PreTool).timeout(Duration::from_mins(2)).run(|_| async { say::nothing() });
+    assert_eq!(hook.timeout, Duration::from_mins(2));
+    let engine = Engine::builder()
+        .on(PreTool)
+        .id("slow")
+        .timeout(Duration::from_millis(20))
+        .run(|_| async {
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            say::deny("too late")
+        })
+        .build()
+        .unwrap();
+    let outcome = fire(&engine, tool(PreTool, "Bash", json!({}))).await;
+    assert_eq!((outcome.decision, outcome.trace[0].status), (Decision::None, Status::TimedOut));
+}
+
+// Seed 000, "Async Hooks".
+#[test]
+fn an_async_hook_goes_on_while_the_tool_runs() {
+    let test = TestContext::new();
+    let (go, done) = (test.path("go"), test.path("done"));
+    let script = test.write(
+        "slow.sh",
+        &format!(
+            "echo '{{\"async\": true, \"asyncTimeout\": 20000}}'\nwhile [ ! -e '{}' ]; do sleep 0.02; done\n: > '{}'\n",
+            go.display(),
+            done.display()
+        ),
+    );
+    one_hook(
+        &test,
+        &json!({"on": "PreToolUse", "match": "Bash", "dialect": "claude", "command": format!("sh '{}'", script.display())}),
+    );
+    let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{}", ran.stderr);
+    assert_eq!(test.ledger()[0]["outcome"]["trace"][0]["status"], "detached");
+    assert!(!done.exists(), "nobody waited for it");
+    std::fs::write(go, "").unwrap();
+    let started = Instant::now();
+    while !done.exists() {
+        assert!(started.elapsed() < Duration::from_secs(15), "it was ended with the call");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+// Seed 000, "4. Respect AbortSignal": `return { continue: false }`.
+#[tokio::test]
+async fn continue_false_on_abort_ends_the_turn() {
+    let engine =
+        Engine::builder().on(PreTool).run(|_| async { say::nothing().stop("aborted") }).build().unwrap();
+    let outcome = fire(&engine, tool(PreTool, "Bash", json!({}))).await;
+    assert_eq!(outcome.flow, Flow::Stop { reason: Some("aborted".into()) });
+    let answer = reply("PreToolUse", &read_call(), &json!({"continue": false, "stopReason": "aborted"}));
+    assert_eq!((&answer["continue"], &answer["stopReason"]), (&json!(false), &json!("aborted")));
+    let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+    assert_eq!(decision, "deny", "the client would still run the tool");
+}
+
+// Seed 000, "Available Hook Events".
+#[test]
+fn hooks_block_where_the_table_says_that_they_can() {
+    let block = json!({"decision": "block", "reason": "no"});
+    let prompt = reply("UserPromptSubmit", &json!({"prompt": "go"}), &block);
+    assert_eq!(prompt, block);
+    let before = reply("PreToolUse", &read_call(), &block);
+    assert_eq!(before["hookSpecificOutput"]["permissionDecision"], "deny");
+    let asked = reply("PermissionRequest", &read_call(), &block);
+    assert_eq!(asked["hookSpecificOutput"]["decision"], json!({"behavior": "deny", "message": "no"}));
+    for (event, fields) in [
+        ("SubagentStart", json!({"agent_id": "a", "agent_type": "x"})),
+        ("SessionStart", json!({"source": "startup"})),
+        ("SessionEnd", json!({"reason": "other"})),
+        ("Notification", json!({"message": "m"})),
+    ] {
+        assert_eq!(reply(event, &fields, &block), Value::Null, "{event}");
+    }
+}
