@@ -166,6 +166,21 @@ fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
 }
 
 #[test]
+fn a_deny_that_nobody_reads_is_still_a_deny() {
+    let test = TestContext::new();
+    let program = env!("CARGO_BIN_EXE_tenterhook");
+    let payload = test.write("payload.json", &test.bash("rm -rf /"));
+    for output in [">/dev/full", "| true"] {
+        let line = format!(
+            "set -o pipefail; '{program}' hook claude-code pre-tool-use < '{}' {output}",
+            payload.display()
+        );
+        let ran = test.finish(test.command(std::path::Path::new("/bin/bash"), &["-c", &line]), b"");
+        assert_eq!(ran.exit, 2, "{output}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn standard_input_that_is_never_closed_is_refused_in_time() {
     let test = TestContext::new();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));

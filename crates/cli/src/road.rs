@@ -12,6 +12,7 @@ use tenterhook_engine::{
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_ledger::{Leaf, Log};
 use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, Source, Surroundings};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::env::Env;
 use crate::error::CommandError;
@@ -87,7 +88,8 @@ impl Configuration {
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
-        Self { rules: loaded.rules, hooks, limits: settings.defaults.limits, problems, warnings }
+        let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
+        Self { rules: loaded.rules, hooks, limits, problems, warnings }
     }
 }
 
@@ -120,8 +122,7 @@ impl Road {
 
     /// Takes one call down the road.
     pub(crate) fn fire(&self, call: &Call) -> Result<Outcome, CommandError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(self.engine.fire(call)))
+        until_told_to_end(async { Ok(self.engine.fire(call).await) })
     }
 
     pub(crate) fn generation(&self) -> Arc<Generation> {
@@ -171,6 +172,9 @@ impl Recorder for LedgerRecorder {
     }
 }
 
+/// Harnesses wait a minute for us; all hooks of a call together get less.
+const LONGEST_CALL: Duration = Duration::from_secs(50);
+
 /// Harnesses wait a minute for us. A hook that may take longer would be cut off together with our
 /// answer, so it gets less.
 const LONGEST_HOOK: Duration = Duration::from_secs(45);
@@ -196,4 +200,28 @@ fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
         problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
         None
     })
+}
+
+/// Runs to the end, or until somebody ends us: then what was started is ended too. Observers that
+/// are still under way are not waited for.
+pub(crate) fn until_told_to_end<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(async {
+        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let [Ok(mut term), Ok(mut int), Ok(mut hup)] = signals.map(signal) else { return work.await };
+        tokio::select! {
+            result = work => result,
+            _ = term.recv() => Err(ended()),
+            _ = int.recv() => Err(ended()),
+            _ = hup.recv() => Err(ended()),
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
+fn ended() -> CommandError {
+    CommandError::unusable("ended by a signal before there was an answer")
 }

@@ -65,6 +65,19 @@ impl Terminal {
         tolerate_closed(out.write_all(stdout.as_bytes()).and_then(|()| out.flush()))
     }
 
+    /// The same for an answer that has to arrive: a closed output is an error here, and standard
+    /// output that was never opened as well.
+    pub(crate) fn reply(self, stdout: &str, stderr: &str) -> io::Result<()> {
+        // The reason on standard error is for people; nobody may be listening.
+        let _ = io::stderr().lock().write_all(stderr.as_bytes());
+        let mut rest = stdout.as_bytes();
+        while !rest.is_empty() {
+            let written = rustix::io::write(io::stdout(), rest)?;
+            rest = rest.get(written..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
     /// Whether a person could answer a question.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()

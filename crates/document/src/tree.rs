@@ -115,8 +115,10 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Whole(value))
     }
 
+    /// A number that does not fit is a misfit of the entry it stands in, not of the file.
+    #[expect(clippy::cast_precision_loss, reason = "whoever wants a whole number refuses it")]
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-        i64::try_from(value).map(Value::Whole).map_err(|_| E::custom(format!("`{value}` is too large")))
+        Ok(i64::try_from(value).map_or(Value::Real(value as f64), Value::Whole))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {

@@ -22,6 +22,8 @@ pub struct Limits {
     pub retry_attempts: u32,
     /// How long asking again may take in all.
     pub retry_within: Duration,
+    /// How long all hooks of one call may take together, chains and retries included.
+    pub call_within: Duration,
 }
 
 /// A configuration.
@@ -67,7 +69,13 @@ pub enum RegisterError {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { hooks_per_event: 10, hooks: 50, retry_attempts: 3, retry_within: Duration::from_secs(10) }
+        Self {
+            hooks_per_event: 10,
+            hooks: 50,
+            retry_attempts: 3,
+            retry_within: Duration::from_secs(10),
+            call_within: Duration::from_mins(10),
+        }
     }
 }
 

@@ -58,6 +58,8 @@ impl Post {
             // A redirect could send the payload to somebody else.
             .max_redirects(0)
             .http_status_as_error(false)
+            // The environment must not choose who answers for a hook.
+            .proxy(None)
             .build()
             .into();
         let mut request = agent.post(&self.url).header("content-type", "application/json");

@@ -24,6 +24,9 @@ const GRACE: Duration = Duration::from_millis(25);
 /// How long a killed program may take to be gone.
 const GONE: Duration = Duration::from_millis(10);
 
+/// The longest line in which a program can say that it goes on by itself.
+const FIRST_LINE: usize = 4096;
+
 /// A program to run once.
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -193,7 +196,7 @@ async fn drain(
     pipe: &mut Option<impl AsyncRead + Unpin>,
     kept: &mut Vec<u8>,
     limit: usize,
-    detaches: Option<Detaches>,
+    mut detaches: Option<Detaches>,
 ) -> std::io::Result<Option<Duration>> {
     let Some(pipe) = pipe else { return Ok(None) };
     let mut buffer = vec![0; 16 * 1024];
@@ -204,6 +207,10 @@ async fn drain(
         kept.extend(bytes.iter().take(room));
         if let Some(limit) = detaches.and_then(|detaches| detaches(kept)) {
             return Ok(Some(limit));
+        }
+        // Only a first line says so; what is longer is not read again and again.
+        if kept.len() > FIRST_LINE || bytes.contains(&b'\n') {
+            detaches = None;
         }
     }
 }
@@ -226,7 +233,14 @@ pub fn start_detached(spec: &Spec) -> Result<(), String> {
         .process_group(0)
         .spawn()
         .map_err(failed)?;
-    watch(child.id(), spec.limit)
+    let id = child.id();
+    reap(child);
+    watch(id, spec.limit)
+}
+
+/// Waits for a program that nobody else waits for, so that nothing of it stays behind.
+fn reap(mut child: std::process::Child) {
+    std::thread::spawn(move || child.wait());
 }
 
 /// Ends a process group when its time is over, whether we are still there or not. It leaves as soon
@@ -241,7 +255,7 @@ fn watch(group: u32, limit: Duration) -> Result<(), String> {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
-        .map(drop)
+        .map(reap)
         .map_err(|error| format!("nobody could be found to end it in time: {error}"))
 }
 

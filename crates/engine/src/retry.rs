@@ -26,18 +26,19 @@ pub(crate) struct Settled {
 /// Runs the selected hooks, and those again that ask for it.
 pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Settled {
     let Selected { hooks, failed } = selected;
-    let mut answers = run::all(&hooks, call).await.answers;
-    let deadline = Instant::now() + limits.retry_within;
+    let end = Instant::now() + limits.call_within;
+    let mut answers = run::all(&hooks, call, end).await.answers;
+    let deadline = end.min(Instant::now() + limits.retry_within);
     for attempt in 1.. {
         let Some(delay) = longest_delay(&answers) else { break };
-        if attempt >= limits.retry_attempts || Instant::now() + delay > deadline {
+        if attempt >= limits.retry_attempts || delay > deadline.saturating_duration_since(Instant::now()) {
             for answer in &mut answers {
                 give_up(answer, attempt);
             }
             break;
         }
         tokio::time::sleep(delay).await;
-        again(&mut answers, &hooks, call).await;
+        again(&mut answers, &hooks, call, end).await;
     }
     settle(answers, failed)
 }
@@ -52,13 +53,19 @@ fn longest_delay(answers: &[Answer]) -> Option<Duration> {
 }
 
 /// Asks those again that want it, with the rest of their chain; the others' answers stand.
-async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call) {
+async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call, deadline: Instant) {
     let wants = |at: &usize| {
         answers.iter().any(|answer| answer.at == *at && matches!(answer.heard.control, Control::Retry { .. }))
     };
     let units: Vec<_> = chain::units(hooks).into_iter().filter(|unit| unit.iter().any(wants)).collect();
-    answers.retain(|answer| !units.iter().any(|unit| unit.contains(&answer.at)));
-    answers.extend(run::some(hooks, &units, call).await);
+    for new in run::some(hooks, &units, call, deadline).await {
+        match answers.iter_mut().find(|old| old.at == new.at) {
+            // What a hook has objected to once is not unsaid by asking the others of its chain again.
+            Some(old) if old.heard.finding.decision > new.heard.finding.decision => {}
+            Some(old) => *old = new,
+            None => answers.push(new),
+        }
+    }
     answers.sort_by_key(|answer| answer.at);
 }
 

@@ -70,6 +70,8 @@ fn condition(hook: &Hook, event: &Event) -> Applies {
 fn failed(hook: &Hook, why: String) -> (Finding, Step) {
     let by = Origin::Hook(Arc::clone(&hook.id));
     let finding = match hook.fail {
+        // An observer decides nothing, not even by failing.
+        _ if hook.observes => Finding::silent(by.clone()),
         Fail::Open => Finding::silent(by.clone()),
         Fail::Closed => {
             Finding::decided(by.clone(), Decision::Deny, format!("the hook `{}` failed: {why}", hook.id))

@@ -4,12 +4,13 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tenterhook_event::{Event, EventKind};
+use tenterhook_event::Event;
 use tenterhook_profile::bus;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profiles::{SettingsFile, Stage};
+use crate::road::until_told_to_end;
 
 const EXAMPLES: &str = "\
 One JSON object a line on standard input, one on standard output for each, as it is done:
@@ -20,6 +21,9 @@ It ends when standard input is closed and every request is answered.
 Examples:
   tenterhook bus --settings ~/.llxprt/settings.json
   tenterhook bus --profile gemini --settings user=~/.gemini/settings.json --settings .gemini/settings.json";
+
+/// How many requests are worked on at the same time: each hook is a process with three pipes.
+const AT_ONCE: usize = 64;
 
 /// Serve LLxprt's hook message bus on standard input and output
 #[derive(Debug, clap::Args)]
@@ -37,37 +41,45 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let stage = Arc::new(Stage::new(&args.profile, &args.settings, &context.env)?);
     super::fire::report_problems(context, &stage)?;
     let base = super::fire::base(&args.profile)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(context, &stage, &base))?;
+    until_told_to_end(serve(context, &stage, &base))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(context: &Context, stage: &Arc<Stage>, base: &Event) -> Result<(), CommandError> {
     let (send, mut lines) = tokio::sync::mpsc::unbounded_channel();
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
+        // A line that is no text is a request that cannot be read, not the end of all requests.
+        for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
         }
     });
     // Requests are answered side by side: a slow hook of one does not hold up the next.
     let mut under_way = tokio::task::JoinSet::new();
+    let turns = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
     loop {
         tokio::select! {
             line = lines.recv() => match line {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
-                    let (stage, base) = (Arc::clone(stage), base.clone());
-                    under_way.spawn(async move { answer(&stage, &base, &line).await });
+                    let (stage, base, turns) = (Arc::clone(stage), base.clone(), Arc::clone(&turns));
+                    under_way.spawn(async move {
+                        let _turn = turns.acquire().await;
+                        answer(&stage, &base, &line).await
+                    });
                 }
                 None => break,
             },
-            Some(done) = under_way.join_next() => print(context, done)?,
+            Some(done) = under_way.join_next() => if !print(context, done)? {
+                return Ok(());
+            },
         }
     }
     while let Some(done) = under_way.join_next().await {
-        print(context, done)?;
+        if !print(context, done)? {
+            return Ok(());
+        }
     }
     Ok(())
 }
@@ -83,12 +95,16 @@ async fn answer(stage: &Stage, base: &Event, line: &str) -> serde_json::Value {
     }
 }
 
+/// Whether there is still somebody who reads the answers.
 fn print(
     context: &Context,
     done: Result<serde_json::Value, tokio::task::JoinError>,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let message = done.map_err(|error| CommandError::failed(error.to_string()))?;
-    context.terminal.exactly(&format!("{message}\n"), "")
+    match context.terminal.reply(&format!("{message}\n"), "") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
+    }
 }
 
 /// An id for a request that has none; without randomness it is merely not unique.
@@ -97,6 +113,3 @@ fn random() -> u128 {
     let _ = getrandom::fill(&mut bytes);
     u128::from_ne_bytes(bytes)
 }
-
-/// The kind is the profile's to say.
-pub(super) const UNKNOWN: EventKind = EventKind::Other;

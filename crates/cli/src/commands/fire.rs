@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_event::Event;
+use tenterhook_event::{Event, EventKind};
 use tenterhook_harness::Harness;
 use tenterhook_ledger::Log;
 use tenterhook_profile::Level;
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::{Fired, SettingsFile, Stage};
-use crate::road::{Memory, Road};
+use crate::road::{Memory, Road, until_told_to_end};
 use crate::terminal::tame;
 
 const EXAMPLES: &str = "\
@@ -118,15 +118,15 @@ pub(super) fn fire_profile(
     }
     report_problems(context, &stage)?;
     let base = base(profile)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let fired = runtime.block_on(stage.fire(event, &input, &base));
+    let fired = until_told_to_end(async { Ok(stage.fire(event, &input, &base).await) })?;
     Ok((stage, fired))
 }
 
 /// What every event of a profile starts from.
 pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
     let door = Context::bare_door()?;
-    Ok(Event::new(door.id, door.ts, profile, super::bus::UNKNOWN, ""))
+    // The kind and the name are the profile's to say.
+    Ok(Event::new(door.id, door.ts, profile, EventKind::Other, ""))
 }
 
 /// Says on standard error what in the settings cannot be used: nothing is silent.

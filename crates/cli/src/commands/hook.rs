@@ -33,10 +33,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     // From here on a failure is an answer to the harness: what can be prevented is prevented.
     let reply = answer(context, harness, &args.event)
         .unwrap_or_else(|error| harness.refuse(&args.event, &error.message));
-    match context.terminal.exactly(&reply.stdout, &reply.stderr) {
+    match context.terminal.reply(&reply.stdout, &reply.stderr) {
         Ok(()) => Ok(ExitCode::from(reply.exit)),
         // An answer that does not reach the harness counts as none; only the exit code is left.
-        Err(error) => Err(CommandError { exit: 2, ..error }),
+        Err(error) => Err(CommandError::unusable(format!("the reply could not be written: {error}"))),
     }
 }
 

@@ -201,6 +201,38 @@ async fn retry_asks_again_and_then_takes_the_answer() {
 }
 
 #[tokio::test]
+async fn a_retry_in_a_chain_does_not_unsay_an_earlier_deny() {
+    let (denied, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let engine = Engine::builder().on(EventKind::PreTool).chain("c").run(move |_| {
+        let first = denied.fetch_add(1, Ordering::Relaxed) == 0;
+        async move { if first { say::deny("no") } else { say::nothing() } }
+    });
+    let engine = engine.on(EventKind::PreTool).chain("c").run(move |_| {
+        let first = asked.fetch_add(1, Ordering::Relaxed) == 0;
+        async move { if first { say::retry(Duration::from_millis(5)) } else { say::nothing() } }
+    });
+    let outcome = engine.build().unwrap().fire(&call("x")).await;
+    assert_eq!(outcome.decision, Decision::Deny);
+}
+
+#[tokio::test]
+async fn all_hooks_of_a_call_together_have_a_deadline() {
+    let slow = |_| async {
+        tokio::time::sleep(Duration::from_millis(80)).await;
+        say::nothing()
+    };
+    let limits = Limits { call_within: Duration::from_millis(100), ..Limits::default() };
+    let mut engine = Engine::builder().limits(limits);
+    for _ in 0..4 {
+        engine = engine.on(EventKind::PreTool).chain("c").fail(Fail::Closed).run(slow);
+    }
+    let started = std::time::Instant::now();
+    let outcome = engine.build().unwrap().fire(&call("x")).await;
+    assert!(started.elapsed() < Duration::from_millis(200), "{:?}", started.elapsed());
+    assert_eq!(outcome.decision, Decision::Deny, "the hooks that were cut off had to answer");
+}
+
+#[tokio::test]
 async fn retry_without_end_becomes_a_deny_that_says_so() {
     let engine =
         Engine::builder().on(EventKind::PreTool).run(|_| async { say::retry(Duration::from_millis(5)) });

@@ -60,6 +60,7 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
             &[]
         }
     };
+    repeated(&mut loaded, name, entries);
     for (key, value) in entries {
         if key.text() == Some("hooks") {
             hooks(&mut loaded, name, value, around);
@@ -71,11 +72,24 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     loaded
 }
 
+/// A key that stands twice: one of the two would silently not count.
+fn repeated(loaded: &mut Loaded, name: &str, entries: &[(Node, Node)]) {
+    for (at, (key, _)) in entries.iter().enumerate() {
+        if let Some(text) = key.text()
+            && entries.iter().take(at).any(|(other, _)| other.text() == Some(text))
+        {
+            let message = format!("`{text}` stands here a second time");
+            loaded.problems.push(Problem::new(name, key.spot, message).hint("put the two together"));
+        }
+    }
+}
+
 fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
     match &hooks.value {
         Value::List(items) => add_all(loaded, name, items, around),
         Value::Null => {}
         Value::Map(keys) => {
+            repeated(loaded, name, keys);
             for (key, value) in keys.iter().filter(|(key, _)| key.text() != Some("list")) {
                 if let Err(Misfit { spot, message }) = loaded.defaults.set(key, value) {
                     loaded.problems.push(Problem::new(name, spot, message));
@@ -103,6 +117,11 @@ fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
 fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>) {
     for item in items {
         let id = item.get("id").and_then(Node::text);
+        if !matches!(item.value, Value::Map(_)) {
+            let message = "a hook has to be a map: `{id: …, on: …, command: …}`";
+            loaded.problems.push(Problem::new(name, item.spot, message).hint(REFUSED));
+            continue;
+        }
         let hook = read::<entry::Entry>(item).and_then(|entry| entry.hook(item, &loaded.defaults, around));
         let admitted = hook.and_then(|(hook, warnings)| {
             let limits = &loaded.defaults.limits;

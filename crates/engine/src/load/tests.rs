@@ -50,6 +50,22 @@ fn one_bad_entry_is_refused_alone_and_says_where() {
 }
 
 #[test]
+fn what_would_silently_not_count_is_pointed_out() {
+    for (text, hooks) in [
+        ("hooks:\n  list: [{id: a, on: stop, command: x}]\n  list: [{id: b, on: stop, command: x}]\n", 1),
+        ("hooks: [{id: a, on: stop, command: x}]\nhooks: {enabled: false}\n", 1),
+        ("hooks:\n  - [a, stop]\n  - {id: b, on: stop, command: x}\n", 1),
+        (
+            "hooks:\n  - {id: a, on: stop, command: x, priority: 9223372036854775808}\n  - {id: b, on: stop, command: x}\n",
+            1,
+        ),
+    ] {
+        let (ids, problems) = ids_and_problems(text);
+        assert_eq!((ids.len(), problems.len()), (hooks, 1), "{text}: {problems:?}");
+    }
+}
+
+#[test]
 fn a_file_that_is_empty_gives_no_hooks_and_no_problems() {
     for text in ["", "hooks:\n", "hooks: []\n", "hooks: {}\n"] {
         assert_eq!(ids_and_problems(text), (vec![], vec![]), "{text}");

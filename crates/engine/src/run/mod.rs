@@ -11,11 +11,12 @@ mod http;
 mod inprocess;
 
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use tenterhook_event::{Call, Decision, Event, Finding, Origin, Status, Step};
 use tenterhook_harness::dialect::{Control, Heard};
+use tokio::time::Instant;
 
 use crate::{Fail, Hook, Runner, chain};
 
@@ -44,19 +45,26 @@ enum Failure {
 /// A call as hooks are given it.
 struct Asked<'a> {
     call: &'a Call,
+    /// When the call has to be answered, whatever its hooks were promised.
+    deadline: Instant,
     /// Closures outlive a borrow of the call, so they share one copy of its event, made if needed.
     event: OnceLock<Arc<Event>>,
 }
 
 /// Runs the selected hooks.
-pub(crate) async fn all(selected: &[Arc<Hook>], call: &Call) -> Ran {
+pub(crate) async fn all(selected: &[Arc<Hook>], call: &Call, deadline: Instant) -> Ran {
     let units = chain::units(selected);
-    Ran { answers: some(selected, &units, call).await }
+    Ran { answers: some(selected, &units, call, deadline).await }
 }
 
 /// Runs some of the selected hooks, put into units already.
-pub(crate) async fn some(selected: &[Arc<Hook>], units: &[Vec<usize>], call: &Call) -> Vec<Answer> {
-    let asked = Asked::new(call);
+pub(crate) async fn some(
+    selected: &[Arc<Hook>],
+    units: &[Vec<usize>],
+    call: &Call,
+    deadline: Instant,
+) -> Vec<Answer> {
+    let asked = Asked::new(call, deadline);
     let mut answers: Vec<Answer> = match units {
         [] => Vec::new(),
         // One unit needs no joining, and this is the usual case.
@@ -78,7 +86,7 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
         let Some(hook) = selected.get(at) else { continue };
         let (heard, step) = match &changed {
             None => one(hook, asked).await,
-            Some(call) => one(hook, &Asked::new(call)).await,
+            Some(call) => one(hook, &Asked::new(call, asked.deadline)).await,
         };
         if unit.len() > 1 {
             let next = chain::after(changed.as_ref().unwrap_or(asked.call), &heard.finding);
@@ -87,6 +95,9 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
         let skips = heard.control == Control::Skip;
         answers.push(Answer { at, heard, step });
         if skips {
+            answers.extend(
+                unit.iter().filter(|rest| **rest > at).filter_map(|rest| passed_over(selected, *rest)),
+            );
             break;
         }
     }
@@ -94,9 +105,11 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
 }
 
 async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
-    let started = Instant::now();
+    let started = std::time::Instant::now();
+    let limit = hook.timeout.min(asked.deadline.saturating_duration_since(Instant::now()));
     let by = Origin::Hook(Arc::clone(&hook.id));
-    let result = if hook.observes { observe(hook, asked) } else { wait(hook, asked, by.clone()).await };
+    let result =
+        if hook.observes { observe(hook, asked) } else { wait(hook, asked, by.clone(), limit).await };
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let (heard, status, note) = match result {
         Ok(heard) => {
@@ -108,7 +121,7 @@ async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
         }
         Err(failure) => {
             let (status, why) = match failure {
-                Failure::TimedOut => (Status::TimedOut, format!("no answer within {:?}", hook.timeout)),
+                Failure::TimedOut => (Status::TimedOut, format!("no answer within {limit:?}")),
                 Failure::Failed(why) => (Status::Failed, why),
             };
             (failed(hook, by.clone(), &why).into(), status, Some(why))
@@ -118,13 +131,13 @@ async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
     (heard, step)
 }
 
-async fn wait(hook: &Hook, asked: &Asked<'_>, by: Origin) -> Result<Heard, Failure> {
+async fn wait(hook: &Hook, asked: &Asked<'_>, by: Origin, limit: Duration) -> Result<Heard, Failure> {
     let call = asked.call;
     match &hook.runner {
-        Runner::InProcess(f) => inprocess::run(f.as_ref(), asked.event(), hook.timeout).await,
-        Runner::Command(command) => command::run(command, call, by, hook.timeout).await,
+        Runner::InProcess(f) => inprocess::run(f.as_ref(), asked.event(), limit).await,
+        Runner::Command(command) => command::run(command, call, by, limit).await,
         #[cfg(feature = "http")]
-        Runner::Http(http) => http::run(http, call, by, hook.timeout).await,
+        Runner::Http(http) => http::run(http, call, by, limit).await,
     }
 }
 
@@ -142,13 +155,21 @@ fn observe(hook: &Hook, asked: &Asked<'_>) -> Result<Heard, Failure> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(call: &'a Call) -> Self {
-        Self { call, event: OnceLock::new() }
+    fn new(call: &'a Call, deadline: Instant) -> Self {
+        Self { call, deadline, event: OnceLock::new() }
     }
 
     fn event(&self) -> Arc<Event> {
         Arc::clone(self.event.get_or_init(|| Arc::new(self.call.event.clone())))
     }
+}
+
+/// What there is to say about a hook of a chain that was skipped.
+fn passed_over(selected: &[Arc<Hook>], at: usize) -> Option<Answer> {
+    let by = Origin::Hook(Arc::clone(&selected.get(at)?.id));
+    let note = Some("an earlier hook of its chain said to skip it".to_owned());
+    let step = Step { by: by.clone(), status: Status::Skipped, decision: Decision::None, took_us: 0, note };
+    Some(Answer { at, heard: Finding::silent(by).into(), step })
 }
 
 /// Failure is a decision, not an accident.

@@ -77,8 +77,12 @@ fn hear(dialect: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result
             Ok(Finding { reason, message, ..Finding::silent(by) }.into())
         }
         (Some(Action::Retry), None) => {
-            let delay = delay.filter(|delay| *delay != 0.0).map(|delay| dialect.duration(delay));
-            let delay = delay.transpose().map_err(Misheard)?.unwrap_or(RETRY);
+            // A time nobody can wait for is as good as for ever: the engine gives up, and says so.
+            let delay = match delay.filter(|delay| *delay != 0.0) {
+                None => RETRY,
+                Some(delay) if delay > 0.0 => dialect.duration(delay).unwrap_or(Duration::MAX),
+                Some(delay) => dialect.duration(delay).map_err(Misheard)?,
+            };
             Ok(Heard {
                 finding: Finding { reason, ..Finding::silent(by) },
                 control: Control::Retry { delay },

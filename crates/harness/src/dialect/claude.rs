@@ -25,6 +25,8 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// How long a hook that went into the background may go on when it does not say (`asyncTimeout`).
 /// The client's documents name no number.
 const DETACHED: Duration = Duration::from_secs(15);
+/// However long it asks for.
+const DETACHED_AT_MOST: Duration = Duration::from_mins(10);
 
 /// Longer first lines are answers, not `{"async": true}`; they are not read again and again.
 const DETACHING_LINE: usize = 4096;
@@ -40,7 +42,7 @@ pub(super) fn detaches(stdout: &[u8]) -> Option<Duration> {
 }
 
 fn background(output: &HookOutput) -> Option<Duration> {
-    let limit = output.async_timeout.map_or(DETACHED, Duration::from_millis);
+    let limit = output.async_timeout.map_or(DETACHED, Duration::from_millis).min(DETACHED_AT_MOST);
     (output.detached == Some(true)).then_some(limit)
 }
 
