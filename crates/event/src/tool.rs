@@ -89,6 +89,11 @@ const PATHS: &[&str] = &[
     "files",
     "paths",
     "file_paths",
+    "filename",
+    "fileName",
+    "filepath",
+    "relative_path",
+    "source",
 ];
 const CONTENTS: &[&str] = &[
     "content",
@@ -285,12 +290,37 @@ impl ToolCall {
     /// Every command the call would run.
     pub fn commands(&self) -> Vec<Command<'_>> {
         let roles = self.class.roles();
-        let one = roles.command.iter().filter_map(|key| self.args.get(key)).filter_map(command);
-        let many = roles.commands.iter().filter_map(|key| self.args.get(key)?.as_array()).flatten();
-        one.chain(many.filter_map(|item| {
-            command(item).or_else(|| roles.command.iter().find_map(|key| command(item.get(key)?)))
-        }))
-        .collect()
+        let mut commands = Vec::new();
+        for args in self.arguments() {
+            let words = args.get("args").filter(|_| !roles.command.is_empty());
+            let one = roles.command.iter().filter_map(|key| args.get(key));
+            commands.extend(one.filter_map(|value| with_words(value, words)));
+            let many = roles.commands.iter().filter_map(|key| args.get(key)?.as_array()).flatten();
+            commands.extend(many.filter_map(|item| {
+                let inner =
+                    || roles.command.iter().find_map(|key| with_words(item.get(key)?, item.get("args")));
+                command(item).or_else(inner)
+            }));
+        }
+        commands
+    }
+
+    /// Every text in some programming language that the call would run.
+    pub fn codes(&self) -> Vec<&str> {
+        match self.class {
+            ToolClass::Mcp | ToolClass::Other => self.texts(&["code"]),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The arguments, and those that somebody else's tool keeps one level deeper.
+    fn arguments(&self) -> impl Iterator<Item = &Value> {
+        let nested: &[&str] = match self.class {
+            ToolClass::Mcp | ToolClass::Other => &["arguments", "params", "parameters", "input"],
+            _ => &[],
+        };
+        let inner = nested.iter().filter_map(|key| self.args.get(key)).filter(|value| value.is_object());
+        std::iter::once(&self.args).chain(inner)
     }
 
     /// Every path the call names outside a command or patch.
@@ -326,10 +356,24 @@ impl ToolCall {
 
     fn texts(&self, keys: &[&str]) -> Vec<&str> {
         let mut found = Vec::new();
-        for key in keys {
-            collect(self.args.get(key), keys, &mut found);
+        for args in self.arguments() {
+            for key in keys {
+                collect(args.get(key), keys, &mut found);
+            }
         }
         found
+    }
+}
+
+/// `{"command": "rm", "args": ["-rf", "x"]}` is an argv in two pieces.
+fn with_words<'a>(value: &'a Value, words: Option<&'a Value>) -> Option<Command<'a>> {
+    let program = value.as_str().filter(|text| !text.contains(char::is_whitespace));
+    let words = words.and_then(Value::as_array).map(|words| words.iter().map(Value::as_str));
+    match (program, words.and_then(Iterator::collect::<Option<Vec<_>>>)) {
+        (Some(program), Some(words)) if !words.is_empty() => {
+            Some(Command::Argv(std::iter::once(program).chain(words).collect()))
+        }
+        _ => command(value),
     }
 }
 
@@ -389,6 +433,11 @@ mod tests {
             commands("run_commands", json!({"commands": ["a", {"command": "b"}, ["c", "d"]]})),
             ["Text(\"a\")", "Text(\"b\")", "Argv([\"c\", \"d\"])"]
         );
+        assert_eq!(
+            commands("mcp__term__run", json!({"command": "rm", "args": ["-r", "x"]})),
+            ["Argv([\"rm\", \"-r\", \"x\"])"]
+        );
+        assert_eq!(commands("mcp__term__run", json!({"arguments": {"command": "ls"}})), ["Text(\"ls\")"]);
         assert_eq!(commands("Read", json!({"command": "not a command here"})), [""; 0]);
         assert_eq!(commands("Bash", json!({"command": 7})), [""; 0]);
     }
@@ -402,6 +451,8 @@ mod tests {
             json!({"file_path": "f", "edits": [{"old_string": "x", "new_string": "y"}, {"new_string": "z"}]}),
         );
         assert_eq!((edit.paths(), edit.contents()), (vec!["f"], vec!["y", "z"]));
+        let nested = ToolCall::new("mcp__files__read", json!({"arguments": {"filename": "f"}, "code": "x"}));
+        assert_eq!((nested.paths(), nested.codes()), (vec!["f"], vec!["x"]));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod conditions;
 
+use conditions::Tell;
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
 
@@ -69,7 +70,7 @@ pub fn judge(event: &Event, facts: &Facts, rules: &RuleSet) -> Judgement {
 /// Says of every rule whether it matches, and why or why not.
 pub fn explain(event: &Event, facts: &Facts, rules: &RuleSet) -> Vec<RuleNote> {
     let note = |rule: &Rule| {
-        let (matched, verdict, why) = match verdict(rule, event, facts) {
+        let (matched, verdict, why) = match verdict(rule, event, facts, Tell::Why) {
             Verdict::Passes(why) => (false, rule.verdict, why),
             Verdict::Matches(why) => (true, rule.verdict, why),
             Verdict::Suspects(decision, why) => (true, decision, why),
@@ -82,7 +83,7 @@ pub fn explain(event: &Event, facts: &Facts, rules: &RuleSet) -> Vec<RuleNote> {
 /// What one rule says, if it matches, and what it matched on.
 pub(crate) fn finding(rule: &Rule, event: &Event, facts: &Facts) -> Option<(Finding, String)> {
     let by = Origin::Rule(rule.id.clone());
-    let (decision, reason, why) = match verdict(rule, event, facts) {
+    let (decision, reason, why) = match verdict(rule, event, facts, Tell::Nothing) {
         Verdict::Passes(_) => return None,
         Verdict::Matches(why) => {
             let plain = || format!("matched rule {} ({})", rule.id, rule.verdict);
@@ -93,9 +94,12 @@ pub(crate) fn finding(rule: &Rule, event: &Event, facts: &Facts) -> Option<(Find
     Some((Finding { nudge: rule.nudge.clone(), ..Finding::decided(by, decision, reason) }, why))
 }
 
-fn verdict(rule: &Rule, event: &Event, facts: &Facts) -> Verdict {
-    match rule.matcher.check(event, facts) {
-        Ok(why) => Verdict::Matches(why),
+fn verdict(rule: &Rule, event: &Event, facts: &Facts, tell: Tell) -> Verdict {
+    match rule.matcher.check(event, facts, tell) {
+        Ok(held) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why),
+        Ok(held) => {
+            Verdict::Suspects(Decision::Ask, format!("{}, if an unknown word is an option", held.why))
+        }
         Err(why) => {
             let suspicion = rule.unread.and_then(|decision| {
                 let found =

@@ -9,11 +9,12 @@ use fast_glob::glob_match;
 use crate::facts::overlap::overlap;
 use crate::facts::{PathFact, expand_braces};
 
-/// Globs on names.
+/// Globs on names: some that must match, some that must not.
 #[derive(Debug)]
 pub(crate) struct Names {
     texts: Vec<String>,
     globs: Vec<String>,
+    except: Vec<String>,
 }
 
 /// Globs on paths: some that must match, some that must not.
@@ -26,6 +27,8 @@ pub(crate) struct Paths {
 #[derive(Debug)]
 struct PathGlob {
     text: String,
+    /// How many bytes of it are not yet a pattern: a path that starts otherwise cannot match.
+    plain: usize,
     from: From,
 }
 
@@ -42,16 +45,24 @@ enum From {
 
 impl Names {
     pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
-        let mut globs = Vec::with_capacity(texts.len());
+        let (mut globs, mut except) = (Vec::with_capacity(texts.len()), Vec::new());
         for text in texts {
-            globs.extend(alternatives(text)?.iter().map(|glob| flat(glob).into_owned()));
+            let (list, text) = match text.strip_prefix('!') {
+                Some(rest) => (&mut except, rest),
+                None => (&mut globs, text.as_str()),
+            };
+            list.extend(alternatives(text)?.iter().map(|glob| flat(glob).into_owned()));
         }
-        Ok(Self { texts: texts.to_vec(), globs })
+        if globs.is_empty() && !except.is_empty() {
+            return Err("a list of names must name at least one to match".to_owned());
+        }
+        Ok(Self { texts: texts.to_vec(), globs, except })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
         let name = flat(name);
-        self.globs.iter().any(|glob| glob_match(glob, name.as_ref()))
+        let fits = |globs: &[String]| globs.iter().any(|glob| fits(glob, &name));
+        fits(&self.globs) && !fits(&self.except)
     }
 
     /// For people.
@@ -86,9 +97,13 @@ impl Paths {
         (!self.except.iter().any(|glob| glob.matches(path))).then_some(found.text.as_str())
     }
 
-    /// Letters that anything written out to match one of the globs would contain.
-    pub(crate) fn traces(&self) -> impl Iterator<Item = &str> {
-        self.wanted.iter().filter_map(|glob| trace(&glob.text))
+    /// The glob of which a text mentions every part that is long enough to be looked for.
+    pub(crate) fn mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
+        let found = self.wanted.iter().find(|glob| {
+            let mut parts = parts(&glob.text).peekable();
+            parts.peek().is_some() && parts.all(&contains)
+        });
+        found.map(|glob| glob.text.as_str())
     }
 
     /// For people.
@@ -109,7 +124,8 @@ impl PathGlob {
             text if text.starts_with("**/") => From::Anywhere,
             _ => From::Project,
         };
-        Self { text: text.to_owned(), from }
+        let plain = text.find(['*', '?', '[', '\\']).unwrap_or(text.len());
+        Self { text: text.to_owned(), plain, from }
     }
 
     fn form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
@@ -122,13 +138,35 @@ impl PathGlob {
     }
 
     fn matches(&self, path: &PathFact) -> bool {
-        self.form(path).is_some_and(|form| glob_match(&self.text, form))
+        let start = self.text.get(..self.plain).unwrap_or_default();
+        self.form(path).is_some_and(|form| form.starts_with(start) && glob_match(&self.text, form))
     }
 
     /// A pattern or an unknown part may stand for a path that matches.
     fn may_match(&self, path: &PathFact) -> bool {
-        (path.pattern || path.dynamic) && self.form(path).is_some_and(|form| overlap(&self.text, form))
+        // `find ~ -name '*.rs'` goes everywhere; that alone does not make it about all that is guarded
+        // by its directory, only about what is guarded by its name.
+        let by_directory = |form: &str| {
+            let Some((root, name)) = form.split_once("**") else { return false };
+            let wide = !name.is_empty() && root.len() < self.plain;
+            let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
+            wide && (bare || name.starts_with('*') && self.text.ends_with('*'))
+        };
+        // Most patterns begin with other letters; seeing that is far cheaper than looking for an overlap.
+        let begins_alike = |form: &str| {
+            let plain = form.find(['*', '?', '[']).unwrap_or(form.len()).min(self.plain);
+            self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
+        };
+        (path.pattern || path.dynamic)
+            && self
+                .form(path)
+                .is_some_and(|form| begins_alike(form) && !by_directory(form) && overlap(&self.text, form))
     }
+}
+
+/// Most globs on names are plain names.
+fn fits(glob: &str, name: &str) -> bool {
+    glob == name || glob.contains(['*', '?', '[', '\\']) && glob_match(glob, name)
 }
 
 /// Braces are opened here because overlaps are found without them.
@@ -164,10 +202,11 @@ fn flat(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
-/// The last part of a glob that is long enough to be looked for.
-fn trace(glob: &str) -> Option<&str> {
-    let runs = glob.rsplit('/').map(|part| part.split(['*', '?', '[', ']']).max_by_key(|run| run.len()));
-    runs.flatten().find(|run| run.len() >= 3)
+/// The letters of a glob that anything which matches it would contain, part by part.
+fn parts(glob: &str) -> impl Iterator<Item = &str> {
+    let runs =
+        glob.split('/').filter_map(|part| part.split(['*', '?', '[', ']']).max_by_key(|run| run.len()));
+    runs.filter(|run| run.len() >= 3)
 }
 
 fn listed(texts: &[String]) -> String {

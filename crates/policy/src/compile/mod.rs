@@ -43,9 +43,11 @@ pub(crate) struct Tools {
 pub(crate) struct Shell {
     pub(crate) program: Option<Names>,
     pub(crate) options: Vec<String>,
+    pub(crate) words: Vec<Names>,
     pub(crate) places: Vec<Place>,
     pub(crate) operand: Option<Paths>,
     pub(crate) path: Option<Paths>,
+    pub(crate) reads: Option<Paths>,
     pub(crate) input: Option<Paths>,
     pub(crate) pipes_into: Option<Names>,
 }
@@ -102,12 +104,19 @@ fn shell(wire: &wire::Shell) -> Result<Shell, String> {
     Ok(Shell {
         program: names(wire.program.as_ref())?,
         options: wire.option.as_ref().map(|options| options.0.clone()).unwrap_or_default(),
+        words: wire
+            .words
+            .as_ref()
+            .map(|words| words.0.iter().map(|word| Names::new(std::slice::from_ref(word))).collect())
+            .transpose()?
+            .unwrap_or_default(),
         places: operand
             .and_then(|operand| operand.place.as_ref())
             .map(|places| places.0.clone())
             .unwrap_or_default(),
         operand: paths(operand.and_then(|operand| operand.path.as_ref()))?,
         path: paths(wire.path.as_ref())?,
+        reads: paths(wire.reads.as_ref())?,
         input: paths(wire.input.as_ref())?,
         pipes_into: names(wire.pipes_into.as_ref())?,
     })

@@ -48,7 +48,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
         ground.fact(&found, cwd)
     });
     let paths = paths.collect();
-    let read = shell::read(&tool.commands(), &ground, cwd);
+    let read = shell::read(&tool.commands(), &tool.codes(), &ground, cwd);
     Facts { commands: read.commands, paths, unparsed: read.unparsed, unread: read.unread }
 }
 

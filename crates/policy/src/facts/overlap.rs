@@ -17,7 +17,7 @@ enum Token {
 }
 
 /// Whether a rule's pattern and a shell's pattern have a path in common. As in a shell, a
-/// wildcard of `shell` does not stand for a leading dot.
+/// wildcard of `shell` does not stand for a leading dot; `**` does, as it is what `find` goes through.
 pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
     let (rule, shell) = (tokens(rule), tokens(shell));
     if rule.len().max(shell.len()) > LONGEST {
@@ -43,7 +43,9 @@ pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
                 }
                 (mine, Some(many @ (Token::Some | Token::Any))) => {
                     at(&row, j + 1)
-                        || mine.is_some_and(|token| takes(many, token) && !hidden && at(&below, j))
+                        || mine.is_some_and(|token| {
+                            takes(many, token) && !(hidden && many == Token::Some) && at(&below, j)
+                        })
                 }
                 (Some(mine), Some(theirs)) => {
                     let same = mine == theirs

@@ -6,7 +6,21 @@ use serde::{Deserialize, Serialize};
 
 /// Stands for the home directory when nobody knows it, so that `~/x` still has a place.
 const SOME_HOME: &str = "/home/~";
-const TEMP: &[&str] = &["/tmp", "/var/tmp", "/var/folders"];
+const TEMP: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
+/// Directories in a home that hold only what can be fetched or built again.
+const CACHES: &[&str] = &[
+    "~/.cache",
+    "~/Library/Caches",
+    "~/.npm/_cacache",
+    "~/.npm/_npx",
+    "~/.cargo/registry",
+    "~/.cargo/git",
+    "~/.gradle/caches",
+    "~/.m2/repository",
+    "~/.yarn/cache",
+    "~/.bun/install/cache",
+    "~/go/pkg/mod/cache",
+];
 
 /// Where a path points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,6 +65,9 @@ pub struct PathFact {
     pub in_project: Option<String>,
     /// Where it points.
     pub places: Vec<Place>,
+    /// Whether the command does not read it: it writes to it, or leaves it out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spared: bool,
 }
 
 /// What paths are resolved against.
@@ -81,6 +98,10 @@ impl Ground {
 
     /// The place of a path, seen from a working directory.
     pub(crate) fn fact(&self, found: &Found<'_>, cwd: Option<&str>) -> PathFact {
+        // In a directory that is a pattern everything is one.
+        let below_pattern =
+            !found.shape.starts_with('/') && cwd.is_some_and(|cwd| cwd.contains(['*', '?', '[']));
+        let pattern = found.pattern || below_pattern;
         let starts_unknown = found.dynamic && found.shape.starts_with('*');
         let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
         let in_home = match &resolved {
@@ -95,17 +116,18 @@ impl Ground {
             _ => None,
         };
         let places = match &resolved {
-            Some(path) if !found.dynamic => self.places(if found.pattern { reach(path) } else { path }),
+            Some(path) if !found.dynamic => self.places(if pattern { reach(path) } else { path }),
             _ => vec![Place::Unknown],
         };
         PathFact {
             text: found.text.to_owned(),
             dynamic: found.dynamic,
-            pattern: found.pattern,
+            pattern,
             resolved,
             in_home,
             in_project,
             places,
+            spared: false,
         }
     }
 
@@ -143,8 +165,18 @@ impl Ground {
     fn is_temporary(&self, path: &str) -> bool {
         let in_temp = TEMP.iter().any(|temp| below(path, temp).is_some_and(|rest| !rest.is_empty()));
         let holds_project = self.project.as_deref().is_some_and(|project| below(project, path).is_some());
+        let in_cache = below(path, &self.home).is_some_and(|rest| is_cache(&tilde(rest)));
+        if in_cache && !holds_project {
+            return true;
+        }
         in_temp && !holds_project && below(path, &self.home).is_none() && below(&self.home, path).is_none()
     }
+}
+
+/// All caches together are no cache: somebody may keep there what is not.
+fn is_cache(path: &str) -> bool {
+    let within = CACHES.iter().any(|cache| below(path, cache).is_some());
+    within && !matches!(path, "~/.cache" | "~/Library/Caches")
 }
 
 fn tilde(rest: &str) -> String {
@@ -214,81 +246,5 @@ fn takes_everything(part: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places(text: &str, pattern: bool) -> Vec<Place> {
-        let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-        let found = Found { text, shape: text, dynamic: false, pattern };
-        ground.fact(&found, Some("/home/user/project")).places
-    }
-
-    #[test]
-    fn a_path_has_its_place_however_it_is_spelled() {
-        use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
-        let table: &[(&str, &[Place])] = &[
-            (".", &[ProjectRoot]),
-            ("./", &[ProjectRoot]),
-            ("build/../../project", &[ProjectRoot]),
-            ("build", &[InsideProject]),
-            ("/home/user/project//build/.", &[InsideProject]),
-            ("..", &[OutsideProject, Home]),
-            ("/home/user/projects", &[OutsideProject]),
-            ("/home/other", &[OutsideProject, Home]),
-            ("/../..", &[OutsideProject, Root]),
-            ("/proc/self/root/", &[OutsideProject, Root]),
-            ("/tmp", &[OutsideProject]),
-            ("/tmp/x", &[Temp]),
-            ("/private/tmp/x", &[Temp]),
-            ("/tmp/../etc", &[OutsideProject]),
-        ];
-        for (text, expected) in table {
-            assert_eq!(places(text, false), *expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_home_or_project_among_temporary_files_is_not_temporary() {
-        let ground = Ground::new(Some("/tmp/ci/home"), Some("/tmp/ci/work/project"));
-        for path in ["/tmp/ci/home/x", "/tmp/ci/home", "/tmp/ci", "/tmp/ci/work"] {
-            assert!(ground.places(path).contains(&Place::OutsideProject), "{path}");
-        }
-        assert_eq!(ground.places("/tmp/ci/other"), [Place::Temp]);
-    }
-
-    #[test]
-    fn a_home_or_what_holds_it_is_no_project() {
-        for project in ["/", "/home", "/home/user"] {
-            let ground = Ground::new(Some("/home/user"), Some(project));
-            for path in ["/home/user/Documents", "/etc", "/home"] {
-                assert!(ground.places(path).contains(&Place::OutsideProject), "{path} in {project}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_pattern_that_takes_everything_has_the_place_of_its_directory() {
-        use Place::{Home, InsideProject, OutsideProject, ProjectRoot, Root, Temp};
-        let table: &[(&str, &[Place])] = &[
-            ("*", &[ProjectRoot]),
-            ("./.[!.]*", &[ProjectRoot]),
-            ("*.pyc", &[InsideProject]),
-            ("*/node_modules", &[InsideProject]),
-            ("/*", &[OutsideProject, Root]),
-            ("/home/user/*", &[OutsideProject, Home]),
-            ("/tmp/*", &[OutsideProject]),
-            ("/tmp/x*", &[Temp]),
-        ];
-        for (text, expected) in table {
-            assert_eq!(places(text, true), *expected, "{text}");
-        }
-        assert_eq!(places("*", false), [InsideProject], "a file that is called *");
-    }
-
-    #[test]
-    fn without_a_working_directory_a_relative_path_is_unknown() {
-        let ground = Ground::new(None, None);
-        let found = Found { text: "x", shape: "x", dynamic: false, pattern: false };
-        assert_eq!(ground.fact(&found, None).places, [Place::Unknown]);
-    }
-}
+#[path = "path_tests.rs"]
+mod tests;

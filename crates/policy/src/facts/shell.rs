@@ -6,11 +6,23 @@
 //! variables, the working directory and standard input. What cannot be understood is kept as
 //! [`Unread`], so that a rule can say what then.
 
+mod assign;
+mod braces;
+mod builtin;
+mod chain;
 mod command;
+mod decode;
 mod expand;
 mod find;
+mod interpret;
+mod interpreter;
 mod invoke;
+mod long;
 mod options;
+mod others;
+mod output;
+mod parameter;
+mod place;
 mod redirect;
 mod scope;
 mod unread;
@@ -25,12 +37,12 @@ use tenterhook_event::Command;
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
 use super::path::Ground;
+pub(crate) use braces::expand_braces;
 pub use command::ShellCommand;
 pub use options::ShellOption;
 use scope::Scope;
 pub use unread::Unread;
 pub use word::Word;
-pub(crate) use word::expand_braces;
 
 /// Longer texts are not read at all.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -52,8 +64,8 @@ pub(super) struct Read {
     pub(super) unparsed: bool,
 }
 
-/// Reads every command of a call.
-pub(super) fn read(commands: &[Command<'_>], ground: &Ground, cwd: Option<&str>) -> Read {
+/// Reads every command of a call; code in other languages is only looked at.
+pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cwd: Option<&str>) -> Read {
     let mut reader = Reader {
         ground,
         parser: None,
@@ -66,6 +78,9 @@ pub(super) fn read(commands: &[Command<'_>], ground: &Ground, cwd: Option<&str>)
         defined: Vec::new(),
         called: BTreeSet::new(),
     };
+    for code in codes {
+        reader.pass_over("it is code in another language", code);
+    }
     for command in commands {
         let mut scope = Scope::new(cwd, ground);
         reader.exhausted = false;
@@ -87,7 +102,7 @@ pub(super) fn read(commands: &[Command<'_>], ground: &Ground, cwd: Option<&str>)
             }
         }
         if reader.exhausted {
-            reader.give_up("too large or too deeply nested", &whole);
+            reader.leave_unread("too large or too deeply nested", &whole);
         }
     }
     Read { commands: reader.commands, unread: reader.unread, unparsed: reader.unparsed }
@@ -111,10 +126,13 @@ impl Reader<'_> {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
         if text.len() > LONGEST_TEXT {
-            return self.give_up("longer than 64 KiB", text);
+            return match long::without_documents(text) {
+                Some(short) if short.len() <= LONGEST_TEXT => self.text(&short, scope),
+                _ => self.leave_unread("longer than 64 KiB", text),
+            };
         }
         if text.bytes().filter(|byte| JOINTS.contains(byte)).count() > MOST_JOINTS {
-            return self.give_up("too many pipes and brackets", text);
+            return self.leave_unread("too many pipes and brackets", text);
         }
         // The parser takes NUL for the end of the text; a shell drops it and goes on.
         if text.contains('\0') {
@@ -125,7 +143,7 @@ impl Reader<'_> {
             return;
         }
         match self.parse(text) {
-            None => self.give_up("the parser gave up", text),
+            None => self.leave_unread("the parser gave up", text),
             Some(tree) => {
                 if tree.root_node().has_error() {
                     self.give_up("the syntax was not understood", text);
@@ -165,12 +183,20 @@ impl Reader<'_> {
     /// The text counts as not understood.
     fn give_up(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
-        self.unread.push(Unread::new(why, text));
+        self.unread.push(Unread::new(why, text, true));
+    }
+
+    /// Nothing of the text is read: it may be about anything.
+    fn leave_unread(&mut self, why: &'static str, text: &str) {
+        self.unparsed = true;
+        let mut unread = Unread::new(why, text, true);
+        unread.whole = true;
+        self.unread.push(unread);
     }
 
     /// The text is not shell, or not known: nobody reads it.
     fn pass_over(&mut self, why: &'static str, text: &str) {
-        self.unread.push(Unread::new(why, text));
+        self.unread.push(Unread::new(why, text, false));
     }
 
     /// One level deeper; false when there is no going deeper.

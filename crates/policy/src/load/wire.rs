@@ -85,19 +85,25 @@ pub(crate) struct Match {
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 pub(crate) struct Shell {
-    /// Globs on the program's name without its directory.
+    /// Globs on the program's name without its directory; `!` takes names away. An empty name stands
+    /// for a program that is only known when it runs.
     pub(crate) program: Option<Many<String>>,
     /// Any of these options is given: letters (also in clusters) or long names (also abbreviated).
     pub(crate) option: Option<Many<String>>,
+    /// These words stand among the command's words, in this order. Globs.
+    pub(crate) words: Option<Many<String>>,
     /// Some operand satisfies all of this.
     pub(crate) operand: Option<Operand>,
     /// Some path the command names matches: an operand, an option's value, `@file`, `key=file` or
     /// an input redirection. Globs as in `path` above.
     pub(crate) path: Option<Many<String>>,
+    /// As `path`, but not what the command only writes to, leaves out, or uses as a key.
+    pub(crate) reads: Option<Many<String>>,
     /// Some file redirected into the command matches. Globs as in `path` above.
     pub(crate) input: Option<Many<String>>,
     /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or
-    /// `$(…)`; an interpreter counts only when it would run what it gets as a script.
+    /// `$(…)`; an interpreter counts only when it would run what it gets as a script. An empty name
+    /// stands for a program that is only known when it runs.
     pub(crate) pipes_into: Option<Many<String>>,
 }
 

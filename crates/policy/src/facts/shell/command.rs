@@ -7,9 +7,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::home_of;
-use super::super::path::{Found, Ground, PathFact};
-use super::options::{self, ShellOption};
+use super::super::path::{Found, Ground, PathFact, Place, resolve};
+use super::options::{self, Parsed, ShellOption, Value};
+use super::place::Directory;
 use super::word::Word;
+use super::wrappers::is_wrapper;
 
 /// One command that would run.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -51,16 +53,35 @@ pub struct ShellCommand {
 
 impl ShellCommand {
     /// A command from its words; the first is the program.
-    pub(super) fn new(words: &[Word], ground: &Ground, cwd: Option<&str>) -> Option<Self> {
+    pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         let program = if first.dynamic { String::new() } else { program_name(&first.text).to_owned() };
         let parsed = options::parse(&program, rest);
-        let operands = parsed.operands.iter().map(|word| fact(word, ground, cwd)).collect();
+        let moved = goes_to(&program, &parsed.values).map(|place| {
+            let mut cwd = cwd.clone();
+            cwd.change((!place.dynamic).then_some(place.text.as_str()), false);
+            cwd
+        });
+        let cwd = moved.as_ref().unwrap_or(cwd);
+        let mut operands: Vec<_> =
+            parsed.operands.iter().map(|word| fact(word, ground, cwd.main())).collect();
+        spare_targets(&program, &parsed, &mut operands);
+        let elsewhere: Vec<_> = parsed
+            .operands
+            .iter()
+            .zip(&operands)
+            .flat_map(|(word, fact)| elsewhere(word, fact, ground, cwd))
+            .collect();
+        operands.extend(elsewhere);
+        let value = |value: &Value| PathFact {
+            spared: is_written(&program, &value.option),
+            ..fact(&value.word, ground, cwd.main())
+        };
         let named = parsed
             .values
             .iter()
-            .map(|word| fact(word, ground, cwd))
-            .chain(rest.iter().filter_map(|word| inner_path(word, ground, cwd)))
+            .map(value)
+            .chain(rest.iter().filter_map(|word| inner_path(word, ground, cwd.main())))
             .collect();
         Some(Self {
             program,
@@ -73,16 +94,108 @@ impl ShellCommand {
             ..Self::default()
         })
     }
+
+    /// Whether it writes the file, as far as one can tell.
+    pub(super) fn writes(&self, path: &str, cwd: Option<&str>) -> bool {
+        let is = |fact: &PathFact| fact.resolved.as_deref() == Some(path);
+        let given = self.operands.iter().chain(&self.named).filter(|fact| fact.spared);
+        if self.outputs.iter().chain(given).any(is) {
+            return true;
+        }
+        // `wget https://…/i.sh`, `curl -O https://…/i.sh`
+        let keeps = self.program == "wget"
+            || self.program == "curl" && self.options.iter().any(|option| option.is("O"));
+        let last = |word: &Word| word.text.rsplit('/').next().and_then(|name| resolve(cwd, name));
+        keeps && self.words.iter().any(|word| word.text.contains('/') && last(word).as_deref() == Some(path))
+    }
+
+    /// The paths it reads, as far as one can tell.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &PathFact> {
+        // A wrapper's words belong to the command it runs, which is judged by itself.
+        let own = if is_wrapper(&self.program) { 0 } else { usize::MAX };
+        let given = self.operands.iter().chain(&self.named).take(own);
+        given.chain(&self.inputs).filter(|path| !path.spared)
+    }
 }
 
-/// The last part of a program's path.
+/// The directory that the operands are relative to, if an option names one.
+fn goes_to<'a>(program: &str, values: &'a [Value]) -> Option<&'a Word> {
+    let takes = matches!(program, "tar" | "bsdtar" | "git" | "make" | "gmake" | "ninja");
+    let goes = |value: &&Value| value.option == "C" || value.option == "directory";
+    values.iter().filter(|_| takes).rfind(goes).map(|value| &value.word)
+}
+
+/// What is written to is not read: the last operand of `cp`, all of `tee`.
+fn spare_targets(program: &str, parsed: &Parsed, operands: &mut [PathFact]) {
+    match program {
+        "tee" | "touch" | "truncate" | "mkdir" | "sponge" => {
+            for path in operands {
+                path.spared = true;
+            }
+        }
+        "cp" | "mv" | "install" | "ln" | "rsync" | "scp"
+            if operands.len() > 1 && !parsed.options.iter().any(|option| option.is("t")) =>
+        {
+            if let Some(last) = operands.last_mut() {
+                last.spared = true;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the value of an option is only written to, left out, or used as a key.
+fn is_written(program: &str, option: &str) -> bool {
+    match program {
+        _ if options::is_setting(option) => true,
+        "curl" => matches!(option, "o" | "output" | "D" | "dump-header" | "c" | "cookie-jar"),
+        "wget" => matches!(option, "o" | "O" | "output-document" | "output-file"),
+        "cp" | "mv" | "install" | "ln" => matches!(option, "t" | "target-directory"),
+        _ => option == "output",
+    }
+}
+
+/// The same word where the script may be if a `cd` failed or was skipped. Only what is not the
+/// agent's own ground matters; that it lies there is not certain, so its place is unknown.
+fn elsewhere(word: &Word, main: &PathFact, ground: &Ground, cwd: &Directory) -> Vec<PathFact> {
+    if word.shape.starts_with('/') || main.places == [Place::Unknown] {
+        return Vec::new();
+    }
+    let own = |place: &Place| matches!(place, Place::InsideProject | Place::Temp);
+    let facts = cwd.others().map(|cwd| fact(word, ground, Some(cwd)));
+    let facts = facts.filter(|fact| !fact.places.iter().all(own));
+    facts
+        .map(|fact| {
+            let known = fact.places.iter().all(|place| main.places.contains(place));
+            PathFact { places: if known { fact.places.clone() } else { vec![Place::Unknown] }, ..fact }
+        })
+        .collect()
+}
+
+/// The last part of a program's path; a URL is run as a whole.
 pub(super) fn program_name(raw: &str) -> &str {
+    if raw.contains("://") {
+        return raw;
+    }
     raw.rsplit('/').next().unwrap_or(raw)
 }
 
 /// A word as a path.
 pub(super) fn fact(word: &Word, ground: &Ground, cwd: Option<&str>) -> PathFact {
-    let found = Found { text: &word.text, shape: &word.shape, dynamic: word.dynamic, pattern: word.pattern };
+    // `dist-$VERSION` is something that starts with `dist-`: a variable of no command's making has
+    // no slashes in it, as a rule.
+    let tail = word.shape.rsplit('/').next().unwrap_or_default();
+    let named = word.dynamic
+        && word.from.is_empty()
+        && word.shape.matches('*').count() == 1
+        && tail.starts_with(char::is_alphanumeric)
+        && tail.contains('*');
+    let found = Found {
+        text: &word.text,
+        shape: &word.shape,
+        dynamic: word.dynamic && !named,
+        pattern: word.pattern || named,
+    };
     ground.fact(&found, cwd)
 }
 
@@ -96,5 +209,8 @@ fn inner_path(word: &Word, ground: &Ground, cwd: Option<&str>) -> Option<PathFac
     let whole = home_of(path, &ground.home);
     let shape = whole.as_deref().unwrap_or(path);
     let found = Found { text: &word.text, shape, dynamic: word.dynamic, pattern: word.pattern };
-    (!path.is_empty()).then(|| ground.fact(&found, cwd))
+    let spared = word.text.starts_with("of=")
+        || word.text.starts_with("--exclude")
+        || word.text.starts_with("--output");
+    (!path.is_empty()).then(|| PathFact { spared, ..ground.fact(&found, cwd) })
 }

@@ -8,9 +8,6 @@ use super::Reader;
 use super::scope::Scope;
 use super::word::{Atom, Expansion, Word};
 
-/// Stands for the name `mktemp` would choose.
-const SOME_TEMP: &str = "/tmp/tmp.XXXXXXXXXX";
-
 impl Reader<'_> {
     /// The words a shell would make of an argument.
     pub(super) fn words(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Vec<Word> {
@@ -35,15 +32,15 @@ impl Reader<'_> {
                 Expansion::quoted(&unescape(inner.unwrap_or(text)))
             }
             "simple_expansion" => {
-                let value = known(scope.get(text.trim_start_matches('$')), text);
+                let value = scope.get(text.trim_start_matches('$'));
+                let value = value.unwrap_or_else(|| Expansion::unknown(text, false));
                 self.spend(value.atoms.len() / 16);
-                value
+                scope.separated(value)
             }
             "expansion" => {
-                self.walk_children(node, src, scope);
-                let value = parameter(text, scope);
+                let value = self.parameter(node, src, scope);
                 self.spend(value.atoms.len() / 16);
-                value
+                scope.separated(value)
             }
             "command_substitution" => self.substitution(node, src, scope),
             "process_substitution" => {
@@ -64,18 +61,29 @@ impl Reader<'_> {
         }
     }
 
-    /// Pieces side by side; what lies between the nodes is text too.
     fn sequence(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
+        self.part(node, node.byte_range(), src, scope, first)
+    }
+
+    /// Pieces side by side, in a part of a node; what lies between its children is text too.
+    pub(super) fn part(
+        &mut self,
+        node: Node<'_>,
+        range: std::ops::Range<usize>,
+        src: &str,
+        scope: &mut Scope,
+        first: bool,
+    ) -> Expansion {
         let mut whole = Expansion::default();
-        let mut at = node.start_byte();
-        for child in named_children(node) {
+        let mut at = range.start;
+        for child in named_children(node).into_iter().filter(|child| child.start_byte() >= range.start) {
             let gap = src.get(at..child.start_byte()).unwrap_or_default();
             whole.append(self.plain(gap, scope, false));
-            let starts = first && child.start_byte() == node.start_byte();
+            let starts = first && child.start_byte() == range.start;
             whole.append(self.piece(child, src, scope, starts));
             at = child.end_byte();
         }
-        whole.append(self.plain(src.get(at..node.end_byte()).unwrap_or_default(), scope, false));
+        whole.append(self.plain(src.get(at..range.end).unwrap_or_default(), scope, false));
         whole
     }
 
@@ -101,7 +109,7 @@ impl Reader<'_> {
             let user = after.split('/').next().unwrap_or_default();
             let home = match user {
                 "" => Some(self.ground.home.clone()),
-                "+" => scope.cwd.clone(),
+                "+" => scope.cwd.known().map(str::to_owned),
                 "root" => Some("/root".to_owned()),
                 user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {
                     Some(format!("/home/{user}"))
@@ -124,58 +132,6 @@ impl Reader<'_> {
             }
         }
         Expansion { atoms, ..Expansion::default() }
-    }
-
-    /// `$(…)`: its commands run; sometimes what they would print is known.
-    fn substitution(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
-        let from = self.subshell(node, src, scope);
-        let value = match from.as_slice() {
-            [only] => self.output_of(*only, scope),
-            _ => None,
-        };
-        let value = value
-            .map_or_else(|| Expansion::unknown(slice(node, src), false), |text| Expansion::literal(&text));
-        Expansion { from, ..value }
-    }
-
-    fn output_of(&self, index: usize, scope: &Scope) -> Option<String> {
-        let command = self.commands.get(index)?;
-        let words = || command.words.iter().all(|word| !word.dynamic && !word.pattern);
-        match command.program.as_str() {
-            "pwd" => scope.cwd.clone(),
-            "mktemp" if command.operands.is_empty() => Some(SOME_TEMP.to_owned()),
-            "git" if command.words.iter().any(|word| word.is("--show-toplevel")) => {
-                self.ground.project.clone()
-            }
-            "realpath" | "readlink" => match command.operands.as_slice() {
-                [only] if words() => only.resolved.clone(),
-                _ => None,
-            },
-            "echo" | "printf" if words() => match command.said.as_slice() {
-                [only] => Some(only.trim_end().to_owned()),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-/// A variable's value, or its name when that is all there is.
-fn known(value: Option<Expansion>, source: &str) -> Expansion {
-    value.unwrap_or_else(|| Expansion::unknown(source, false))
-}
-
-/// `${NAME}` and those of its forms that keep a known value as it is.
-fn parameter(text: &str, scope: &Scope) -> Expansion {
-    let inner = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
-    let end = inner.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(inner.len());
-    let (name, operator) = inner.split_at_checked(end).unwrap_or((inner, ""));
-    let keeps = [":-", "-", ":=", "=", ":?", "?"].iter().any(|form| operator.starts_with(form));
-    match scope.get(name) {
-        Some(value) if operator.is_empty() => value,
-        Some(value) if keeps && !value.atoms.is_empty() => value,
-        Some(value) => Expansion { from: value.from, ..Expansion::unknown(text, false) },
-        None => Expansion::unknown(text, false),
     }
 }
 

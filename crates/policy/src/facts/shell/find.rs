@@ -6,24 +6,26 @@ use super::word::Word;
 
 const ROOTS: usize = 8;
 
-/// Tests that leave the starting point itself alone, as a rule.
+/// Tests whose value names what is found.
+const NAMING: &[&str] =
+    &["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"];
+/// Other tests that leave most things alone, as a rule.
 const NARROWING: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
     "-empty",
     "-newer",
     "-mtime",
     "-mmin",
     "-atime",
+    "-amin",
     "-ctime",
+    "-cmin",
     "-size",
-    "-mindepth",
+    "-perm",
+    "-user",
+    "-uid",
+    "-inum",
+    "-samefile",
+    "-xtype",
 ];
 
 /// The commands that `find` with these words would run.
@@ -50,9 +52,8 @@ pub(super) fn commands(words: &[Word]) -> Vec<Vec<Word>> {
     commands
 }
 
-/// What it would find: things below a starting point, or the starting point itself.
+/// What it would find, as patterns: some things below a starting point, or all of them.
 pub(super) fn targets(words: &[Word]) -> Vec<Word> {
-    let narrowed = words.iter().any(|word| NARROWING.contains(&word.text.as_str()));
     let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
     let roots: Vec<_> = words
         .iter()
@@ -60,22 +61,79 @@ pub(super) fn targets(words: &[Word]) -> Vec<Word> {
         .take_while(|word| !word.text.starts_with(['-', '(', '!']))
         .cloned()
         .collect();
+    let tests = words.iter().position(|word| word.text.starts_with(['-', '(', '!']) && !is_option(&word));
+    let tests = tests.and_then(|at| words.get(at..)).unwrap_or_default();
     let roots = if roots.is_empty() { vec![Word::literal(".")] } else { roots };
-    let mut targets: Vec<_> = roots
-        .into_iter()
-        .take(ROOTS)
-        .map(|mut root| {
-            if narrowed {
-                root.text.push_str("/…");
-                root.shape.push_str("/…");
-            }
-            root
-        })
-        .collect();
-    if targets.len() == ROOTS {
+    let found = narrowed(tests);
+    let below = |root: &Word| -> Vec<Word> {
+        let ends = match &found {
+            None => vec!["/**".to_owned()],
+            Some(names) => names.iter().map(|name| format!("/**{name}")).collect(),
+        };
+        let one = |end: String| Word {
+            text: format!("{}{end}", root.text.trim_end_matches('/')),
+            shape: format!("{}{end}", root.shape.trim_end_matches('/')),
+            pattern: true,
+            ..root.clone()
+        };
+        ends.into_iter().map(one).collect()
+    };
+    let mut targets: Vec<_> = roots.iter().take(ROOTS).flat_map(below).collect();
+    if roots.len() > ROOTS {
         targets.push(Word { text: "{}".into(), shape: "*".into(), dynamic: true, ..Word::default() });
     }
     targets
+}
+
+/// The names it is limited to; `None` when it may find anything.
+fn narrowed(tests: &[Word]) -> Option<Vec<String>> {
+    let grouped = tests.iter().any(|word| word.is("("));
+    let mut names = Vec::new();
+    for side in tests.split(|word| word.is("-o") || word.is("-or")) {
+        let acts = side.iter().any(|word| {
+            matches!(
+                word.text.as_str(),
+                "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir" | "-print" | "-print0"
+            )
+        });
+        let acts_elsewhere =
+            !acts && tests.iter().any(|word| word.is("-delete") || word.is("-exec") || word.is("-print"));
+        match names_of(side) {
+            Some(found) => names.extend(found),
+            // `-path x -prune` and what has no action of its own does nothing.
+            None if !grouped && acts_elsewhere || side.iter().any(|word| word.is("-prune")) => {}
+            None => return None,
+        }
+    }
+    Some(names).filter(|names| !names.is_empty())
+}
+
+/// What one side of `-o` is limited to.
+fn names_of(side: &[Word]) -> Option<Vec<String>> {
+    let mut narrow = None;
+    let mut negated = false;
+    for (at, word) in side.iter().enumerate() {
+        let text = word.text.as_str();
+        if matches!(text, "-exec" | "-execdir" | "-ok" | "-okdir") {
+            break;
+        }
+        if matches!(text, "!" | "-not") {
+            negated = true;
+            continue;
+        }
+        let value = side.get(at + 1);
+        if NAMING.contains(&text) && !negated {
+            let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
+            if value.contains(|c: char| c.is_alphanumeric()) {
+                let name = if text.ends_with("name") { value } else { "/*x*" };
+                narrow = Some(name.to_owned());
+            }
+        } else if NARROWING.contains(&text) && !negated && narrow.is_none() {
+            narrow = Some("/…".to_owned());
+        }
+        negated = false;
+    }
+    narrow.map(|name| vec![name])
 }
 
 /// The words with every `{}` replaced.
@@ -84,6 +142,7 @@ pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
         if !word.text.contains("{}") {
             return word.clone();
         }
+        // `{}` alone is what was found; in a longer word its letters are.
         Word {
             text: word.text.replace("{}", &target.text),
             shape: word.shape.replace("{}", &target.shape),
@@ -94,4 +153,56 @@ pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
         }
     };
     words.iter().map(put).collect()
+}
+
+/// The commands that `fd` with these words would run.
+pub(super) fn fd_commands(words: &[Word]) -> Vec<Vec<Word>> {
+    let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let Some(at) = words.iter().position(runs) else { return Vec::new() };
+    let inner = words.get(at + 1..).unwrap_or_default();
+    let inner = inner.split(|word| word.is(";")).next().unwrap_or_default();
+    let names = |target: &Word| {
+        let mut command = replace(inner, target);
+        if !inner.iter().any(|word| word.text.contains("{}")) {
+            command.push(target.clone());
+        }
+        command
+    };
+    fd_targets(words).iter().map(names).collect()
+}
+
+/// What `fd PATTERN PATH…` would find.
+pub(super) fn fd_targets(words: &[Word]) -> Vec<Word> {
+    const VALUES: &[&str] =
+        &["-t", "-e", "-E", "-d", "-S", "-o", "-j", "-c", "--type", "--extension", "--exclude"];
+    let mut operands = Vec::new();
+    let mut rest = words;
+    let mut limited = false;
+    while let Some((word, after)) = rest.split_first() {
+        rest = after;
+        let text = word.text.as_str();
+        if matches!(text, "-x" | "-X" | "--exec" | "--exec-batch") {
+            break;
+        }
+        limited |= matches!(text, "-e" | "--extension" | "-S");
+        if VALUES.contains(&text) {
+            rest = after.get(1..).unwrap_or_default();
+        } else if !text.starts_with('-') {
+            operands.push(word.clone());
+        }
+    }
+    let limited =
+        limited || operands.first().is_some_and(|pattern| pattern.text.contains(char::is_alphanumeric));
+    let end = if limited { "/**/…" } else { "/**" };
+    let roots = operands
+        .get(1..)
+        .filter(|roots| !roots.is_empty())
+        .map_or_else(|| vec![Word::literal(".")], <[_]>::to_vec);
+    let below = |root: &Word| Word {
+        text: format!("{}{end}", root.text),
+        shape: format!("{}{end}", root.shape),
+        pattern: true,
+        ..root.clone()
+    };
+    roots.iter().map(below).collect()
 }

@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use super::super::path::{PathFact, resolve};
+use super::super::path::PathFact;
 use super::command::ShellCommand;
+use super::decode::decoder;
 use super::expand::unescape;
+use super::interpreter::interpreter;
 use super::scope::Scope;
-use super::word::{Expansion, Word};
-use super::wrappers::{Interpreter, Script, interpreter, script, unwrap};
-use super::{MOST_COMMANDS, Reader, find};
+use super::word::Word;
+use super::wrappers::{Wrapped, unwrap};
+use super::{MOST_COMMANDS, Reader, find, others};
 
 /// Programs that print a part of what they get, unchanged.
 const FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head", "tail"];
@@ -36,7 +38,7 @@ impl Reader<'_> {
         let direction = if io.inputs.is_empty() { ">" } else { "<" };
         let mut all = vec![Word::literal(direction)];
         all.extend_from_slice(words);
-        if let Some(command) = ShellCommand::new(&all, self.ground, scope.cwd.as_deref()) {
+        if let Some(command) = ShellCommand::new(&all, self.ground, &scope.cwd) {
             self.push(ShellCommand { via: scope.via.clone(), ..command }, io);
         }
     }
@@ -55,7 +57,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn run(&mut self, words: &[Word], io: &Redirections, scope: &mut Scope) {
-        let Some(mut command) = ShellCommand::new(words, self.ground, scope.cwd.as_deref()) else { return };
+        let Some(mut command) = ShellCommand::new(words, self.ground, &scope.cwd) else { return };
         if !self.spend(words.len()) || !self.enter() {
             return;
         }
@@ -84,106 +86,68 @@ impl Reader<'_> {
             words.iter().filter(|word| word.process).flat_map(|word| word.from.clone()).collect();
         self.feed(&given, program);
         if let Some(body) = scope.function(program) {
-            let mut inner = scope.through(program).with_arguments(words);
+            let mut inner = scope.call(program, words);
             self.called.insert(Arc::clone(&body));
             self.text(&body, &mut inner);
-            scope.cwd = inner.cwd;
+            return scope.returned(inner);
+        }
+        if self.builtin(program, words, scope) {
             return;
         }
-        match program {
-            "eval" => {
-                let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
-                self.feed(&from, program);
-                scope.via.push(program.to_owned());
-                self.text(&joined(words), scope);
-                scope.via.pop();
-            }
-            "cd" | "pushd" | "chdir" => {
-                let target =
-                    words.iter().find(|word| word.splits || !word.text.starts_with('-') || word.is("-"));
-                scope.cwd = match target {
-                    None => Some(self.ground.home.clone()),
-                    Some(word) if word.dynamic || word.pattern || word.is("-") => None,
-                    Some(word) => resolve(scope.cwd.as_deref(), &word.text),
-                };
-            }
-            "popd" => scope.cwd = None,
-            "read" | "mapfile" | "readarray" => {
-                for word in words.iter().filter(|word| !word.text.starts_with('-')) {
-                    let mut value = Expansion::unknown(&format!("${}", word.text), false);
-                    value.from.clone_from(&scope.stdin.from);
-                    scope.set(&word.text, value);
-                }
-            }
-            "trap" => {
-                if let Some(text) = words.iter().find(|word| !word.text.starts_with('-')) {
-                    self.text(&text.text, &mut scope.through(program));
-                }
-            }
-            "su" | "runuser" | "script" | "flock" => {
-                let mut after = words.iter().skip_while(|word| !(word.is("-c") || word.is("--command")));
-                if let Some(text) = after.nth(1) {
-                    self.text(&text.text, &mut scope.through(program));
-                }
-            }
-            "find" => {
-                for command in find::commands(words) {
-                    self.invoke(&command, &mut scope.through(program));
-                }
-            }
-            _ => {}
+        if let Some(wrapped) = unwrap(program, words) {
+            return self.unwrapped(program, words, &wrapped, io, scope);
         }
-        if let Some(inner) = unwrap(program, words) {
-            let mut through = scope.through(program);
-            match program {
-                "xargs" => {
-                    for command in self.with_input(words, inner, scope) {
-                        self.run(&command, io, &mut through);
-                    }
-                }
-                // It hands its words to a shell, as one text.
-                "watch" => self.text(&joined(inner), &mut through),
-                _ => self.run(inner, io, &mut through),
+        self.run_own_file(scope);
+        if !self.other(program, words, scope)
+            && let Some(inner) = others::hidden_delete(program, words)
+        {
+            self.run(inner, io, &mut scope.through(program));
+        }
+    }
+
+    fn unwrapped(
+        &mut self,
+        program: &str,
+        words: &[Word],
+        wrapped: &Wrapped<'_>,
+        io: &Redirections,
+        scope: &Scope,
+    ) {
+        let mut through = scope.through(program);
+        if let Some(place) = &wrapped.goes {
+            let known = !place.dynamic && !place.pattern;
+            through.cwd.change(known.then_some(place.text.as_str()), false);
+        }
+        if wrapped.shell {
+            self.feed(&scope.stdin.from.clone(), "sh");
+            let texts = std::mem::take(&mut through.stdin.texts);
+            for text in texts {
+                self.text(&text, &mut through.clone());
             }
+        }
+        for text in &wrapped.texts {
+            self.feed(&text.from, "sh");
+            self.text(&text.text, &mut through.clone());
+        }
+        match program {
+            _ if wrapped.inner.is_empty() => {}
+            "xargs" => {
+                for command in self.with_input(words, wrapped.inner, scope) {
+                    self.run(&command, io, &mut through);
+                }
+            }
+            _ if wrapped.joins => self.text(&joined(wrapped.inner), &mut through),
+            _ => self.run(wrapped.inner, io, &mut through),
         }
         if program == "env"
             && let Some(text) = split_string(words)
         {
-            self.text(&text, &mut scope.through(program));
-        }
-    }
-
-    fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
-        let mut inner = scope.through(program);
-        let (texts, from) = match script(kind, program, words) {
-            Script::Stdin => {
-                // The script has used up the input; what it starts gets what is left of it.
-                inner.stdin.texts.clear();
-                (scope.stdin.texts.clone(), scope.stdin.from.clone())
-            }
-            Script::Text(text, arguments) => {
-                inner = inner.with_arguments(arguments.get(1..).unwrap_or_default());
-                let mut from = text.from.clone();
-                // `xargs -I{} sh -c '{}'` runs its input, too.
-                if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {
-                    from.extend(&scope.stdin.from);
-                }
-                (vec![text.text.as_str().into()], from)
-            }
-            Script::File(file) if file.process => (Vec::new(), file.from.clone()),
-            Script::File(_) | Script::Nothing => return,
-        };
-        self.feed(&from, program);
-        for text in texts {
-            match kind {
-                Interpreter::Shell => self.text(&text, &mut inner.clone()),
-                Interpreter::Other => self.pass_over("it is code in another language", &text),
-            }
+            self.text(&text, &mut through);
         }
     }
 
     /// The output of these commands reaches this program.
-    fn feed(&mut self, from: &[usize], program: &str) {
+    pub(super) fn feed(&mut self, from: &[usize], program: &str) {
         for index in from {
             if !self.spend(1) {
                 return;
@@ -197,7 +161,7 @@ impl Reader<'_> {
     }
 
     /// What `xargs` would run: the command with what comes on standard input.
-    fn with_input(&self, words: &[Word], inner: &[Word], scope: &Scope) -> Vec<Vec<Word>> {
+    pub(super) fn with_input(&self, words: &[Word], inner: &[Word], scope: &Scope) -> Vec<Vec<Word>> {
         let own = words.len().saturating_sub(inner.len());
         let replaces = words.iter().take(own).any(|word| {
             word.text.starts_with("-I") || word.text.starts_with("-i") || word.text.starts_with("--replace")
@@ -206,6 +170,12 @@ impl Reader<'_> {
         let mut finds = sources.iter().filter(|command| !FILTERS.contains(&command.program.as_str()));
         let inputs = match (finds.next(), finds.next()) {
             (Some(only), None) if only.program == "find" => find::targets(&only.words),
+            (Some(only), None) if only.program == "ls" && lists_paths(&only.words) => {
+                only.words.iter().filter(|word| !word.text.starts_with('-')).cloned().collect()
+            }
+            (Some(only), None) if matches!(only.program.as_str(), "fd" | "fdfind") => {
+                find::fd_targets(&only.words)
+            }
             (Some(only), None) if matches!(only.program.as_str(), "echo" | "printf") => {
                 only.said.iter().flat_map(|text| text.split_whitespace()).map(Word::literal).collect()
             }
@@ -235,17 +205,26 @@ fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
                 .skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-ne" | "-en" | "-E"));
             vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
         }
+        "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
         "printf" => words
             .iter()
             .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
             .map(|word| unescape(&word.text).into())
             .collect(),
-        _ => scope.stdin.texts.clone(),
+        _ => match decoder(program, words) {
+            Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
+            None => scope.stdin.texts.clone(),
+        },
     }
 }
 
-fn joined(words: &[Word]) -> String {
+pub(super) fn joined(words: &[Word]) -> String {
     words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether `ls` prints its operands rather than what is in them.
+fn lists_paths(words: &[Word]) -> bool {
+    words.iter().any(|word| word.pattern || word.is("-d")) && !words.iter().any(|word| word.dynamic)
 }
 
 /// `env -S 'rm -rf x'` splits the text itself.

@@ -21,9 +21,40 @@ pub struct ShellOption {
 pub(super) struct Parsed {
     pub(super) options: Vec<ShellOption>,
     pub(super) operands: Vec<Word>,
-    pub(super) values: Vec<Word>,
+    pub(super) values: Vec<Value>,
     /// Whether an unknown word may turn out to be an option.
     pub(super) open: bool,
+}
+
+/// The value of an option.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) option: String,
+    pub(super) word: Word,
+}
+
+/// Options that say with which key or settings to work, whatever the program.
+const SETTINGS: &[&str] = &[
+    "identity",
+    "identity-file",
+    "private-key",
+    "key",
+    "key-file",
+    "ssh-key",
+    "kubeconfig",
+    "config",
+    "config-file",
+    "defaults-file",
+    "defaults-extra-file",
+    "netrc-file",
+    "credentials",
+    "credentials-file",
+    "exclude",
+];
+
+/// Whether an option says with which key or settings to work, or what to leave out.
+pub(super) fn is_setting(option: &str) -> bool {
+    option == "i" || SETTINGS.contains(&option) || option.starts_with("exclude")
 }
 
 /// Which options of a program take a value: letters, then long names.
@@ -69,19 +100,28 @@ fn values_of(program: &str) -> Values {
             &["output-document", "output-file", "post-file", "post-data", "body-file", "header"],
         ),
         "ssh" => ("BbcDEeFIiJLlmOopQRSWw", &[]),
-        "scp" | "sftp" => ("cDFiJloPSX", &[]),
+        "scp" | "sftp" | "ssh-copy-id" | "sshfs" => ("cDFiJloPSX", &[]),
         "rsync" => ("eTfB", &["rsh", "exclude", "include", "exclude-from", "include-from", "files-from"]),
         "head" | "tail" => ("nc", &["lines", "bytes"]),
         "grep" | "egrep" | "fgrep" => {
             ("efmABC", &["regexp", "file", "include", "exclude", "exclude-dir", "max-count", "context"])
         }
         "rg" => ("efgtTmABC", &["regexp", "file", "glob", "type", "type-not", "max-count", "context"]),
-        "sed" => ("efl", &["expression", "file"]),
+        "sed" | "perl" | "ruby" => ("efl", &["expression", "file"]),
         "awk" | "gawk" | "mawk" => ("Fvf", &["field-separator", "assign", "file"]),
-        "tar" => ("bCfgHKLNTVX", &["file", "directory", "files-from", "exclude", "exclude-from"]),
+        "tar" | "bsdtar" => ("bCfgHKLNTVX", &["file", "directory", "files-from", "exclude", "exclude-from"]),
         "base64" => ("w", &["wrap"]),
         "git" => ("Cc", &["git-dir", "work-tree"]),
-        _ => ("", &[]),
+        "make" | "gmake" | "ninja" => ("Cf", &["directory", "file"]),
+        "sort" => ("oktST", &["output"]),
+        "cp" | "mv" | "install" | "ln" => {
+            ("tmgoS", &["target-directory", "mode", "owner", "group", "suffix"])
+        }
+        // `-i` is a switch of these; of others it is most likely a key, as ssh has it.
+        "rm" | "ls" | "find" | "test" | "[" | "xxd" | "less" | "more" | "cat" | "tac" | "nl" | "diff"
+        | "cmp" | "od" | "strings" | "uniq" | "comm" | "join" | "ag" | "ack" | "zgrep" | "bat"
+        | "hexdump" | "wc" | "tee" | "env" | "bash" | "sh" | "zsh" | "sudo" | "xargs" => ("", &[]),
+        _ => ("i", &[]),
     }
 }
 
@@ -94,7 +134,7 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if options_are_over || !text.starts_with('-') || text == "-" {
-            parsed.open |= word.splits && !options_are_over;
+            parsed.open |= word.opens && !options_are_over;
             parsed.operands.push(word.clone());
         } else if word.is("--") {
             options_are_over = true;
@@ -102,8 +142,9 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
             let (name, value) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
             parsed.options.push(ShellOption { name: name.to_owned(), long: true });
-            if value.is_none() && names.contains(&name) {
-                parsed.values.extend(words.next().cloned());
+            if value.is_none() && (names.contains(&name) || SETTINGS.contains(&name)) {
+                let word = words.next().cloned();
+                parsed.values.extend(word.map(|word| Value { option: name.to_owned(), word }));
             }
         } else {
             let cluster = text.trim_start_matches('-');
@@ -115,18 +156,20 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
                 None => (cluster, ""),
             };
             parsed.options.push(ShellOption { name: name.to_owned(), long: false });
+            let option = takes.map(|(_, letter)| letter.to_string()).unwrap_or_default();
             if takes.is_some() && value.is_empty() {
-                parsed.values.extend(words.next().cloned());
+                parsed.values.extend(words.next().cloned().map(|word| Value { option, word }));
             } else if !value.is_empty() {
                 let value = value.trim_start_matches('@');
                 let shape = word.shape.rsplit_once(value).map_or("*", |_| value);
-                parsed.values.push(Word {
+                let word = Word {
                     text: value.to_owned(),
                     shape: shape.to_owned(),
                     dynamic: word.dynamic,
                     pattern: word.pattern,
                     ..Word::default()
-                });
+                };
+                parsed.values.push(Value { option, word });
             }
         }
     }
@@ -136,6 +179,15 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
 // === impl ShellOption ===
 
 impl ShellOption {
+    /// The option a word is, without its value.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        let (name, long) = match word.strip_prefix("--") {
+            Some(name) => (name, true),
+            None => (word.strip_prefix('-')?, false),
+        };
+        Some(Self { name: name.to_owned(), long })
+    }
+
     /// Whether this is the option of that name: one letter, or a long name as getopt completes it.
     pub(crate) fn is(&self, wanted: &str) -> bool {
         let one_letter = wanted.chars().nth(1).is_none();
@@ -162,6 +214,10 @@ mod tests {
         words.iter().map(|word| word.text.as_str()).collect()
     }
 
+    fn values(parsed: &Parsed) -> Vec<&str> {
+        parsed.values.iter().map(|value| value.word.text.as_str()).collect()
+    }
+
     #[test]
     fn letters_are_found_in_clusters_and_names_in_abbreviations() {
         let has = |line: &str, wanted: &str| parsed(line).options.iter().any(|option| option.is(wanted));
@@ -178,9 +234,9 @@ mod tests {
     #[test]
     fn values_of_known_options_are_no_operands() {
         let scp = parsed("scp -i key file host:");
-        assert_eq!((texts(&scp.operands), texts(&scp.values)), (vec!["file", "host:"], vec!["key"]));
+        assert_eq!((texts(&scp.operands), values(&scp)), (vec!["file", "host:"], vec!["key"]));
         let curl = parsed("curl -sd@file https://x --upload-file f");
-        assert_eq!((texts(&curl.operands), texts(&curl.values)), (vec!["https://x"], vec!["file", "f"]));
+        assert_eq!((texts(&curl.operands), values(&curl)), (vec!["https://x"], vec!["file", "f"]));
         assert_eq!(texts(&parsed("rm -rf -- -x y").operands), ["-x", "y"]);
     }
 }

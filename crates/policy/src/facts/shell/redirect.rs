@@ -60,10 +60,18 @@ impl Reader<'_> {
                     if at > 0 {
                         more.extend(value.into_words());
                     } else if into && value.process {
-                        scope.stdin = Stream { from: value.from, texts: Vec::new() };
+                        let texts = self.texts_of(&value.from);
+                        scope.stdin = Stream { from: value.from, texts };
                     } else {
-                        let path = fact(&value.into_word(), self.ground, scope.cwd.as_deref());
-                        if into { io.inputs.push(path) } else { io.outputs.push(path) }
+                        let path = fact(&value.into_word(), self.ground, scope.cwd.main());
+                        // A socket is read as well as written.
+                        let socket =
+                            ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
+                        if into || socket {
+                            io.inputs.push(path);
+                        } else {
+                            io.outputs.push(path);
+                        }
                     }
                 }
             }

@@ -2,11 +2,12 @@
 
 //! What is known at one point of a script: variables, the working directory, standard input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::path::{Ground, resolve};
-use super::word::{Expansion, Word};
+use super::place::Directory;
+use super::word::{Atom, Expansion, Word};
 
 /// A longer value is not kept: scopes are copied often.
 const LONGEST_VALUE: usize = 4096;
@@ -14,16 +15,22 @@ const LONGEST_VALUE: usize = 4096;
 /// What is known at one point of a script.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
-    vars: BTreeMap<String, Expansion>,
-    functions: BTreeMap<String, Arc<str>>,
-    /// `None` when it cannot be told.
-    pub(super) cwd: Option<String>,
+    // Shared until one of the copies changes: scopes are copied far more often than they change.
+    vars: Arc<BTreeMap<String, Expansion>>,
+    lists: Arc<BTreeMap<String, Vec<Expansion>>>,
+    functions: Arc<BTreeMap<String, Arc<str>>>,
+    /// `$1`, `$2`, …; `None` when somebody may give it any.
+    arguments: Option<Arc<Vec<Expansion>>>,
+    /// The variables that end with the function that is being run.
+    locals: BTreeSet<String>,
+    /// The working directory.
+    pub(super) cwd: Directory,
     /// What standard input carries.
     pub(super) stdin: Stream,
     /// The programs through which this point is reached, outermost first.
     pub(super) via: Vec<String>,
-    /// Whether `$1`, `$2`, … that are not set are sure to be empty.
-    pub(super) arguments_known: bool,
+    /// Whether the script ends at the first command that fails (`set -e`).
+    pub(super) strict: bool,
 }
 
 /// What flows into a command.
@@ -38,17 +45,17 @@ pub(super) struct Stream {
 impl Scope {
     /// The start of a text that a harness hands to a shell, without arguments.
     pub(super) fn new(cwd: Option<&str>, ground: &Ground) -> Self {
-        let mut vars = BTreeMap::new();
-        vars.insert("HOME".to_owned(), Expansion::literal(&ground.home));
-        vars.insert("TMPDIR".to_owned(), Expansion::literal("/tmp"));
-        vars.insert("IFS".to_owned(), Expansion::literal(" "));
+        let home = ("HOME".to_owned(), Expansion::literal(&ground.home));
         Self {
-            vars,
-            functions: BTreeMap::new(),
-            cwd: cwd.and_then(|cwd| resolve(None, cwd)),
+            vars: Arc::new(BTreeMap::from([home])),
+            lists: Arc::default(),
+            functions: Arc::default(),
+            arguments: Some(Arc::default()),
+            locals: BTreeSet::new(),
+            cwd: Directory::new(cwd.and_then(|cwd| resolve(None, cwd))),
             stdin: Stream::default(),
             via: Vec::new(),
-            arguments_known: true,
+            strict: false,
         }
     }
 
@@ -68,35 +75,96 @@ impl Scope {
 
     /// Gives it the arguments `$1`, `$2`, …
     pub(super) fn with_arguments(mut self, arguments: &[Word]) -> Self {
-        let mut all = Expansion::default();
-        self.vars.retain(|name, _| !is_argument(name));
-        for (at, word) in arguments.iter().enumerate() {
-            let value = word.to_value();
-            if at > 0 {
-                all.append(Expansion::literal(" "));
-            }
-            all.append(value.clone());
-            self.vars.insert((at + 1).to_string(), value);
-        }
-        self.vars.insert("@".to_owned(), all.clone());
-        self.vars.insert("*".to_owned(), all);
-        self.arguments_known = true;
+        self.set_arguments(arguments);
         self
+    }
+
+    pub(super) fn set_arguments(&mut self, arguments: &[Word]) {
+        // A word that may turn into several leaves all places behind it open.
+        let known = !arguments.iter().any(|word| word.splits);
+        self.arguments = known.then(|| Arc::new(arguments.iter().map(Word::to_value).collect()));
+    }
+
+    /// `shift`
+    pub(super) fn shift(&mut self, by: Option<usize>) {
+        self.arguments = match (&self.arguments, by) {
+            (Some(all), Some(by)) => Some(Arc::new(all.iter().skip(by).cloned().collect())),
+            _ => None,
+        };
     }
 
     /// Somebody may give it any arguments.
     pub(super) fn with_any_arguments(mut self) -> Self {
-        self.vars.retain(|name, _| !is_argument(name));
-        self.arguments_known = false;
+        self.arguments = None;
         self
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Expansion> {
-        match self.vars.get(name) {
-            _ if name == "PWD" => self.cwd.as_deref().map(Expansion::literal),
-            Some(value) => Some(value.clone()),
-            None => (self.arguments_known && is_argument(name)).then(Expansion::default),
+    /// The inside of a function that is called here.
+    pub(super) fn call(&self, name: &str, arguments: &[Word]) -> Self {
+        let mut inner = self.through(name).with_arguments(arguments);
+        inner.locals = BTreeSet::new();
+        inner
+    }
+
+    /// What a function leaves behind: all but its arguments and its own variables.
+    pub(super) fn returned(&mut self, inner: Self) {
+        let old = std::mem::replace(&mut self.vars, inner.vars);
+        let lists = std::mem::replace(&mut self.lists, inner.lists);
+        for name in &inner.locals {
+            restore(&mut self.vars, &old, name);
+            restore(&mut self.lists, &lists, name);
         }
+        self.functions = inner.functions;
+        self.cwd = inner.cwd;
+        self.strict = inner.strict;
+    }
+
+    /// `local NAME`
+    pub(super) fn localize(&mut self, name: &str) {
+        self.locals.insert(name.to_owned());
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Expansion> {
+        match name {
+            "PWD" => return self.cwd.known().map(Expansion::literal),
+            "@" => {
+                return Some(
+                    self.arguments.as_ref().map_or_else(|| Expansion::list("$@"), |all| joined(all)),
+                );
+            }
+            "*" => return self.arguments.as_ref().map(|all| joined(all).into_value()),
+            _ => {}
+        }
+        if let Some(value) = self.vars.get(name) {
+            return Some(value.clone());
+        }
+        if let Some(list) = self.lists.get(name) {
+            return Some(list.first().cloned().unwrap_or_default());
+        }
+        match name {
+            // What they are unless somebody sets them.
+            "TMPDIR" => Some(Expansion::literal("/tmp")),
+            "IFS" => Some(Expansion::literal(" ")),
+            "SHELL" | "BASH" => Some(Expansion::literal("/bin/bash")),
+            _ => {
+                let at = name.parse::<usize>().ok()?.checked_sub(1)?;
+                self.arguments.as_ref().map(|all| all.get(at).cloned().unwrap_or_default())
+            }
+        }
+    }
+
+    /// All elements of an array.
+    pub(super) fn list(&self, name: &str) -> Option<Expansion> {
+        if let Some(list) = self.lists.get(name) {
+            return Some(joined(list));
+        }
+        // A plain variable is an array of one.
+        self.vars.get(name).cloned()
+    }
+
+    /// One element of an array.
+    pub(super) fn element(&self, name: &str, at: usize) -> Option<Expansion> {
+        self.lists.get(name).map(|list| list.get(at).cloned().unwrap_or_default())
     }
 
     pub(super) fn set(&mut self, name: &str, value: Expansion) {
@@ -105,7 +173,57 @@ impl Scope {
         } else {
             value
         };
-        self.vars.insert(name.to_owned(), value);
+        if self.lists.contains_key(name) {
+            Arc::make_mut(&mut self.lists).remove(name);
+        }
+        Arc::make_mut(&mut self.vars).insert(name.to_owned(), value);
+    }
+
+    /// The variable is only known when it runs, from the output of these commands.
+    pub(super) fn forget(&mut self, name: &str, from: &[usize]) {
+        let unknown = Expansion::unknown(&format!("${name}"), false);
+        self.set(name, Expansion { from: from.to_vec(), ..unknown });
+    }
+
+    /// So is the array.
+    pub(super) fn forget_list(&mut self, name: &str, from: &[usize]) {
+        let unknown = Expansion::list(&format!("${name}"));
+        self.set(name, Expansion { from: from.to_vec(), ..unknown });
+    }
+
+    /// `NAME=(…)` and `NAME+=(…)`
+    pub(super) fn set_list(&mut self, name: &str, words: &[Word], adds: bool) {
+        let before = if adds { self.lists.get(name).cloned() } else { Some(Vec::new()) };
+        let size: usize = words.iter().map(|word| word.text.len()).sum();
+        let Some(mut list) =
+            before.filter(|_| size <= LONGEST_VALUE && !words.iter().any(|word| word.splits))
+        else {
+            let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+            return self.forget_list(name, &from);
+        };
+        list.extend(words.iter().map(Word::to_value));
+        if self.vars.contains_key(name) {
+            Arc::make_mut(&mut self.vars).remove(name);
+        }
+        if list.len() > LONGEST_VALUE / 16 {
+            return self.forget_list(name, &[]);
+        }
+        Arc::make_mut(&mut self.lists).insert(name.to_owned(), list);
+    }
+
+    /// What a value turns into outside quotes, where `IFS` was changed.
+    pub(super) fn separated(&self, mut value: Expansion) -> Expansion {
+        let Some(letters) = self.vars.get("IFS") else { return value };
+        let between: Option<Vec<char>> = letters.atoms.iter().map(Atom::letter).collect();
+        let Some(between) = between else { return Expansion { from: value.from, ..Expansion::list("$IFS") } };
+        for atom in &mut value.atoms {
+            if let Atom::Plain(letter) = atom
+                && between.contains(letter)
+            {
+                *atom = Atom::Soft(*letter);
+            }
+        }
+        value
     }
 
     pub(super) fn function(&self, name: &str) -> Option<Arc<str>> {
@@ -113,34 +231,69 @@ impl Scope {
     }
 
     pub(super) fn define(&mut self, name: &str, body: Arc<str>) {
-        self.functions.insert(name.to_owned(), body);
+        Arc::make_mut(&mut self.functions).insert(name.to_owned(), body);
     }
 
     /// How much there is to copy.
     pub(super) fn size(&self) -> usize {
         let values: usize = self.vars.values().map(|value| 1 + value.atoms.len() / 64).sum();
-        1 + (values + self.functions.len() + self.stdin.from.len()) / 8
+        let lists: usize = self.lists.values().map(|list| 1 + list.len()).sum();
+        1 + (values + lists + self.functions.len() + self.stdin.from.len()) / 8
+    }
+
+    /// Whether anything a command could depend on is different there.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        let same = |one: &Self, two: &Self| {
+            (&one.vars, &one.lists, &one.arguments) == (&two.vars, &two.lists, &two.arguments)
+        };
+        self.cwd != other.cwd || !same(self, other)
     }
 
     /// Keeps only what holds whether or not the other branch was taken.
     pub(super) fn meet(&mut self, other: &Self) {
-        let names: Vec<String> = self.vars.keys().chain(other.vars.keys()).cloned().collect();
-        for name in names {
-            if self.vars.get(&name) == other.vars.get(&name) {
-                continue;
+        if !Arc::ptr_eq(&self.vars, &other.vars) || !Arc::ptr_eq(&self.lists, &other.lists) {
+            let mine = self.vars.keys().chain(self.lists.keys());
+            let names: Vec<String> =
+                mine.chain(other.vars.keys()).chain(other.lists.keys()).cloned().collect();
+            for name in names {
+                if self.vars.get(&name) == other.vars.get(&name)
+                    && self.lists.get(&name) == other.lists.get(&name)
+                {
+                    continue;
+                }
+                let both = [&*self, other].into_iter().filter_map(|branch| branch.vars.get(&name));
+                let from: Vec<usize> = both.flat_map(|value| value.from.clone()).collect();
+                if self.lists.contains_key(&name) || other.lists.contains_key(&name) {
+                    self.forget_list(&name, &from);
+                } else {
+                    self.forget(&name, &from);
+                }
             }
-            let mut unknown = Expansion::unknown(&format!("${name}"), false);
-            for branch in [&*self, other] {
-                unknown.from.extend(branch.vars.get(&name).into_iter().flat_map(|value| &value.from));
-            }
-            self.vars.insert(name, unknown);
         }
-        if self.cwd != other.cwd {
-            self.cwd = None;
+        if self.arguments != other.arguments {
+            self.arguments = None;
         }
+        self.strict &= other.strict;
+        self.cwd.meet(&other.cwd);
     }
 }
 
-fn is_argument(name: &str) -> bool {
-    matches!(name, "@" | "*") || name.len() <= 2 && name != "0" && name.chars().all(|c| c.is_ascii_digit())
+fn restore<V: Clone>(now: &mut Arc<BTreeMap<String, V>>, before: &BTreeMap<String, V>, name: &str) {
+    let now = Arc::make_mut(now);
+    match before.get(name) {
+        Some(value) => now.insert(name.to_owned(), value.clone()),
+        None => now.remove(name),
+    };
+}
+
+/// Several values, each a word of its own even in quotes.
+fn joined(values: &[Expansion]) -> Expansion {
+    let mut all = Expansion::default();
+    for (at, value) in values.iter().enumerate() {
+        if at > 0 {
+            all.append(Expansion { atoms: vec![Atom::Break], ..Expansion::default() });
+        }
+        all.append(value.clone());
+    }
+    all
 }

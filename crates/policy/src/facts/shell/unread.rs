@@ -2,11 +2,11 @@
 
 //! Text that was not understood. All that can be said of it is which words it mentions.
 
-use std::collections::BTreeSet;
-
 use serde::{Serialize, Serializer};
 
 const EXCERPT: usize = 200;
+/// A word and the options that belong to it are no further apart.
+const NEAR: usize = 4;
 
 /// A text that was not understood, or that is not shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,19 +17,44 @@ pub struct Unread {
     #[serde(serialize_with = "excerpt")]
     text: String,
     #[serde(skip)]
-    words: BTreeSet<String>,
+    words: Vec<String>,
+    /// Whether it is shell text, where a word may be hidden.
+    #[serde(skip)]
+    shell: bool,
+    /// Whether nothing in it was read.
+    #[serde(skip)]
+    pub(crate) whole: bool,
 }
 
 impl Unread {
-    pub(crate) fn new(why: &'static str, text: &str) -> Self {
+    pub(crate) fn new(why: &'static str, text: &str, shell: bool) -> Self {
         let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
-        let words = [text, &bare].into_iter().flat_map(words_of).collect();
-        Self { why, text: bare, words }
+        let words = if shell {
+            [text, &bare].into_iter().flat_map(words_of).collect()
+        } else {
+            words_of(text).collect()
+        };
+        Self { why, text: bare, words, shell, whole: false }
     }
 
     /// The words it mentions: letters, digits, `_`, `-` and `.`.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(String::as_str)
+        self.words.iter().map(|word| word.trim_matches('-'))
+    }
+
+    /// A word with an option soon after it; in shell text, where the option may be hidden, the word alone.
+    pub(crate) fn followed_by(
+        &self,
+        word: impl Fn(&str) -> bool,
+        option: impl Fn(&str) -> bool,
+    ) -> Option<&str> {
+        if self.shell {
+            return self.words().find(|found| word(found));
+        }
+        let near = |rest: &[String]| rest.iter().skip(1).any(|word| option(word));
+        let found = self.words.windows(NEAR).chain(self.words.get(self.words.len().saturating_sub(NEAR)..));
+        let mut found = found.flat_map(|rest| (0..rest.len()).filter_map(|at| rest.get(at..)));
+        found.find_map(|rest| rest.first().filter(|first| word(first) && near(rest))).map(String::as_str)
     }
 
     /// Whether the letters occur anywhere in it.
@@ -40,7 +65,7 @@ impl Unread {
 
 fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
-        .map(|word| word.trim_matches(['.', '-']))
+        .map(|word| word.trim_matches('.').trim_end_matches('-'))
         .filter(|word| !word.is_empty() && word.len() <= 64)
         .map(str::to_owned)
 }

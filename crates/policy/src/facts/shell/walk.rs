@@ -22,21 +22,23 @@ impl Reader<'_> {
         }
         match node.kind() {
             "command" => self.command(node, src, Redirections::default(), Vec::new(), scope),
-            "list" => self.list(node, src, scope),
+            "list" => self.chain(node, src, scope),
             "pipeline" => self.pipeline(&named_children(node), src, scope),
             "redirected_statement" => self.redirected(node, src, scope),
             "subshell" | "command_substitution" | "process_substitution" => {
                 self.subshell(node, src, scope);
             }
             "variable_assignment" => self.assign(node, src, scope),
+            "declaration_command" => self.declare(node, src, scope),
             "unset_command" => {
                 for name in named_children(node) {
                     scope.set(slice(name, src), Expansion::default());
                 }
             }
             "for_statement" => self.each(node, src, scope),
-            "if_statement" | "case_statement" | "while_statement" | "c_style_for_statement" => {
-                self.branches(node, src, scope);
+            "if_statement" | "case_statement" => self.branches(node, src, scope),
+            "while_statement" | "c_style_for_statement" => {
+                self.rounds(scope, |reader, scope| reader.branches(node, src, scope));
             }
             "function_definition" => self.define(node, src, scope),
             "comment" | "word" | "raw_string" | "heredoc_start" | "heredoc_end" => {}
@@ -70,29 +72,6 @@ impl Reader<'_> {
             self.leave();
         }
         (start..self.commands.len()).collect()
-    }
-
-    /// `a && b || c` leans to the left, as deep as it is long.
-    fn list(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
-        let mut rights = Vec::new();
-        let mut left = node;
-        while left.kind() == "list" {
-            let or_else = left.children(&mut left.walk()).any(|child| child.kind() == "||");
-            let mut children = named_children(left).into_iter();
-            let Some(first) = children.next() else { break };
-            rights.extend(children.rev().map(|right| (or_else, right)));
-            left = first;
-        }
-        self.walk(left, src, scope);
-        for (or_else, right) in rights.into_iter().rev() {
-            if or_else && self.spend(scope.size()) {
-                let before = scope.clone();
-                self.walk(right, src, scope);
-                scope.meet(&before);
-            } else {
-                self.walk(right, src, scope);
-            }
-        }
     }
 
     /// Every stage gets what all stages before it may have printed.
@@ -131,7 +110,7 @@ impl Reader<'_> {
     ) {
         let outer = scope.stdin.clone();
         let mut words = Vec::new();
-        let mut outputs = Vec::new();
+        let (mut outputs, mut sinks) = (Vec::new(), Vec::new());
         let start = self.commands.len();
         let mut at = None;
         for child in named_children(node) {
@@ -153,12 +132,20 @@ impl Reader<'_> {
                     outputs.push(child);
                 }
                 // Only for this command's environment: `$NAME` on the same line is the older value.
+                "variable_assignment" if slice(child, src).starts_with("CDPATH=") => {
+                    self.assign(child, src, scope);
+                }
                 "variable_assignment" => {
                     let mut environment = scope.clone();
                     self.assign(child, src, &mut environment);
                 }
                 "subshell" => self.walk(child, src, scope),
                 "comment" => {}
+                // `>(…)` runs on what the command writes, so after it.
+                "process_substitution" if slice(child, src).starts_with('>') => {
+                    words.extend(Expansion::unknown(slice(child, src), true).into_words());
+                    sinks.push(child);
+                }
                 _ => words.extend(self.words(child, src, scope)),
             }
         }
@@ -168,6 +155,14 @@ impl Reader<'_> {
         } else {
             self.run(&words, &io, scope);
         }
+        if !sinks.is_empty() {
+            let mut written = scope.stdin.clone();
+            self.flow(start, &mut written);
+            let fed = scope.fed(&written);
+            for sink in sinks {
+                self.subshell(sink, src, &fed);
+            }
+        }
         let mut printed = Stream::default();
         if !outputs.is_empty() {
             self.flow(start, &mut printed);
@@ -176,26 +171,6 @@ impl Reader<'_> {
         for redirect in outputs {
             self.after_redirect(redirect, src, &printed, scope);
         }
-    }
-
-    fn assign(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
-        let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
-        else {
-            // `NAME=` with nothing behind it.
-            if let Some(name) = node.child_by_field_name("name") {
-                scope.set(slice(name, src), Expansion::default());
-            }
-            return;
-        };
-        let adds = node.children(&mut node.walk()).any(|child| child.kind() == "+=");
-        let mut value = self.expand(value, src, scope).into_value();
-        let name = slice(name, src);
-        if adds {
-            let mut whole = scope.get(name).unwrap_or_else(|| Expansion::unknown(&format!("${name}"), false));
-            whole.append(value);
-            value = whole;
-        }
-        scope.set(name, value);
     }
 
     fn each(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
@@ -208,20 +183,33 @@ impl Reader<'_> {
         }
         let Some(body) = node.child_by_field_name("body") else { return };
         if words.is_empty() || words.len() > MOST_ROUNDS || words.iter().any(|word| word.dynamic) {
-            let mut unknown = Expansion::unknown(&format!("${name}"), false);
-            unknown.from.extend(words.iter().flat_map(|word| &word.from));
-            scope.set(&name, unknown);
-            return self.walk(body, src, scope);
+            let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+            scope.forget(&name, &from);
+            return self.rounds(scope, |reader, scope| reader.walk(body, src, scope));
         }
         for word in words {
-            scope.set(&name, Expansion::literal(&word.text));
+            scope.set(&name, word.to_value());
             self.walk(body, src, scope);
+        }
+    }
+
+    /// What a round leaves behind is there in the next one.
+    fn rounds(&mut self, scope: &mut Scope, mut round: impl FnMut(&mut Self, &mut Scope)) {
+        if !self.spend(scope.size()) {
+            return;
+        }
+        let before = scope.clone();
+        round(self, scope);
+        if scope.differs(&before) {
+            scope.meet(&before);
+            round(self, scope);
         }
     }
 
     /// What is behind a condition may or may not have happened afterwards.
     fn branches(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
         let before = scope.clone();
+        let condition = node.child_by_field_name("condition");
         let mut ends = Vec::new();
         for child in named_children(node) {
             if matches!(child.kind(), "elif_clause" | "else_clause" | "case_item")
@@ -232,6 +220,9 @@ impl Reader<'_> {
                 ends.push(branch);
             } else {
                 self.walk(child, src, scope);
+            }
+            if condition == Some(child) {
+                scope.cwd.worked();
             }
         }
         for end in ends.iter().chain([&before]) {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Commands of the shell itself that change what is known.
+
+use super::Reader;
+use super::assign::declare_words;
+use super::invoke::joined;
+use super::scope::Scope;
+use super::word::{Expansion, Word};
+
+impl Reader<'_> {
+    /// What a command of the shell itself does; false if it is none.
+    pub(super) fn builtin(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
+        match program {
+            "eval" => {
+                let words = words.iter().skip_while(|word| word.is("--")).cloned().collect::<Vec<_>>();
+                let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+                self.feed(&from, program);
+                scope.via.push(program.to_owned());
+                self.text(&joined(&words), scope);
+                scope.via.pop();
+            }
+            "source" | "." => self.source(program, words, scope),
+            "cd" | "pushd" | "chdir" => self.change_directory(words, scope),
+            "popd" => scope.cwd.change(None, false),
+            "read" => {
+                let mut takes_list = false;
+                for word in words {
+                    if word.text.starts_with('-') {
+                        takes_list = word.text.ends_with('a');
+                    } else if std::mem::take(&mut takes_list) {
+                        scope.forget_list(&word.text, &scope.stdin.from.clone());
+                    } else {
+                        scope.forget(&word.text, &scope.stdin.from.clone());
+                    }
+                }
+                scope.forget("REPLY", &scope.stdin.from.clone());
+            }
+            "mapfile" | "readarray" => {
+                let names =
+                    words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+                for name in names.chain(["MAPFILE"]) {
+                    scope.forget_list(name, &scope.stdin.from.clone());
+                }
+            }
+            "getopts" => {
+                let name = words.get(1).map(|word| word.text.clone()).unwrap_or_default();
+                scope.forget(&name, &[]);
+                scope.forget("OPTARG", &[]);
+            }
+            "printf" => match words {
+                [option, name, format, value] if option.is("-v") && format.is("%s") && !value.dynamic => {
+                    scope.set(&name.text, Expansion::literal(&value.text));
+                }
+                [option, name, rest @ ..] if option.is("-v") => {
+                    let from: Vec<usize> = rest.iter().flat_map(|word| word.from.clone()).collect();
+                    scope.forget(&name.text, &from);
+                }
+                _ => {}
+            },
+            "export" | "declare" | "typeset" | "local" | "readonly" => declare_words(words, scope),
+            "set" => set(words, scope),
+            // A function in all but name.
+            "alias" => {
+                for (name, value) in words.iter().filter_map(|word| word.text.split_once('=')) {
+                    scope.define(name, format!("{value} \"$@\"").into());
+                }
+            }
+            "shift" => {
+                let by =
+                    words.first().map_or(Some(1), |word| word.text.parse().ok().filter(|_| !word.dynamic));
+                scope.shift(by);
+            }
+            "trap" => {
+                if let Some(text) = words.iter().find(|word| !word.text.starts_with('-')) {
+                    self.text(&text.text, &mut scope.through(program));
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `source`: a file nobody has read, unless it is `<(…)` or standard input.
+    fn source(&mut self, program: &str, words: &[Word], scope: &mut Scope) {
+        let Some(file) = words.iter().find(|word| !word.is("--")) else { return };
+        let texts = if file.process {
+            self.texts_of(&file.from)
+        } else if is_stdin(&file.text) {
+            scope.stdin.texts.clone()
+        } else {
+            return;
+        };
+        scope.via.push(program.to_owned());
+        for text in texts {
+            self.text(&text, scope);
+        }
+        scope.via.pop();
+    }
+
+    fn change_directory(&mut self, words: &[Word], scope: &mut Scope) {
+        let target = words
+            .iter()
+            .find(|word| !word.is("--") && (word.opens || !word.text.starts_with('-') || word.is("-")));
+        let Some(word) = target else {
+            return scope.cwd.change(Some(&self.ground.home.clone()), false);
+        };
+        let text = word.text.as_str();
+        let searched =
+            !text.starts_with(['/', '.']) && scope.get("CDPATH").is_some_and(|path| !path.atoms.is_empty());
+        if word.dynamic || word.is("-") || searched {
+            return scope.cwd.change(None, false);
+        }
+        // These are there, whatever happened before.
+        let there = text.chars().all(|c| matches!(c, '.' | '/'))
+            || matches!(text, "/tmp" | "/var/tmp")
+            || text == self.ground.home
+            || self.ground.project.as_deref() == Some(text);
+        scope.cwd.change(Some(text), !(scope.strict || there));
+    }
+}
+
+/// Whether a file is standard input under another name.
+pub(super) fn is_stdin(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// `set -e`, `set -o errexit`, `set -- a b`
+fn set(words: &[Word], scope: &mut Scope) {
+    let mut rest = words;
+    while let Some((word, after)) = rest.split_first() {
+        if word.is("--") {
+            return scope.set_arguments(after);
+        }
+        if word.opens || !word.text.starts_with(['-', '+']) {
+            return scope.set_arguments(rest);
+        }
+        let on = word.text.starts_with('-');
+        if word.text.contains('e') {
+            scope.strict = on;
+        }
+        rest = after;
+        if word.text.ends_with('o') {
+            if after.first().is_some_and(|name| name.is("errexit")) {
+                scope.strict = on;
+            }
+            rest = after.get(1..).unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What an interpreter would run: a text, its input, or a file that the same line has written.
+
+use super::super::path::resolve;
+use super::Reader;
+use super::command::ShellCommand;
+use super::interpreter::{Interpreter, Script, runs_its_input, runs_what_it_fetches, script};
+use super::scope::Scope;
+use super::word::Word;
+
+impl Reader<'_> {
+    pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
+        let mut inner = scope.through(program);
+        let (texts, from) = match script(kind, program, words) {
+            Script::Stdin => {
+                // The script has used up the input; what it starts gets what is left of it.
+                inner.stdin.texts.clear();
+                (scope.stdin.texts.clone(), scope.stdin.from.clone())
+            }
+            Script::Text(text, arguments) => {
+                inner = inner.with_arguments(arguments.get(1..).unwrap_or_default());
+                let mut from = text.from.clone();
+                // `xargs -I{} sh -c '{}'` runs its input, too.
+                if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {
+                    from.extend(&scope.stdin.from);
+                }
+                // What stands behind the program's name is an argument of what the text runs.
+                if kind == Interpreter::Shell && !text.opens && text.dynamic && is_argument(&text) {
+                    self.feed(&from, "");
+                    from.clear();
+                }
+                (vec![text.text.as_str().into()], from)
+            }
+            Script::File(file) if file.process => (self.texts_of(&file.from), file.from.clone()),
+            // `deno run https://…`
+            Script::File(file) if file.text.starts_with("https://") || file.text.starts_with("http://") => {
+                return self.invoke(std::slice::from_ref(file), &mut inner);
+            }
+            Script::File(file) => return self.run_file(&file.text, scope),
+            Script::Nothing => return,
+        };
+        self.feed(&from, program);
+        for text in texts {
+            match kind {
+                Interpreter::Shell => self.text(&text, &mut inner.clone()),
+                Interpreter::Other => {
+                    self.pass_over("it is code in another language", &text);
+                    if runs_its_input(&text) {
+                        self.feed(&scope.stdin.from.clone(), "");
+                    }
+                    if runs_what_it_fetches(&text)
+                        && let Some(last) = self.commands.len().checked_sub(1)
+                    {
+                        self.feed(&[last], "");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The command that was read last runs a file of its own name: `./install.sh`.
+    pub(super) fn run_own_file(&mut self, scope: &Scope) {
+        let raw = self.commands.last().map(|command| command.raw.clone()).unwrap_or_default();
+        if raw.contains('/') {
+            self.run_file(&raw, scope);
+        }
+    }
+
+    /// A file that the same line has written runs what was written to it.
+    fn run_file(&mut self, file: &str, scope: &Scope) {
+        let Some(path) = resolve(scope.cwd.main(), file) else { return };
+        if !self.spend(self.commands.len() / 4) {
+            return;
+        }
+        let holds = |command: &ShellCommand| command.writes(&path, scope.cwd.main());
+        let wrote: Vec<usize> = self
+            .commands
+            .iter()
+            .enumerate()
+            .filter(|(_, command)| holds(command))
+            .map(|(at, _)| at)
+            .collect();
+        // What `tee` writes comes from somebody else.
+        let tee =
+            wrote.iter().filter_map(|at| self.commands.get(*at)).any(|command| command.program == "tee");
+        let fed = self
+            .commands
+            .iter()
+            .enumerate()
+            .filter(|(_, command)| tee && command.feeds.iter().any(|to| to == "tee"));
+        let all: Vec<usize> = fed.map(|(at, _)| at).chain(wrote).collect();
+        self.feed(&all, "");
+    }
+}
+
+/// Whether the unknown part of a text for a shell lies behind a space: not in the program's name.
+fn is_argument(text: &Word) -> bool {
+    let known = text.shape.split('*').next().unwrap_or_default().trim_start();
+    known.contains(char::is_whitespace)
+        && !known.contains(['|', ';', '&', '\n', '$', '`', '<', '>', '(', '"', '\''])
+}

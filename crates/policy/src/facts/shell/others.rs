@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that start others in ways of their own, and a net for those nobody has heard of.
+
+use super::invoke::joined;
+use super::scope::Scope;
+use super::word::Word;
+use super::{Reader, find};
+
+/// Programs whose `rm -r` is a word, a verb of their own, or happens on another machine.
+const OWN_RM: &[&str] = &[
+    "echo",
+    "printf",
+    "git",
+    "npm",
+    "yarn",
+    "pnpm",
+    "bun",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "oc",
+    "ssh",
+    "mosh",
+    "adb",
+    "aws",
+    "gsutil",
+    "gcloud",
+    "az",
+    "s3cmd",
+    "mc",
+    "hdfs",
+    "hadoop",
+    "svn",
+    "hg",
+    "jj",
+    "bzr",
+    "p4",
+    "dvc",
+    "rclone",
+    "gh",
+    "glab",
+    "fly",
+    "heroku",
+    "vagrant",
+    "multipass",
+    "lxc",
+    "incus",
+    "ipfs",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "sed",
+    "awk",
+    "gawk",
+    "man",
+    "tldr",
+    "which",
+    "whereis",
+    "type",
+    "hash",
+    "alias",
+    "unalias",
+    "cat",
+    "test",
+    "[",
+    "make",
+    "just",
+    "task",
+    "history",
+    "explainshell",
+    "apropos",
+    "whatis",
+    "info",
+    "help",
+    "tee",
+    "jq",
+    "expr",
+    "set",
+];
+
+impl Reader<'_> {
+    /// What a program starts in a way of its own; false if it is none of those.
+    pub(super) fn other(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
+        match program {
+            "find" => {
+                for command in find::commands(words) {
+                    self.invoke(&command, &mut scope.through(program));
+                }
+            }
+            "fd" | "fdfind" => {
+                for command in find::fd_commands(words) {
+                    self.invoke(&command, &mut scope.through(program));
+                }
+            }
+            "parallel" => self.parallel(words, scope),
+            "git" => {
+                let mut after = words.iter().skip_while(|word| !word.is("foreach"));
+                if words.iter().any(|word| word.is("submodule")) && after.next().is_some() {
+                    let text: Vec<_> = after.filter(|word| !word.is("--recursive")).cloned().collect();
+                    self.text(&joined(&text), &mut scope.through(program));
+                }
+            }
+            "tmux" => {}
+            // What it prints may be run by a shell, and `system` runs it at once.
+            "awk" | "gawk" | "mawk" | "nawk" => {
+                let code = words.iter().find(|word| word.text.contains("system") || word.text.contains('|'));
+                if let Some(code) = code {
+                    self.pass_over("it is code in another language", &code.text);
+                }
+            }
+            "make" | "gmake" => {
+                if words.iter().any(|word| word.is("-") || word.is("-f-")) {
+                    for text in scope.stdin.texts.clone() {
+                        self.pass_over("it is a makefile", &text);
+                    }
+                    self.feed(&scope.stdin.from.clone(), "sh");
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// `parallel rm -rf ::: a b`, or with what comes on standard input.
+    fn parallel(&mut self, words: &[Word], scope: &Scope) {
+        let start = words.iter().position(|word| !word.text.starts_with('-')).unwrap_or(words.len());
+        let rest = words.get(start..).unwrap_or_default();
+        let end = rest.iter().position(|word| word.text.starts_with(":::")).unwrap_or(rest.len());
+        let (inner, inputs) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+        let mut through = scope.through("parallel");
+        if inputs.is_empty() {
+            for command in self.with_input(&[], inner, scope) {
+                self.invoke(&command, &mut through);
+            }
+        }
+        for input in inputs.iter().filter(|word| !word.text.starts_with(":::")) {
+            let mut command = find::replace(inner, input);
+            if !inner.iter().any(|word| word.text.contains("{}")) {
+                command.push(input.clone());
+            }
+            // It hands each line to a shell: a single word is a text.
+            match command.as_slice() {
+                [text, ..] if text.text.contains(' ') => self.text(&joined(&command), &mut through),
+                _ => self.invoke(&command, &mut through),
+            }
+        }
+    }
+}
+
+/// `rm -r…` among the words of a program that is not known: most likely it runs them.
+pub(super) fn hidden_delete<'a>(program: &str, words: &'a [Word]) -> Option<&'a [Word]> {
+    let removes = |pair: &[Word]| match pair {
+        [rm, option] => {
+            let letters = option.text.strip_prefix('-').unwrap_or_default();
+            (rm.is("rm") || rm.is("/bin/rm") || rm.is("/usr/bin/rm"))
+                && letters.contains(['r', 'R'])
+                && letters.chars().all(|letter| "rRfvidI".contains(letter))
+        }
+        _ => false,
+    };
+    let at = words.windows(2).position(removes)?;
+    if OWN_RM.contains(&program) {
+        return None;
+    }
+    words.get(at..)
+}

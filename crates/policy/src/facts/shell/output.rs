@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `$(…)`: its commands run, and sometimes what they would print is known.
+
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::expand::slice;
+use super::scope::Scope;
+use super::word::{Atom, Expansion, Word};
+use super::{Reader, find};
+
+/// Stands for the name `mktemp` would choose.
+const SOME_TEMP: &str = "/tmp/tmp.XXXXXXXXXX";
+/// Programs that print what they read.
+const PASSERS: &[&str] = &[
+    "cat", "tee", "head", "tail", "tr", "sed", "awk", "base64", "gunzip", "zcat", "xz", "zstd", "sort",
+    "cut", "jq", "openssl", "xxd", "rev", "tac", "read",
+];
+
+impl Reader<'_> {
+    pub(super) fn substitution(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
+        let mut from = self.subshell(node, src, scope);
+        let value = match from.as_slice() {
+            [only] => self.output_of(*only, scope),
+            _ => None,
+        };
+        let value = value.unwrap_or_else(|| Expansion::unknown(slice(node, src), false));
+        // `… | sh -c "$(cat)"`: what comes in goes out.
+        let passes =
+            |index: &usize| self.commands.get(*index).is_some_and(|c| PASSERS.contains(&c.program.as_str()));
+        if from.first().is_some_and(passes) {
+            from.extend(&scope.stdin.from);
+        }
+        Expansion { from, ..value }
+    }
+
+    fn output_of(&self, index: usize, scope: &Scope) -> Option<Expansion> {
+        let command = self.commands.get(index)?;
+        let plain = |words: &[Word]| words.iter().all(|word| !word.dynamic && !word.pattern);
+        let words = command.words.as_slice();
+        let text = match command.program.as_str() {
+            "pwd" => scope.cwd.known()?.to_owned(),
+            "mktemp" if words.iter().any(|word| word.text.starts_with("-p")) => return None,
+            "mktemp" => match command.operands.as_slice() {
+                [] => SOME_TEMP.to_owned(),
+                _ if words.iter().any(|word| word.is("-t") || word.is("-dt") || word.is("-td")) => {
+                    SOME_TEMP.to_owned()
+                }
+                [only] if plain(words) => only.resolved.clone()?,
+                _ => return None,
+            },
+            "git" => return self.top_level(words, scope).map(|text| Expansion::literal(&text)),
+            "realpath" | "readlink" => match command.operands.as_slice() {
+                [only] if plain(words) => only.resolved.clone()?,
+                _ => return None,
+            },
+            "which" => match words {
+                [only] if !only.dynamic => only.text.clone(),
+                _ => return None,
+            },
+            "command" | "type" => match words {
+                [how, only] if how.is("-v") || how.is("-P") => only.text.clone(),
+                _ => return None,
+            },
+            "echo" | "printf" if plain(words) => match command.said.as_slice() {
+                [only] => only.trim_end().to_owned(),
+                _ => return None,
+            },
+            "find" => return found(words),
+            _ => return None,
+        };
+        Some(Expansion::literal(&text))
+    }
+
+    /// The root of the repository is the project only as seen from inside it.
+    fn top_level(&self, words: &[Word], scope: &Scope) -> Option<String> {
+        let project = self.ground.project.clone()?;
+        let inside = scope
+            .cwd
+            .known()?
+            .strip_prefix(project.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let asks = matches!(words, [first, second] if first.is("rev-parse") && second.is("--show-toplevel"));
+        (inside && asks).then_some(project)
+    }
+
+    /// What these commands are known to print.
+    pub(super) fn texts_of(&self, from: &[usize]) -> Vec<Arc<str>> {
+        let mut texts: Vec<Arc<str>> = Vec::new();
+        for text in
+            from.iter().filter_map(|index| self.commands.get(*index)).flat_map(|command| &command.said)
+        {
+            if !texts.contains(text) {
+                texts.push(Arc::clone(text));
+            }
+        }
+        texts
+    }
+}
+
+/// What `find` prints, as patterns.
+fn found(words: &[Word]) -> Option<Expansion> {
+    let targets = find::targets(words);
+    if targets.iter().any(|target| target.dynamic) {
+        return None;
+    }
+    let mut all = Expansion::default();
+    for target in targets {
+        all.append(Expansion::each(&target.text));
+        all.atoms.push(Atom::Plain(' '));
+    }
+    Some(all)
+}
