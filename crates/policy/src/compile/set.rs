@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::baseline::PACKS;
+use super::baseline::{self, PACKS};
 use crate::rule::Rule;
-use crate::source::{Layer, Source};
+use crate::source::Source;
 use crate::{examples, load};
 use tenterhook_document::Problem;
 use tenterhook_event::EventKind;
@@ -32,16 +32,6 @@ impl RuleSet {
     /// Loads rule files and tries every example. Never fails as a whole: a broken rule is refused
     /// alone, the rest stands.
     pub fn load(sources: &[Source<'_>]) -> Loaded {
-        Self::load_with(sources, |_| true)
-    }
-
-    /// The same, but the examples of the packs compiled in are not tried again: they cannot have
-    /// changed since a test of ours did.
-    pub fn load_in_haste(sources: &[Source<'_>]) -> Loaded {
-        Self::load_with(sources, |source| source.layer != Layer::Baseline)
-    }
-
-    fn load_with(sources: &[Source<'_>], tries_examples: impl Fn(&Source<'_>) -> bool) -> Loaded {
         let mut problems = Vec::new();
         let mut rules: Vec<Rule> = Vec::new();
         let mut taken: BTreeMap<Arc<str>, String> = BTreeMap::new();
@@ -61,11 +51,7 @@ impl RuleSet {
                         problems.push(problem(message, "this rule is not in force; the others are"));
                     }
                     Ok(rule) => {
-                        let failures = if tries_examples(source) {
-                            examples::check(&rule, &wire.examples)
-                        } else {
-                            Vec::new()
-                        };
+                        let failures = examples::check(&rule, &wire.examples);
                         if failures.is_empty() {
                             taken.insert(Arc::clone(&rule.id), format!("{}:{}", source.name, spot.line));
                             rules.push(rule);
@@ -77,6 +63,16 @@ impl RuleSet {
             }
         }
         Loaded { rules: Self { rules, digest: digest(sources) }, problems }
+    }
+
+    /// The same, but the examples of the packs compiled in are not even read: they cannot have
+    /// changed since a test of ours tried them, and they are most of the text.
+    pub fn load_in_haste(sources: &[Source<'_>]) -> Loaded {
+        let bare: Vec<String> = sources.iter().map(baseline::without_examples).collect();
+        let lighter = sources.iter().zip(&bare).map(|(source, text)| Source { text, ..*source });
+        let mut loaded = Self::load(&lighter.collect::<Vec<_>>());
+        loaded.rules.digest = digest(sources);
+        loaded
     }
 
     /// The packs compiled in.
