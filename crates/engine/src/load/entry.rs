@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tenterhook_document::{Misfit, Node};
-use tenterhook_event::EventKind;
+use tenterhook_document::{Misfit, Node, Value};
+use tenterhook_event::{EventKind, TOOLS, ToolRow};
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Matcher, permission_rule};
 
@@ -57,14 +57,17 @@ pub(super) struct Entry {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`on` has to be an event or a list of events")]
 enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "`match` has to be a text, or a map of `tool`, `path_pattern` and `command_pattern`"
+)]
 enum Match {
     Text(String),
     Parts(A3sMatcher),
@@ -146,10 +149,20 @@ impl Entry {
 
     fn matcher(&self, at: &At<'_>, dialect: &Dialect, warnings: &mut Vec<Misfit>) -> Result<Matcher, Misfit> {
         match &self.matcher {
-            Some(Match::Parts(parts)) => Matcher::a3s(parts).map_err(|why| at.misfit("match", why)),
+            // A list would be taken for the map's values in their order.
+            Some(Match::Parts(_))
+                if matches!(at.0.get("match").map(|node| &node.value), Some(Value::List(_))) =>
+            {
+                Err(at.misfit("match", "`match` is a text or a map; write `A|B` for two tools"))
+            }
+            Some(Match::Parts(parts)) => {
+                warnings.extend(parts.tool.as_deref().and_then(odd_tool).map(|why| at.misfit("match", why)));
+                Matcher::a3s(parts).map_err(|why| at.misfit("match", why))
+            }
             Some(Match::Text(text)) => {
                 let (matcher, warning) = dialect.matcher(Some(text));
-                warnings.extend(warning.map(|why| at.misfit("match", why)));
+                let odd = text.split('|').find_map(|name| misspelt_tool(name.trim()));
+                warnings.extend(warning.or(odd).map(|why| at.misfit("match", why)));
                 Ok(matcher)
             }
             None => Ok(Matcher::all()),
@@ -196,7 +209,10 @@ impl Entry {
                 let program = dialect::expand_home(program, around.home).into_owned();
                 CommandLine::Exec(std::iter::once(program).chain(rest.iter().cloned()).collect())
             }
-            _ => return Err(at.misfit("id", "a hook needs one of `command`, `exec` and `url`")),
+            (None, None, None) => {
+                return Err(at.misfit("id", "a hook needs one of `command`, `exec` and `url`"));
+            }
+            _ => return Err(at.misfit("id", "a hook has only one of `command`, `exec` and `url`")),
         };
         let env = self.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let home = around.home.map(ToOwned::to_owned);
@@ -227,6 +243,23 @@ impl Entry {
     fn http(&self, at: &At<'_>, _: &str, _: &'static Dialect, _: &Around<'_>) -> Result<Runner, Misfit> {
         Err(at.misfit("url", "HTTP hooks are not built into this program"))
     }
+}
+
+/// In parts, a tool is one exact name.
+fn odd_tool(name: &str) -> Option<String> {
+    let pattern = name.contains(['|', '*', '?', '[', '/']);
+    let told =
+        || format!("`tool: {name}` is one exact name; write `match: \"{name}\"` if it is meant as a pattern");
+    pattern.then(told).or_else(|| misspelt_tool(name))
+}
+
+/// A name that is a known tool's but for the case: it would silently never match.
+fn misspelt_tool(name: &str) -> Option<String> {
+    let known = |row: &&ToolRow| row.name.eq_ignore_ascii_case(name);
+    if TOOLS.iter().any(|row| row.name == name) {
+        return None;
+    }
+    TOOLS.iter().find(known).map(|row| format!("no tool is called `{name}`; did you mean `{}`?", row.name))
 }
 
 /// A kind by our name for it, or by any harness's or dialect's.

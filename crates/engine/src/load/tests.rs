@@ -66,6 +66,33 @@ fn what_would_silently_not_count_is_pointed_out() {
 }
 
 #[test]
+fn a_tool_that_would_never_match_is_pointed_out() {
+    for (matcher, hint) in [
+        ("{tool: 'Bash|Edit'}", "one exact name"),
+        ("{tool: BASH}", "did you mean `Bash`"),
+        ("'Write|EDIT'", "did you mean `Edit`"),
+    ] {
+        let loaded = load(&format!("hooks:\n  - {{id: a, on: pre-tool, match: {matcher}, command: x}}\n"));
+        assert!(loaded.warnings[0].to_string().contains(hint), "{matcher}: {:?}", loaded.warnings);
+    }
+    assert_eq!(
+        load("hooks:\n  - {id: a, on: pre-tool, match: bash, command: x}\n").warnings,
+        [],
+        "some harness's name"
+    );
+    let (_, problems) = ids_and_problems(
+        "hooks:\n  - {id: a, on: 7, command: x}\n  - {id: b, on: stop, match: [x], command: x}\n",
+    );
+    assert_eq!(
+        problems,
+        [
+            "t.yaml:2:13: hook `a`: `on` has to be an event or a list of events",
+            "t.yaml:3:30: hook `b`: `match` is a text or a map; write `A|B` for two tools",
+        ]
+    );
+}
+
+#[test]
 fn a_file_that_is_empty_gives_no_hooks_and_no_problems() {
     for text in ["", "hooks:\n", "hooks: []\n", "hooks: {}\n"] {
         assert_eq!(ids_and_problems(text), (vec![], vec![]), "{text}");
