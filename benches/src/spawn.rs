@@ -6,9 +6,9 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tenterhook_engine::{CommandLine, Engine, Fail, Hook, Matcher, Runner};
+use tenterhook_engine::{CommandLine, Engine, Fail, Hook, Runner, say};
 use tenterhook_event::{Call, EventKind};
 use tenterhook_harness::dialect;
 
@@ -71,20 +71,8 @@ fn command_hook(call: &Call) -> Result<Box<dyn FnMut() -> Result<(), SetupError>
         dir: "/".into(),
         output_limit: 1024,
     };
-    let hook = Hook {
-        id: "true".into(),
-        on: vec![EventKind::PreTool],
-        matcher: Matcher::all(),
-        only_if: None,
-        when: None,
-        priority: 0,
-        chain: None,
-        timeout: Duration::from_secs(5),
-        fail: Fail::Closed,
-        observes: false,
-        enabled: true,
-        runner: Runner::Command(command),
-    };
+    let closure = Hook::on("true", EventKind::PreTool).fail(Fail::Closed).run(|_| async { say::nothing() });
+    let hook = Hook { runner: Runner::Command(command), ..closure };
     let engine = Engine::builder().hooks([hook]).build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let call = call.clone();

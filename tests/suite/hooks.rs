@@ -76,6 +76,22 @@ fn a_hook_that_fails_is_open_or_closed_as_it_says_and_the_trace_says_why() {
 }
 
 #[test]
+fn a_record_names_the_hooks_that_were_in_force_as_well_as_the_rules() {
+    let test = TestContext::new();
+    let generation = |test: &TestContext| {
+        fire(test, "ls");
+        test.ledger().last().unwrap()["generation"].clone()
+    };
+    let without = generation(&test);
+    settings(&test, "  - {id: a, on: stop, command: 'true'}\n");
+    let with = generation(&test);
+    assert_eq!(with, generation(&test), "the same texts, the same name");
+    settings(&test, "  - {id: a, on: stop, command: 'false'}\n");
+    let changed = generation(&test);
+    assert!(without != with && with != changed, "{without} {with} {changed}");
+}
+
+#[test]
 fn a_prompt_is_blocked() {
     let test = TestContext::new();
     settings(&test, "  - {id: quiet, on: prompt, dialect: claude, command: 'echo not today >&2; exit 2'}\n");

@@ -10,6 +10,7 @@ use tenterhook_engine::{
     BoxFuture, Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, RecordError, Recorder, load,
 };
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
+use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_ledger::{Leaf, Log};
 use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, Source, Surroundings};
 use tokio::signal::unix::{SignalKind, signal};
@@ -27,6 +28,8 @@ pub(crate) struct Road {
 
 /// What the rules and hooks are made of, before the engine is built.
 pub(crate) struct Configuration {
+    /// What records call all of it: the same for the same texts.
+    pub(crate) generation: String,
     pub(crate) rules: RuleSet,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) limits: Limits,
@@ -77,19 +80,22 @@ impl Configuration {
         let loaded = load_rules(&sources);
         problems.extend(loaded.problems);
 
-        let settings = match read_optional(&home.settings(), &mut problems) {
-            Some(text) => {
-                let person = env.home.as_deref().and_then(Path::to_str);
-                let around = load::Around { dir: &home.config, home: person, env: &env.all };
-                load::settings(&home.settings().display().to_string(), &text, &around)
-            }
-            None => load::Loaded::default(),
+        let text = read_optional(&home.settings(), &mut problems);
+        let settings = text.as_ref().map_or_else(load::Loaded::default, |text| {
+            let person = env.home.as_deref().and_then(Path::to_str);
+            let around = load::Around { dir: &home.config, home: person, env: &env.all };
+            load::settings(&home.settings().display().to_string(), text, &around)
+        });
+        // Records name what decided: the rules, and the hooks where there are any.
+        let generation = match &text {
+            Some(text) => format!("{}-{}", loaded.rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
+            None => loaded.rules.digest(),
         };
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
-        Self { rules: loaded.rules, hooks, limits, problems, warnings }
+        Self { generation, rules: loaded.rules, hooks, limits, problems, warnings }
     }
 }
 
@@ -106,8 +112,7 @@ impl Road {
         person: Option<&Path>,
         memory: Memory,
     ) -> Result<Self, CommandError> {
-        let Configuration { rules, hooks, limits, problems, .. } = configuration;
-        let generation = rules.digest();
+        let Configuration { generation, rules, hooks, limits, problems, .. } = configuration;
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         let rules = Arc::new(Rules { set: rules, home, problems: problems.len() });
         let builder =
@@ -187,8 +192,8 @@ fn cap(hook: &mut Hook, home: &Home) -> Option<Problem> {
         "it may take {:?}, but harnesses do not wait that long: it gets {LONGEST_HOOK:?}",
         hook.timeout
     );
-    // The dialects' own defaults are not the person's doing.
-    let said = hook.timeout != Duration::from_mins(1);
+    // A dialect's own default is not the person's doing.
+    let said = hook.runner.dialect().is_none_or(|dialect| dialect.timeout != hook.timeout);
     hook.timeout = LONGEST_HOOK;
     let source = home.settings().display().to_string();
     said.then(|| Problem::whole(&source, message).about("hook", Some(&hook.id)))

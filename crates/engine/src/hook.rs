@@ -141,6 +141,18 @@ impl CommandLine {
 
 // === impl Runner ===
 
+impl Runner {
+    /// How it is spoken to; a closure is not.
+    pub fn dialect(&self) -> Option<&'static Dialect> {
+        match self {
+            Self::InProcess(_) => None,
+            Self::Command(command) => Some(command.dialect),
+            #[cfg(feature = "http")]
+            Self::Http(http) => Some(http.dialect),
+        }
+    }
+}
+
 impl fmt::Debug for Runner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

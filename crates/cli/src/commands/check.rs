@@ -115,6 +115,7 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
     let sources: Vec<_> = read.iter().map(|(name, text)| Source { name, text, layer: Layer::User }).collect();
     let loaded = RuleSet::load(&sources);
     Ok(Configuration {
+        generation: loaded.rules.digest(),
         rules: loaded.rules,
         hooks: Vec::new(),
         limits: Limits::default(),
