@@ -35,10 +35,14 @@ mod load;
 mod rule;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod secret;
 mod source;
 
 pub use compile::{Loaded, RuleSet};
-pub use facts::{Facts, PathFact, Place, ShellCommand, ShellOption, Surroundings, Unread, Word, facts};
+pub use facts::{
+    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, ShellCommand, ShellOption, Side,
+    Surroundings, Unread, UrlFact, Word, facts, url,
+};
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use rule::{Mode, Rule, Severity};
 #[cfg(feature = "schema")]

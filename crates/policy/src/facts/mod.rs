@@ -2,12 +2,20 @@
 
 //! Event → facts: what a call would do, in words that rules can be about.
 
+pub(crate) mod code;
+mod effect;
 pub(crate) mod overlap;
+mod package;
 mod path;
 mod shell;
+mod url;
 
 use serde::Serialize;
-use tenterhook_event::Event;
+use tenterhook_event::{Event, Mcp};
+
+pub use effect::{Does, Effect, Side};
+pub use package::{From as PackageFrom, PackageFact};
+pub use url::{UrlFact, url};
 
 pub(crate) use path::{Found, Ground};
 pub use path::{PathFact, Place};
@@ -28,10 +36,30 @@ pub struct Facts {
     pub commands: Vec<ShellCommand>,
     /// Every path the call names outside a command.
     pub paths: Vec<PathFact>,
+    /// What would be done to files: by the tool itself, by commands, by code.
+    pub effects: Vec<Effect>,
+    /// Where it would connect to.
+    pub urls: Vec<UrlFact>,
+    /// The packages it would install or run.
+    pub packages: Vec<PackageFact>,
+    /// The MCP tool, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Mcp>,
+    /// Kinds of secrets in what is written, sent, said or run.
+    pub secrets: Vec<SecretFact>,
     /// Whether some shell text could not be understood.
     pub unparsed: bool,
     /// The texts that could not be understood, or that nobody reads.
     pub unread: Vec<Unread>,
+}
+
+/// A secret in a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SecretFact {
+    /// Which kind, such as `github-token`.
+    pub kind: &'static str,
+    /// Where: `command`, `content`, `args`, `prompt` or `output`.
+    pub within: &'static str,
 }
 
 /// Reads what a call would do. Bounded by the size of the text and of its tree, never by a clock.
@@ -49,7 +77,14 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     });
     let paths = paths.collect();
     let read = shell::read(&tool.commands(), &tool.codes(), &ground, cwd);
-    Facts { commands: read.commands, paths, unparsed: read.unparsed, unread: read.unread }
+    Facts {
+        commands: read.commands,
+        paths,
+        unparsed: read.unparsed,
+        unread: read.unread,
+        mcp: tool.mcp.clone(),
+        ..Facts::default()
+    }
 }
 
 /// The text with a leading `~` replaced.

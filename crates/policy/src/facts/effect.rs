@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a call does to files, whichever tool, program or language does it.
+//!
+//! A rule about deleting should not have to know `rm`, `find -delete`, `rsync --delete`,
+//! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
+
+use serde::{Deserialize, Serialize};
+
+use super::PathFact;
+
+/// What is done to a file or directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Does {
+    /// Its content is read.
+    Read,
+    /// It is made anew, overwritten, truncated or edited in place.
+    Write,
+    /// Something is added to its end.
+    Append,
+    /// It is removed.
+    Delete,
+    /// It is moved or renamed: what was there is gone.
+    Move,
+    /// Its permissions, owner or attributes change.
+    Permit,
+    /// It is run as a program or script.
+    Run,
+}
+
+/// Where it happens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Side {
+    /// On this machine.
+    #[default]
+    Here,
+    /// In a container or another root of the file system.
+    Container,
+    /// On another machine.
+    Remote,
+}
+
+/// One thing that would be done to one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Effect {
+    /// What.
+    pub does: Does,
+    /// To what.
+    pub path: PathFact,
+    /// Whether everything below it, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub recursive: bool,
+    /// The program, or the tool.
+    pub by: String,
+    /// Where.
+    pub on: Side,
+}
