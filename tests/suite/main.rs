@@ -19,6 +19,7 @@ mod fixtures;
 mod generated;
 mod hooks;
 mod install;
+mod judge;
 mod profiles;
 mod seeds;
 mod source;

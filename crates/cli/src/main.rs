@@ -11,6 +11,8 @@ mod home;
 mod intake;
 mod profiles;
 mod road;
+mod ruling;
+mod strict;
 mod terminal;
 
 use std::process::ExitCode;

@@ -119,6 +119,17 @@ pub(crate) fn style_of(decision: Decision) -> Style {
     }
 }
 
+/// What a decision means to a person.
+pub(crate) fn verdict_in_words(decision: Decision) -> &'static str {
+    match decision {
+        Decision::None => "none: nobody objects, the harness decides as it always does",
+        Decision::Allow => "allow: the harness need not ask",
+        Decision::Defer => "defer: put off for somebody else",
+        Decision::Ask => "ask: a person has to say yes",
+        Decision::Deny => "deny: it does not happen",
+    }
+}
+
 /// `1 hook`, `2 hooks`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{BOLD}{number}{BOLD:#} {what}{}", if number == 1 { "" } else { "s" })

@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
 use crate::road::{Memory, Road};
-use crate::terminal::{BOLD, DIM, GOOD, style_of, tame};
+use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.
@@ -202,16 +202,6 @@ fn recorded(context: &Context, id: EventId) -> Result<Leaf, CommandError> {
         CommandError::unusable(format!("`{id}` is not in the ledger"))
             .hint(format!("the ledger is `{}`", ledger.display()))
     })
-}
-
-fn verdict_in_words(decision: Decision) -> &'static str {
-    match decision {
-        Decision::None => "none: nobody objects, the harness decides as it always does",
-        Decision::Allow => "allow: the harness need not ask",
-        Decision::Defer => "defer: put off for somebody else",
-        Decision::Ask => "ask: a person has to say yes",
-        Decision::Deny => "deny: it does not happen",
-    }
 }
 
 fn why_not(applies: &Applies) -> Option<&str> {

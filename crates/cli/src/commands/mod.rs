@@ -11,6 +11,7 @@ mod explain;
 mod fire;
 mod hook;
 mod install;
+mod judge;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Uninstall(uninstall::Args),
     Explain(explain::Args),
     Check(check::Args),
+    Judge(judge::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -40,6 +42,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Uninstall(args) => uninstall::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
+        Command::Judge(args) => judge::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tenterhook_event::{Decision, Event, Timestamp};
+use tenterhook_harness::MAX_PAYLOAD;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
+use crate::strict;
+use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
+
+const EXAMPLES: &str = "\
+Only the rules speak: the ones compiled in and those of --policy. No hook runs, nothing is recorded,
+nothing is executed, and no home is needed. The verdict is the strictest of all rules that match.
+
+A line of --jsonl is `{\"command\": \"…\"}`, with `cwd` and `id` if you like, or a whole event in the normal
+form (docs/spec/event.md). For every line there is one line
+`{\"verdict\": \"none|allow|ask|deny\", \"rule\": …, \"reason\": …}`, or `{\"error\": …}` for one that cannot be read.
+
+Exit codes: 0 judged; 1 a line could not be read; 2 wrong usage.
+With --exit-code: 0 none or allow, 3 ask, 4 deny (the strictest of all lines).
+
+Examples:
+  tenterhook judge --shell 'rm -rf ~/work'
+  tenterhook judge --shell 'terraform destroy' --policy my-rules.yaml --json
+  tenterhook judge --jsonl commands.jsonl --cwd /srv/app > verdicts.jsonl";
+
+/// Judge a command, or many, by the rules alone
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, group = clap::ArgGroup::new("what").required(true))]
+pub(crate) struct Args {
+    /// A shell command
+    #[arg(long, value_name = "COMMAND", group = "what", allow_hyphen_values = true)]
+    shell: Option<String>,
+    /// One JSON object per line, from a file or standard input
+    #[arg(long, value_name = "FILE", group = "what", num_args = 0..=1, default_missing_value = "-")]
+    jsonl: Option<PathBuf>,
+    /// Where the command would run [default: here]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// Say the verdict by the exit code too
+    #[arg(long)]
+    exit_code: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?;
+    let cwd = match &args.cwd {
+        Some(dir) => Some(std::path::absolute(dir)?),
+        // A place that is gone is no place; rules about places then see an unknown one.
+        None => std::env::current_dir().ok(),
+    };
+    let cwd = cwd.as_deref().and_then(Path::to_str);
+    let now = Context::bare_door()?.ts;
+    let strictest = match (&args.shell, &args.jsonl) {
+        (Some(command), _) => one(context, &book, command, cwd, now)?,
+        (None, file) => {
+            let input: Box<dyn Read> = match file.as_deref().filter(|path| *path != Path::new("-")) {
+                Some(path) => Box::new(
+                    fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?,
+                ),
+                None => Box::new(std::io::stdin().lock()),
+            };
+            let many = many(&book, BufReader::with_capacity(1 << 16, input), cwd, now)?;
+            if many.unreadable {
+                return Ok(ExitCode::FAILURE);
+            }
+            many.strictest
+        }
+    };
+    Ok(if args.exit_code { ExitCode::from(exit_code(strictest)) } else { ExitCode::SUCCESS })
+}
+
+fn exit_code(verdict: Decision) -> u8 {
+    match verdict {
+        Decision::None | Decision::Allow => 0,
+        Decision::Defer | Decision::Ask => 3,
+        Decision::Deny => 4,
+    }
+}
+
+fn one(
+    context: &Context,
+    book: &Rulebook,
+    command: &str,
+    cwd: Option<&str>,
+    now: Timestamp,
+) -> Result<Decision, CommandError> {
+    let ruling = book.rule_on(&about_to_run(command, cwd, now));
+    if context.terminal.json {
+        context.terminal.print_json(&Answer::new(&ruling, None))?;
+        return Ok(ruling.verdict);
+    }
+    let style = style_of(ruling.verdict);
+    let mut text = format!("  {style}{}{style:#}\n", verdict_in_words(ruling.verdict));
+    if let Some(rule) = &ruling.rule {
+        text += &format!("  {BOLD}{rule}{BOLD:#}");
+        text += &ruling.reason.as_deref().map_or_else(String::new, |reason| format!("  {}", tame(reason)));
+        text.push('\n');
+    }
+    if let Some(nudge) = ruling.nudge.as_deref().filter(|_| ruling.verdict == Decision::Deny) {
+        text += &format!("  {DIM}→ {}{DIM:#}\n", tame(nudge));
+    }
+    context.terminal.say(&text)?;
+    Ok(ruling.verdict)
+}
+
+/// One line of output.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
+    verdict: Decision,
+    rule: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    fn new(ruling: &'a Ruling, id: Option<Value>) -> Self {
+        let Ruling { verdict, rule, reason, .. } = ruling;
+        Self { id, verdict: *verdict, rule: rule.as_deref(), reason: reason.as_deref() }
+    }
+}
+
+struct Many {
+    strictest: Decision,
+    unreadable: bool,
+}
+
+/// Judges line by line. What is judged is written before more input is waited for.
+fn many(
+    book: &Rulebook,
+    mut input: BufReader<impl Read>,
+    cwd: Option<&str>,
+    now: Timestamp,
+) -> Result<Many, CommandError> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut many = Many { strictest: Decision::None, unreadable: false };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX) + 1;
+        let read = (&mut input).take(limit).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            break;
+        }
+        let said = if line.len() > MAX_PAYLOAD && line.last() != Some(&b'\n') {
+            skip_line(&mut input)?;
+            Err(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024))
+        } else {
+            judge_line(book, &line, cwd, now)
+        };
+        let mut answer = match said {
+            Ok((ruling, id)) => {
+                many.strictest = many.strictest.max(ruling.verdict);
+                serde_json::to_string(&Answer::new(&ruling, id)).map_err(std::io::Error::from)?
+            }
+            Err(why) => {
+                many.unreadable = true;
+                json!({"error": why}).to_string()
+            }
+        };
+        answer.push('\n');
+        let written = out.write_all(answer.as_bytes());
+        let flushed = if input.buffer().is_empty() { written.and_then(|()| out.flush()) } else { written };
+        match flushed {
+            // Somebody who stopped reading has read enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(many),
+            other => other?,
+        }
+    }
+    out.flush()?;
+    Ok(many)
+}
+
+fn skip_line(input: &mut BufReader<impl Read>) -> std::io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let (used, done) = end.map_or((buffer.len(), buffer.is_empty()), |at| (at + 1, true));
+        input.consume(used);
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+fn judge_line(
+    book: &Rulebook,
+    line: &[u8],
+    cwd: Option<&str>,
+    now: Timestamp,
+) -> Result<(Ruling, Option<Value>), String> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Err("the line is empty".to_owned());
+    }
+    let value = strict::json(line).map_err(|error| format!("the line is not JSON: {error}"))?;
+    let Value::Object(fields) = value else { return Err("the line is not a JSON object".to_owned()) };
+    let id = fields.get("id").cloned();
+    let event = if fields.contains_key("event") {
+        serde_json::from_value::<Event>(Value::Object(fields))
+            .map_err(|error| format!("the line is no event: {error}"))?
+    } else {
+        command_line(&fields, cwd, now)?
+    };
+    Ok((book.rule_on(&event), id))
+}
+
+fn command_line(fields: &Map<String, Value>, cwd: Option<&str>, now: Timestamp) -> Result<Event, String> {
+    let text = |key: &str| match fields.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(format!("`{key}` is not a text")),
+    };
+    let command = text("command")?.ok_or("neither `command` nor `event` is given")?;
+    Ok(about_to_run(command, text("cwd")?.or(cwd), now))
+}
