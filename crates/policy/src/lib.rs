@@ -40,8 +40,8 @@ mod source;
 
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
-    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, ShellCommand, ShellOption, Side,
-    Surroundings, Unread, UrlFact, Word, facts, url,
+    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, ShellCommand, ShellOption,
+    Side, Surroundings, Unread, UrlFact, Word, facts, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use rule::{Mode, Rule, Severity};

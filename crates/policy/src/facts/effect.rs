@@ -5,9 +5,23 @@
 //! A rule about deleting should not have to know `rm`, `find -delete`, `rsync --delete`,
 //! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
 
+mod archive;
+mod disk;
+mod edit;
+mod fetch;
+mod given;
+mod own;
+mod programs;
+mod remote;
+mod tool;
+mod version;
+
 use serde::{Deserialize, Serialize};
 
-use super::PathFact;
+use super::{PathFact, Word};
+pub(crate) use given::Touch;
+pub(crate) use programs::touches;
+pub(crate) use tool::by_tool;
 
 /// What is done to a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,3 +73,43 @@ pub struct Effect {
     /// Where.
     pub on: Side,
 }
+
+/// The working directory.
+fn here() -> Word {
+    Word::literal(".")
+}
+
+/// A word seen from a directory that an option names.
+fn within(directory: Option<&Word>, word: &Word) -> Word {
+    let Some(directory) = directory.filter(|_| !word.shape.starts_with('/')) else { return word.clone() };
+    Word {
+        text: format!("{}/{}", directory.text, word.text),
+        shape: format!("{}/{}", directory.shape, word.shape),
+        dynamic: word.dynamic || directory.dynamic,
+        pattern: word.pattern || directory.pattern,
+        ..directory.clone()
+    }
+}
+
+/// Whether nothing is kept in it: what is written there is gone, what is read was never there.
+pub(crate) fn is_nothing(path: &str) -> bool {
+    const NOTHING: &[&str] = &[
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/stderr",
+        "/dev/stdin",
+        "/dev/tty",
+        "/dev/zero",
+        "/dev/full",
+        "/dev/random",
+        "/dev/urandom",
+        "/dev/ptmx",
+    ];
+    NOTHING.contains(&path)
+        || ["/dev/fd/", "/dev/tcp/", "/dev/udp/", "/proc/self/fd/", "/dev/pts/"]
+            .iter()
+            .any(|start| path.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,8 @@ pub use url::{UrlFact, url};
 
 pub(crate) use path::{Found, Ground};
 pub use path::{PathFact, Place};
-pub(crate) use shell::expand_braces;
 pub use shell::{ShellCommand, ShellOption, Unread, Word};
+pub(crate) use shell::{expand_braces, find_targets};
 
 /// What the caller knows about the machine. The working directory and the project come with the event.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,11 +75,14 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
         let found = Found { text, shape: whole.as_deref().unwrap_or(text), dynamic: false, pattern: false };
         ground.fact(&found, cwd)
     });
-    let paths = paths.collect();
+    let paths: Vec<_> = paths.collect();
+    let mut effects = effect::by_tool(tool, &paths);
     let read = shell::read(&tool.commands(), &tool.codes(), &ground, cwd);
+    effects.extend(read.effects);
     Facts {
         commands: read.commands,
         paths,
+        effects,
         unparsed: read.unparsed,
         unread: read.unread,
         mcp: tool.mcp.clone(),

@@ -25,6 +25,7 @@ mod parameter;
 mod place;
 mod redirect;
 mod scope;
+mod touch;
 mod unread;
 mod walk;
 mod word;
@@ -36,9 +37,11 @@ use std::sync::Arc;
 use tenterhook_event::Command;
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
+use super::effect::Effect;
 use super::path::Ground;
 pub(crate) use braces::expand_braces;
 pub use command::ShellCommand;
+pub(crate) use find::targets as find_targets;
 pub use options::ShellOption;
 use scope::Scope;
 pub use unread::Unread;
@@ -60,6 +63,7 @@ const DEEPEST: usize = 60;
 /// What was read.
 pub(super) struct Read {
     pub(super) commands: Vec<ShellCommand>,
+    pub(super) effects: Vec<Effect>,
     pub(super) unread: Vec<Unread>,
     pub(super) unparsed: bool,
 }
@@ -70,6 +74,8 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
         ground,
         parser: None,
         commands: Vec::new(),
+        effects: Vec::new(),
+        quiet: false,
         unread: Vec::new(),
         unparsed: false,
         steps: MOST_STEPS,
@@ -105,13 +111,21 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
             reader.leave_unread("too large or too deeply nested", &whole);
         }
     }
-    Read { commands: reader.commands, unread: reader.unread, unparsed: reader.unparsed }
+    Read {
+        commands: reader.commands,
+        effects: reader.effects,
+        unread: reader.unread,
+        unparsed: reader.unparsed,
+    }
 }
 
 struct Reader<'a> {
     ground: &'a Ground,
     parser: Option<Parser>,
     commands: Vec<ShellCommand>,
+    effects: Vec<Effect>,
+    /// Whether the commands only stand for what another does, which has told its effects.
+    quiet: bool,
     unread: Vec<Unread>,
     unparsed: bool,
     steps: usize,

@@ -35,7 +35,11 @@ pub(crate) enum Act {
     /// Starts a program with these words: `subprocess.run(["rm", "-rf", "x"])`.
     Start(Vec<Argument>),
     /// Does something to a file.
-    File { does: super::Does, path: Argument, recursive: bool },
+    File {
+        does: super::Does,
+        path: Argument,
+        recursive: bool,
+    },
     /// Connects to an address.
     Connect(Argument),
     /// Runs a text of its own language that it got from the network or from its input.

@@ -2,6 +2,7 @@
 
 //! Commands of the shell itself that change what is known.
 
+use super::super::effect::Does;
 use super::Reader;
 use super::assign::declare_words;
 use super::invoke::joined;
@@ -89,7 +90,7 @@ impl Reader<'_> {
         } else if is_stdin(&file.text) {
             scope.stdin.texts.clone()
         } else {
-            return;
+            return self.touch(Does::Run, file, program, scope);
         };
         scope.via.push(program.to_owned());
         for text in texts {

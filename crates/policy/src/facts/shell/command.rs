@@ -157,7 +157,7 @@ fn is_written(program: &str, option: &str) -> bool {
 
 /// The same word where the script may be if a `cd` failed or was skipped. Only what is not the
 /// agent's own ground matters; that it lies there is not certain, so its place is unknown.
-fn elsewhere(word: &Word, main: &PathFact, ground: &Ground, cwd: &Directory) -> Vec<PathFact> {
+pub(super) fn elsewhere(word: &Word, main: &PathFact, ground: &Ground, cwd: &Directory) -> Vec<PathFact> {
     if word.shape.starts_with('/') || main.places == [Place::Unknown] {
         return Vec::new();
     }

@@ -28,10 +28,10 @@ const NARROWING: &[&str] = &[
     "-xtype",
 ];
 
-/// The commands that `find` with these words would run.
-pub(super) fn commands(words: &[Word]) -> Vec<Vec<Word>> {
+/// The commands that `find` with these words would run, and those that stand for what it does itself.
+pub(super) fn commands(words: &[Word]) -> (Vec<Vec<Word>>, Vec<Vec<Word>>) {
     let found = targets(words);
-    let mut commands = Vec::new();
+    let (mut commands, mut own) = (Vec::new(), Vec::new());
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
@@ -44,16 +44,16 @@ pub(super) fn commands(words: &[Word]) -> Vec<Vec<Word>> {
             }
             "-delete" => {
                 let remove = ["rm", "-r", "-f"].map(Word::literal);
-                commands.extend(found.iter().map(|target| [&remove, std::slice::from_ref(target)].concat()));
+                own.extend(found.iter().map(|target| [&remove, std::slice::from_ref(target)].concat()));
             }
             _ => {}
         }
     }
-    commands
+    (commands, own)
 }
 
 /// What it would find, as patterns: some things below a starting point, or all of them.
-pub(super) fn targets(words: &[Word]) -> Vec<Word> {
+pub(crate) fn targets(words: &[Word]) -> Vec<Word> {
     let is_option = |word: &&Word| matches!(word.text.as_str(), "-H" | "-L" | "-P");
     let roots: Vec<_> = words
         .iter()

@@ -2,6 +2,7 @@
 
 //! What an interpreter would run: a text, its input, or a file that the same line has written.
 
+use super::super::effect::Does;
 use super::super::path::resolve;
 use super::Reader;
 use super::command::ShellCommand;
@@ -37,7 +38,10 @@ impl Reader<'_> {
             Script::File(file) if file.text.starts_with("https://") || file.text.starts_with("http://") => {
                 return self.invoke(std::slice::from_ref(file), &mut inner);
             }
-            Script::File(file) => return self.run_file(&file.text, scope),
+            Script::File(file) => {
+                self.touch(Does::Run, file, program, scope);
+                return self.run_file(&file.text, scope);
+            }
             Script::Nothing => return,
         };
         self.feed(&from, program);

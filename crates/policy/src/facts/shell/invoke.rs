@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::super::effect::Does;
 use super::super::path::PathFact;
 use super::command::ShellCommand;
 use super::decode::decoder;
@@ -22,6 +23,15 @@ const FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head", "ta
 pub(super) struct Redirections {
     pub(super) inputs: Vec<PathFact>,
     pub(super) outputs: Vec<PathFact>,
+    /// What the shell does to those files before the command starts.
+    pub(super) touched: Vec<(Does, PathFact)>,
+}
+
+impl Redirections {
+    /// For what the command starts in its turn: the files have been opened.
+    fn inherited(&self) -> Self {
+        Self { touched: Vec::new(), ..self.clone() }
+    }
 }
 
 impl Reader<'_> {
@@ -39,7 +49,10 @@ impl Reader<'_> {
         let mut all = vec![Word::literal(direction)];
         all.extend_from_slice(words);
         if let Some(command) = ShellCommand::new(&all, self.ground, &scope.cwd) {
-            self.push(ShellCommand { via: scope.via.clone(), ..command }, io);
+            let by = command.program.clone();
+            if self.push(ShellCommand { via: scope.via.clone(), ..command }, io) {
+                self.touch_redirected(io, &by, scope);
+            }
         }
     }
 
@@ -72,12 +85,15 @@ impl Reader<'_> {
                 let printed = words.first().map(|word| word.from.clone()).unwrap_or_default();
                 self.feed(&printed, "eval");
             }
-            self.effects(&program, rest, io, scope);
+            self.touch_redirected(io, &program, scope);
+            self.touch_all(words, &program, scope);
+            self.consequences(&program, rest, &io.inherited(), scope);
         }
         self.leave();
     }
 
-    fn effects(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
+    /// What the command starts, and what it changes for those after it.
+    fn consequences(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
         if let Some(kind) = interpreter(program) {
             return self.interpret(kind, program, words, scope);
         }

@@ -88,9 +88,15 @@ impl Reader<'_> {
     pub(super) fn other(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
         match program {
             "find" => {
-                for command in find::commands(words) {
+                let (commands, own) = find::commands(words);
+                for command in commands {
                     self.invoke(&command, &mut scope.through(program));
                 }
+                let outer = std::mem::replace(&mut self.quiet, true);
+                for command in own {
+                    self.invoke(&command, &mut scope.through(program));
+                }
+                self.quiet = outer;
             }
             "fd" | "fdfind" => {
                 for command in find::fd_commands(words) {

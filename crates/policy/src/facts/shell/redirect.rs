@@ -4,6 +4,7 @@
 
 use tree_sitter::Node;
 
+use super::super::effect::Does;
 use super::Reader;
 use super::command::fact;
 use super::expand::{named_children, slice};
@@ -48,7 +49,8 @@ impl Reader<'_> {
         let mut more = Vec::new();
         match node.kind() {
             "file_redirect" => {
-                let into = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('<');
+                let sign = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit());
+                let into = sign.starts_with('<');
                 let targets: Vec<_> = node.children_by_field_name("destination", &mut node.walk()).collect();
                 for (at, target) in targets.into_iter().enumerate() {
                     // `>(…)` runs after the command and on what it prints.
@@ -63,7 +65,15 @@ impl Reader<'_> {
                         let texts = self.texts_of(&value.from);
                         scope.stdin = Stream { from: value.from, texts };
                     } else {
-                        let path = fact(&value.into_word(), self.ground, scope.cwd.main());
+                        let word = value.into_word();
+                        // `2>&1`, `>&-`: no file.
+                        let number = word.text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+                        if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && number && !word.dynamic
+                        {
+                            continue;
+                        }
+                        let path = fact(&word, self.ground, scope.cwd.main());
+                        io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
                         // A socket is read as well as written.
                         let socket =
                             ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
@@ -127,5 +137,15 @@ impl Reader<'_> {
         if let Some(right) = node.child_by_field_name("right") {
             self.walk(right, src, scope);
         }
+    }
+}
+
+/// What a sign does to the file behind it.
+fn opened(sign: &str) -> &'static [Does] {
+    match sign {
+        _ if sign.starts_with("<>") => &[Does::Read, Does::Append],
+        _ if sign.starts_with('<') => &[Does::Read],
+        _ if sign.starts_with(">>") || sign.starts_with("&>>") => &[Does::Append],
+        _ => &[Does::Write],
     }
 }

@@ -25,16 +25,16 @@ pub struct Word {
     pub(crate) shape: String,
     /// The commands whose output is part of it, by their index.
     #[serde(skip)]
-    pub(super) from: Vec<usize>,
+    pub(crate) from: Vec<usize>,
     /// Whether it is `<(…)`: a file that holds the output of those commands.
     #[serde(skip)]
-    pub(super) process: bool,
+    pub(crate) process: bool,
     /// Whether it may turn into several words, options among them, when it runs.
     #[serde(skip)]
-    pub(super) splits: bool,
+    pub(crate) splits: bool,
     /// Whether it starts with something unknown, and so may turn out to be an option.
     #[serde(skip)]
-    pub(super) opens: bool,
+    pub(crate) opens: bool,
 }
 
 /// A piece of a word before the shell has split it.
@@ -68,7 +68,7 @@ pub(super) struct Expansion {
 // === impl Word ===
 
 impl Word {
-    pub(super) fn literal(text: &str) -> Self {
+    pub(crate) fn literal(text: &str) -> Self {
         Self { text: text.to_owned(), shape: text.to_owned(), ..Self::default() }
     }
 
@@ -85,7 +85,7 @@ impl Word {
     }
 
     /// What is left of it after so many bytes.
-    pub(super) fn tail(&self, from: usize) -> Self {
+    pub(crate) fn tail(&self, from: usize) -> Self {
         let text = self.text.get(from..).unwrap_or_default().to_owned();
         // Up to the first unknown part both are the same.
         let same = self.shape.get(..from) == self.text.get(..from);
@@ -93,7 +93,7 @@ impl Word {
         Self { text, shape, ..self.clone() }
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         !self.dynamic && self.text == text
     }
 }

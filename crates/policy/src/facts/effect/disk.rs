@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that write to devices.
+
+use super::Does::{Read, Write};
+use super::given::{Given, Touch};
+
+pub(super) fn dd(given: &Given<'_>) -> Vec<Touch> {
+    let one = |word: &&super::super::Word| match word.text.get(..3)? {
+        "if=" => Some(Touch::new(Read, &word.tail(3)).inner(true)),
+        "of=" => Some(Touch::new(Write, &word.tail(3)).inner(true)),
+        _ => None,
+    };
+    given.operands.iter().filter_map(one).collect()
+}
+
+/// Without `-a` or `-o` it only lists.
+pub(super) fn wipefs(given: &Given<'_>) -> Vec<Touch> {
+    let wipes = given.has(&["a", "all", "o", "offset"]);
+    given.operands.iter().filter(|_| wipes).map(|word| Touch::new(Write, word)).collect()
+}
+
+/// Devices among the words, unless they are only listed.
+pub(super) fn partition(given: &Given<'_>) -> Vec<Touch> {
+    let lists = given.has(&["l", "list", "p", "print", "d", "dump"])
+        || given.operands.iter().any(|word| word.is("print"));
+    let devices = given.operands.iter().filter(|word| word.text.starts_with('/') || word.dynamic);
+    devices.filter(|_| !lists).map(|word| Touch::new(Write, word)).collect()
+}
+
+pub(super) fn cryptsetup(given: &Given<'_>) -> Vec<Touch> {
+    let writes = |verb: &str| {
+        matches!(verb, "luksFormat" | "erase" | "luksErase" | "reencrypt" | "luksKillSlot" | "luksRemoveKey")
+    };
+    match given.operands.as_slice() {
+        [verb, device, ..] if writes(&verb.text) => vec![Touch::new(Write, device)],
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn nvme(given: &Given<'_>) -> Vec<Touch> {
+    match given.operands.as_slice() {
+        [verb, device, ..] if verb.is("format") || verb.is("sanitize") || verb.is("write") => {
+            vec![Touch::new(Write, device)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn diskutil(given: &Given<'_>) -> Vec<Touch> {
+    match given.operands.as_slice() {
+        [verb, .., device]
+            if verb.text.to_ascii_lowercase().contains("erase") || verb.is("partitionDisk") =>
+        {
+            vec![Touch::new(Write, device)]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that read files, or edit them in place when told to.
+
+use super::super::Word;
+use super::Does::{self, Read, Write};
+use super::given::{Given, Touch};
+
+fn each(does: Does, words: &[&Word], from: usize) -> Vec<Touch> {
+    words.iter().skip(from).map(|word| Touch::new(does, word)).collect()
+}
+
+pub(super) fn sed(given: &Given<'_>) -> Vec<Touch> {
+    let script = usize::from(!given.has(&["e", "f", "expression", "file"]));
+    let edits = given.has(&["i", "in-place"])
+        // `-i.bak`, `-i ''`: the letters behind it are a suffix.
+        || given.words.iter().any(|word| word.text.starts_with("-i") || word.is("-I"));
+    each(if edits { Write } else { Read }, &given.operands, script)
+}
+
+/// `perl -pi -e '…' FILES`, `ruby -i -pe '…' FILES`: what stands behind the code.
+pub(super) fn in_place(given: &Given<'_>) -> Vec<Touch> {
+    let (mut edits, mut goes_through, mut code) = (false, false, false);
+    let mut rest = given.words;
+    while let Some((word, after)) = rest.split_first() {
+        let Some(letters) = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
+            break;
+        };
+        rest = after;
+        for letter in letters.chars() {
+            match letter {
+                'i' => edits = true,
+                'n' | 'p' => goes_through = true,
+                'e' | 'E' => code = true,
+                _ => {}
+            }
+            // What follows belongs to these.
+            if matches!(letter, 'i' | 'M' | 'm' | 'I' | 'F' | 'e' | 'E') {
+                if letter == 'i' && letters.ends_with(['e', 'E']) && letters.len() < 6 {
+                    code = true;
+                }
+                break;
+            }
+        }
+        if letters.ends_with(['e', 'E']) && code {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    if !code || !(edits || goes_through) {
+        return Vec::new();
+    }
+    let does = if edits { Write } else { Read };
+    rest.iter().filter(|word| !word.is("--")).map(|word| Touch::new(does, word)).collect()
+}
+
+pub(super) fn awk(given: &Given<'_>) -> Vec<Touch> {
+    let edits = given.words.windows(2).any(|pair| {
+        matches!(pair, [option, value] if (option.is("-i") || option.is("--include")) && value.is("inplace"))
+    }) || given.words.iter().any(|word| word.is("-iinplace"));
+    let mut files = Vec::new();
+    let mut operands = given.operands.iter().copied().filter(|word| !word.is("inplace"));
+    match given.words.iter().position(|word| word.is("-f") || word.is("--file")) {
+        Some(at) => {
+            let script = given.words.get(at + 1);
+            files.extend(script.map(|word| Touch::new(Read, word)));
+            operands = {
+                let rest: Vec<&Word> = operands.filter(|word| Some(*word) != script).collect();
+                return [files, each(if edits { Write } else { Read }, &rest, 0)].concat();
+            };
+        }
+        None => {
+            operands.next();
+        }
+    }
+    // `NAME=value` among the files sets a variable.
+    let rest: Vec<&Word> = operands.filter(|word| !is_assignment(&word.text)).collect();
+    each(if edits { Write } else { Read }, &rest, 0)
+}
+
+fn is_assignment(text: &str) -> bool {
+    let name = text.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+}
+
+/// An editor is opened to write.
+pub(super) fn editor(given: &Given<'_>) -> Vec<Touch> {
+    let mut files = Vec::new();
+    let mut rest = given.words;
+    while let Some((word, after)) = rest.split_first() {
+        rest = after;
+        match word.text.as_str() {
+            "-c" | "--cmd" | "-u" | "-S" | "-T" | "-s" | "--eval" | "-f"
+                if given.program != "ed" && given.program != "ex" =>
+            {
+                rest = after.get(1..).unwrap_or_default();
+            }
+            "-c" => rest = after.get(1..).unwrap_or_default(),
+            text if text.starts_with(['-', '+']) => {}
+            _ => files.push(Touch::new(Write, word)),
+        }
+    }
+    files
+}
+
+pub(super) fn yq(given: &Given<'_>) -> Vec<Touch> {
+    let does = if given.has(&["i", "inplace", "in-place"]) { Write } else { Read };
+    let mut operands = given.operands.clone();
+    if operands.first().is_some_and(|word| matches!(word.text.as_str(), "e" | "eval" | "ea" | "eval-all")) {
+        operands.remove(0);
+    }
+    each(does, &operands, 1)
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Lines and what they do to files, in short: `delete! ~/x` deletes `~/x` and all below it.
+//! Paths in the project stand alone, others from home or root; `?` marks what is not known.
+
+mod programs;
+
+use serde_json::json;
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
+
+use super::{Effect, Side};
+use crate::{Surroundings, facts};
+
+fn event(tool: ToolCall) -> Event {
+    let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
+    event.cwd = Some("/home/user/project".into());
+    event.tool = Some(tool);
+    event
+}
+
+fn short(effect: &Effect) -> String {
+    let does = serde_json::to_value(effect.does).unwrap();
+    let below = if effect.recursive { "!" } else { "" };
+    let side = match effect.on {
+        Side::Here => "",
+        Side::Container => "container:",
+        Side::Remote => "remote:",
+    };
+    let path = &effect.path;
+    let name = match (&path.in_project, &path.in_home, &path.resolved) {
+        (Some(inside), _, _) if inside.is_empty() => ".",
+        (Some(inside), _, _) => inside,
+        (None, Some(inside), Some(_)) => inside,
+        (None, _, Some(whole)) => whole,
+        (None, _, None) => &path.text,
+    };
+    let unknown = if path.dynamic || path.resolved.is_none() { "?" } else { "" };
+    format!("{}{below} {side}{name}{unknown}", does.as_str().unwrap())
+}
+
+fn of(tool: ToolCall) -> String {
+    let facts = facts(&event(tool), &Surroundings { home: Some("/home/user") });
+    facts.effects.iter().map(short).collect::<Vec<_>>().join(", ")
+}
+
+fn of_line(line: &str) -> String {
+    of(ToolCall::new("Bash", json!({ "command": line })))
+}
+
+/// Every line has exactly these effects.
+fn all_have(table: &[(&str, &str)]) {
+    let wrong: Vec<_> = table
+        .iter()
+        .map(|(line, wanted)| (line, wanted, of_line(line)))
+        .filter(|(_, wanted, got)| got != *wanted)
+        .map(|(line, wanted, got)| format!("{line}\n  expected: {wanted}\n  got:      {got}"))
+        .collect();
+    assert_eq!(wrong.join("\n"), "");
+}
+
+#[test]
+fn tools_have_effects_by_their_class() {
+    let path = json!({"file_path": "~/.bashrc", "path": "/etc"});
+    for (name, wanted) in [
+        ("Read", "read ~/.bashrc, read /etc"),
+        ("Write", "write ~/.bashrc, write /etc"),
+        ("Edit", "write ~/.bashrc, write /etc"),
+        ("Grep", "read! ~/.bashrc, read! /etc"),
+        ("Glob", ""),
+        ("mcp__files__read_file", "read ~/.bashrc, read /etc"),
+        ("mcp__files__write_file", "write ~/.bashrc, write /etc"),
+        ("mcp__files__delete_file", "delete! ~/.bashrc, delete! /etc"),
+        ("TodoWrite", ""),
+    ] {
+        assert_eq!(of(ToolCall::new(name, path.clone())), wanted, "{name}");
+    }
+    assert_eq!(of(ToolCall::new("WebFetch", json!({"url": "file:///etc/passwd"}))), "read /etc/passwd");
+    let view = json!({"command": "view", "path": "x"});
+    assert_eq!(of(ToolCall::new("developer__text_editor", view)), "read x");
+}
