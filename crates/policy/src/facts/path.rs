@@ -184,7 +184,7 @@ fn tilde(rest: &str) -> String {
 }
 
 /// What remains of a path below a directory; empty for the directory itself.
-fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(directory.trim_end_matches('/'))?;
     match rest.strip_prefix('/') {
         Some(rest) => Some(rest),

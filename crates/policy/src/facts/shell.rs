@@ -13,6 +13,7 @@ mod chain;
 mod command;
 mod decode;
 mod expand;
+mod far;
 mod find;
 mod interpret;
 mod interpreter;
@@ -25,6 +26,7 @@ mod parameter;
 mod place;
 mod redirect;
 mod scope;
+mod side;
 mod touch;
 mod unread;
 mod walk;
@@ -35,7 +37,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tenterhook_event::Command;
-use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::effect::Effect;
 use super::path::Ground;
@@ -70,8 +72,8 @@ pub(super) struct Read {
 
 /// Reads every command of a call; code in other languages is only looked at.
 pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cwd: Option<&str>) -> Read {
+    let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
-        ground,
         parser: None,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -88,7 +90,7 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
         reader.pass_over("it is code in another language", code);
     }
     for command in commands {
-        let mut scope = Scope::new(cwd, ground);
+        let mut scope = Scope::new(cwd, Arc::clone(&place));
         reader.exhausted = false;
         let whole = match command {
             Command::Text(text) => {
@@ -119,8 +121,7 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
     }
 }
 
-struct Reader<'a> {
-    ground: &'a Ground,
+struct Reader {
     parser: Option<Parser>,
     commands: Vec<ShellCommand>,
     effects: Vec<Effect>,
@@ -136,7 +137,7 @@ struct Reader<'a> {
     called: BTreeSet<Arc<str>>,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
         if text.len() > LONGEST_TEXT {
@@ -159,7 +160,7 @@ impl Reader<'_> {
         match self.parse(text) {
             None => self.leave_unread("the parser gave up", text),
             Some(tree) => {
-                if tree.root_node().has_error() {
+                if tree.root_node().has_error() && !only_here_strings(tree.root_node(), text) {
                     self.give_up("the syntax was not understood", text);
                 }
                 self.walk(tree.root_node(), text, scope);
@@ -240,4 +241,26 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether all that was not understood is a `<<<` behind another redirection, which is read all the same.
+fn only_here_strings(root: Node<'_>, text: &str) -> bool {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if node.is_missing() {
+            return false;
+        }
+        if node.is_error() {
+            let next = node.next_sibling();
+            if !next
+                .is_some_and(|next| next.kind() == "file_redirect" && redirect::is_here_string(next, text))
+                || text.get(node.byte_range()) != Some("<<")
+            {
+                return false;
+            }
+        } else if node.has_error() {
+            open.extend(node.children(&mut node.walk()));
+        }
+    }
+    true
 }

@@ -6,7 +6,7 @@ use tenterhook_event::{Event, EventKind};
 
 use crate::compile::glob::Paths;
 use crate::compile::{Matcher, Shell};
-use crate::facts::{Facts, PathFact, ShellCommand, ShellOption, Unread};
+use crate::facts::{Facts, PathFact, ShellCommand, ShellOption, Side, Unread};
 
 /// What was found, or which condition failed.
 type Check = Result<Held, String>;
@@ -123,7 +123,8 @@ impl Shell {
     fn check_all(&self, commands: &[ShellCommand], tell: Tell) -> Check {
         let mut nearest: Option<(usize, String)> = None;
         let mut unsure = None;
-        for command in commands {
+        // Until rules can say where, they speak of this machine.
+        for command in commands.iter().filter(|command| command.on == Side::Here) {
             match self.check(command, tell) {
                 Ok(held) if held.sure => return Ok(held),
                 Ok(held) => unsure = Some(held),

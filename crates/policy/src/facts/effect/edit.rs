@@ -57,24 +57,15 @@ pub(super) fn awk(given: &Given<'_>) -> Vec<Touch> {
     let edits = given.words.windows(2).any(|pair| {
         matches!(pair, [option, value] if (option.is("-i") || option.is("--include")) && value.is("inplace"))
     }) || given.words.iter().any(|word| word.is("-iinplace"));
-    let mut files = Vec::new();
-    let mut operands = given.operands.iter().copied().filter(|word| !word.is("inplace"));
-    match given.words.iter().position(|word| word.is("-f") || word.is("--file")) {
-        Some(at) => {
-            let script = given.words.get(at + 1);
-            files.extend(script.map(|word| Touch::new(Read, word)));
-            operands = {
-                let rest: Vec<&Word> = operands.filter(|word| Some(*word) != script).collect();
-                return [files, each(if edits { Write } else { Read }, &rest, 0)].concat();
-            };
-        }
-        None => {
-            operands.next();
-        }
-    }
+    let script = given.words.iter().position(|word| word.is("-f") || word.is("--file"));
+    let script = script.and_then(|at| given.words.get(at + 1));
+    let mut touches: Vec<_> = script.map(|word| Touch::new(Read, word)).into_iter().collect();
+    let operands = given.operands.iter().copied().filter(|word| !word.is("inplace") && Some(*word) != script);
+    let operands = operands.skip(usize::from(script.is_none()));
     // `NAME=value` among the files sets a variable.
     let rest: Vec<&Word> = operands.filter(|word| !is_assignment(&word.text)).collect();
-    each(if edits { Write } else { Read }, &rest, 0)
+    touches.extend(each(if edits { Write } else { Read }, &rest, 0));
+    touches
 }
 
 fn is_assignment(text: &str) -> bool {
@@ -88,15 +79,14 @@ pub(super) fn editor(given: &Given<'_>) -> Vec<Touch> {
     let mut rest = given.words;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        match word.text.as_str() {
-            "-c" | "--cmd" | "-u" | "-S" | "-T" | "-s" | "--eval" | "-f"
-                if given.program != "ed" && given.program != "ex" =>
-            {
-                rest = after.get(1..).unwrap_or_default();
-            }
-            "-c" => rest = after.get(1..).unwrap_or_default(),
-            text if text.starts_with(['-', '+']) => {}
-            _ => files.push(Touch::new(Write, word)),
+        let text = word.text.as_str();
+        // The last letter of `-sc CMD` takes the next word.
+        let takes = matches!(text, "--cmd" | "--eval")
+            || text.starts_with('-') && text.ends_with(['c', 'u', 'S', 'T']);
+        if takes {
+            rest = after.get(1..).unwrap_or_default();
+        } else if !text.starts_with(['-', '+']) {
+            files.push(Touch::new(Write, word));
         }
     }
     files

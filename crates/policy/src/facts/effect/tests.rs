@@ -4,6 +4,7 @@
 //! Paths in the project stand alone, others from home or root; `?` marks what is not known.
 
 mod programs;
+mod sides;
 
 use serde_json::json;
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};

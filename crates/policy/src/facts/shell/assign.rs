@@ -9,7 +9,7 @@ use super::expand::{named_children, slice};
 use super::scope::Scope;
 use super::word::{Expansion, Word};
 
-impl Reader<'_> {
+impl Reader {
     pub(super) fn assign(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
         let Some(target) = node.child_by_field_name("name") else { return };
         let element = target.kind() == "subscript";

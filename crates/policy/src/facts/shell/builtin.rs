@@ -9,7 +9,7 @@ use super::invoke::joined;
 use super::scope::Scope;
 use super::word::{Expansion, Word};
 
-impl Reader<'_> {
+impl Reader {
     /// What a command of the shell itself does; false if it is none.
     pub(super) fn builtin(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
         match program {
@@ -104,7 +104,7 @@ impl Reader<'_> {
             .iter()
             .find(|word| !word.is("--") && (word.opens || !word.text.starts_with('-') || word.is("-")));
         let Some(word) = target else {
-            return scope.cwd.change(Some(&self.ground.home.clone()), false);
+            return scope.cwd.change(Some(&scope.place.ground.home.clone()), false);
         };
         let text = word.text.as_str();
         let searched =
@@ -115,8 +115,8 @@ impl Reader<'_> {
         // These are there, whatever happened before.
         let there = text.chars().all(|c| matches!(c, '.' | '/'))
             || matches!(text, "/tmp" | "/var/tmp")
-            || text == self.ground.home
-            || self.ground.project.as_deref() == Some(text);
+            || text == scope.place.ground.home
+            || scope.place.ground.project.as_deref() == Some(text);
         scope.cwd.change(Some(text), !(scope.strict || there));
     }
 }

@@ -8,9 +8,9 @@ use super::Reader;
 use super::expand::{named_children, slice};
 use super::scope::Scope;
 
-impl Reader<'_> {
+impl Reader {
     /// `a && b || c` leans to the left, as deep as it is long.
-    pub(super) fn chain(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+    pub(super) fn chain(&mut self, node: Node<'_>, redirects: &[Node<'_>], src: &str, scope: &mut Scope) {
         let mut rights = Vec::new();
         let mut left = node;
         while left.kind() == "list" {
@@ -24,7 +24,10 @@ impl Reader<'_> {
         let mut stopped: Vec<Scope> = Vec::new();
         let mut sure = always_works(left, src);
         self.walk(left, src, scope);
+        let mut left_over = rights.len();
         for (or_else, right) in rights.into_iter().rev() {
+            left_over -= 1;
+            let redirects = if left_over == 0 { redirects } else { &[] };
             if !self.spend(scope.size()) {
                 return;
             }
@@ -33,7 +36,7 @@ impl Reader<'_> {
                 for other in stopped.drain(..) {
                     scope.meet(&other);
                 }
-                self.walk(right, src, scope);
+                self.walk_with(right, redirects, src, scope);
                 if leaves(right, src) {
                     worked.cwd.worked();
                     *scope = worked;
@@ -45,7 +48,7 @@ impl Reader<'_> {
                     stopped.push(scope.clone());
                 }
                 scope.cwd.worked();
-                self.walk(right, src, scope);
+                self.walk_with(right, redirects, src, scope);
             }
             sure &= always_works(right, src);
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::super::effect::Side;
 use super::super::home_of;
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
 use super::options::{self, Parsed, ShellOption, Value};
@@ -46,6 +47,14 @@ pub struct ShellCommand {
     /// Whether an unknown word may turn out to be an option.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open_options: bool,
+    /// Where it runs.
+    pub on: Side,
+    /// The machine it runs on, if that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// What it is known to do beyond what its words say: `reverse-shell`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<&'static str>,
     /// Texts it is known to print.
     #[serde(skip)]
     pub(super) said: Vec<Arc<str>>,

@@ -8,7 +8,7 @@ use super::Reader;
 use super::scope::Scope;
 use super::word::{Atom, Expansion, Word};
 
-impl Reader<'_> {
+impl Reader {
     /// The words a shell would make of an argument.
     pub(super) fn words(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Vec<Word> {
         self.expand(node, src, scope).into_words()
@@ -56,7 +56,7 @@ impl Reader<'_> {
                 self.give_up("the syntax was not understood", text);
                 Expansion::unknown(text, false)
             }
-            _ if node.named_child_count() == 0 => self.plain(text, scope, first),
+            _ if node.named_child_count() == 0 => Self::plain(text, scope, first),
             _ => self.sequence(node, src, scope, first),
         }
     }
@@ -78,12 +78,12 @@ impl Reader<'_> {
         let mut at = range.start;
         for child in named_children(node).into_iter().filter(|child| child.start_byte() >= range.start) {
             let gap = src.get(at..child.start_byte()).unwrap_or_default();
-            whole.append(self.plain(gap, scope, false));
+            whole.append(Self::plain(gap, scope, false));
             let starts = first && child.start_byte() == range.start;
             whole.append(self.piece(child, src, scope, starts));
             at = child.end_byte();
         }
-        whole.append(self.plain(src.get(at..range.end).unwrap_or_default(), scope, false));
+        whole.append(Self::plain(src.get(at..range.end).unwrap_or_default(), scope, false));
         whole
     }
 
@@ -102,13 +102,13 @@ impl Reader<'_> {
     }
 
     /// Text outside quotes: backslashes, and `~` where a word begins.
-    fn plain(&self, text: &str, scope: &Scope, first: bool) -> Expansion {
+    fn plain(text: &str, scope: &Scope, first: bool) -> Expansion {
         let mut atoms = Vec::with_capacity(text.len());
         let mut rest = text;
         if first && let Some(after) = text.strip_prefix('~') {
             let user = after.split('/').next().unwrap_or_default();
             let home = match user {
-                "" => Some(self.ground.home.clone()),
+                "" => Some(scope.place.ground.home.clone()),
                 "+" => scope.cwd.known().map(str::to_owned),
                 "root" => Some("/root".to_owned()),
                 user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {

@@ -10,7 +10,7 @@ use super::interpreter::{Interpreter, Script, runs_its_input, runs_what_it_fetch
 use super::scope::Scope;
 use super::word::Word;
 
-impl Reader<'_> {
+impl Reader {
     pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
         let mut inner = scope.through(program);
         let (texts, from) = match script(kind, program, words) {

@@ -34,7 +34,7 @@ impl Redirections {
     }
 }
 
-impl Reader<'_> {
+impl Reader {
     /// A command without redirections.
     pub(super) fn invoke(&mut self, words: &[Word], scope: &mut Scope) {
         self.run(words, &Redirections::default(), scope);
@@ -48,9 +48,9 @@ impl Reader<'_> {
         let direction = if io.inputs.is_empty() { ">" } else { "<" };
         let mut all = vec![Word::literal(direction)];
         all.extend_from_slice(words);
-        if let Some(command) = ShellCommand::new(&all, self.ground, &scope.cwd) {
+        if let Some(command) = ShellCommand::new(&all, &scope.place.ground, &scope.cwd) {
             let by = command.program.clone();
-            if self.push(ShellCommand { via: scope.via.clone(), ..command }, io) {
+            if self.push(ShellCommand { via: scope.via.clone(), on: scope.place.on, ..command }, io) {
                 self.touch_redirected(io, &by, scope);
             }
         }
@@ -70,13 +70,15 @@ impl Reader<'_> {
     }
 
     pub(super) fn run(&mut self, words: &[Word], io: &Redirections, scope: &mut Scope) {
-        let Some(mut command) = ShellCommand::new(words, self.ground, &scope.cwd) else { return };
+        let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else { return };
         if !self.spend(words.len()) || !self.enter() {
             return;
         }
         let rest = words.get(1..).unwrap_or_default();
         let program = command.program.clone();
         command.via.clone_from(&scope.via);
+        command.on = scope.place.on;
+        command.host.clone_from(&scope.place.host);
         command.said = said(&program, rest, scope);
         if self.push(command, io) {
             if program.is_empty() {
@@ -110,6 +112,9 @@ impl Reader<'_> {
         if self.builtin(program, words, scope) {
             return;
         }
+        if self.far(program, words, scope) {
+            return;
+        }
         if let Some(wrapped) = unwrap(program, words) {
             return self.unwrapped(program, words, &wrapped, io, scope);
         }
@@ -130,6 +135,9 @@ impl Reader<'_> {
         scope: &Scope,
     ) {
         let mut through = scope.through(program);
+        if program == "nsenter" {
+            through = through.entered(words);
+        }
         if let Some(place) = &wrapped.goes {
             let known = !place.dynamic && !place.pattern;
             through.cwd.change(known.then_some(place.text.as_str()), false);

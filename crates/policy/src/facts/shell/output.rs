@@ -19,7 +19,7 @@ const PASSERS: &[&str] = &[
     "cut", "jq", "openssl", "xxd", "rev", "tac", "read",
 ];
 
-impl Reader<'_> {
+impl Reader {
     pub(super) fn substitution(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
         let mut from = self.subshell(node, src, scope);
         let value = match from.as_slice() {
@@ -51,7 +51,7 @@ impl Reader<'_> {
                 [only] if plain(words) => only.resolved.clone()?,
                 _ => return None,
             },
-            "git" => return self.top_level(words, scope).map(|text| Expansion::literal(&text)),
+            "git" => return Self::top_level(words, scope).map(|text| Expansion::literal(&text)),
             "realpath" | "readlink" => match command.operands.as_slice() {
                 [only] if plain(words) => only.resolved.clone()?,
                 _ => return None,
@@ -75,8 +75,8 @@ impl Reader<'_> {
     }
 
     /// The root of the repository is the project only as seen from inside it.
-    fn top_level(&self, words: &[Word], scope: &Scope) -> Option<String> {
-        let project = self.ground.project.clone()?;
+    fn top_level(words: &[Word], scope: &Scope) -> Option<String> {
+        let project = scope.place.ground.project.clone()?;
         let inside = scope
             .cwd
             .known()?

@@ -9,7 +9,7 @@ use super::expand::slice;
 use super::scope::Scope;
 use super::word::Expansion;
 
-impl Reader<'_> {
+impl Reader {
     /// `${NAME}` and those of its forms that keep a known value, or put another in its place.
     pub(super) fn parameter(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
         let text = slice(node, src);

@@ -12,17 +12,35 @@ use super::invoke::Redirections;
 use super::scope::{Scope, Stream};
 use super::word::{Expansion, Word};
 
-impl Reader<'_> {
+impl Reader {
     pub(super) fn redirected(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
+        let redirects: Vec<_> = node.children_by_field_name("redirect", &mut node.walk()).collect();
+        self.redirected_body(node.child_by_field_name("body"), &redirects, src, scope);
+    }
+
+    /// The grammar puts a redirection around the whole of `a && b > f`; it belongs to the last command.
+    pub(super) fn redirected_body(
+        &mut self,
+        body: Option<Node<'_>>,
+        redirects: &[Node<'_>],
+        src: &str,
+        scope: &mut Scope,
+    ) {
+        match body {
+            Some(list) if list.kind() == "list" => return self.chain(list, redirects, src, scope),
+            Some(pipeline) if pipeline.kind() == "pipeline" => {
+                return self.pipeline(&named_children(pipeline), redirects, src, scope);
+            }
+            _ => {}
+        }
         let outer = scope.stdin.clone();
         let mut io = Redirections::default();
         let mut more = Vec::new();
-        let redirects: Vec<_> = node.children_by_field_name("redirect", &mut node.walk()).collect();
-        for redirect in &redirects {
+        for redirect in redirects {
             more.extend(self.redirect(*redirect, src, &mut io, scope));
         }
         let start = self.commands.len();
-        match node.child_by_field_name("body") {
+        match body {
             Some(body) if body.kind() == "command" => self.command(body, src, io.clone(), more, scope),
             Some(body) => {
                 self.walk(body, src, scope);
@@ -34,7 +52,7 @@ impl Reader<'_> {
         self.flow(start, &mut printed);
         scope.stdin = outer;
         for redirect in redirects {
-            self.after_redirect(redirect, src, &printed, scope);
+            self.after_redirect(*redirect, src, &printed, scope);
         }
     }
 
@@ -51,6 +69,9 @@ impl Reader<'_> {
             "file_redirect" => {
                 let sign = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit());
                 let into = sign.starts_with('<');
+                if into && is_here_string(node, src) {
+                    return self.here_string(node, src, scope);
+                }
                 let targets: Vec<_> = node.children_by_field_name("destination", &mut node.walk()).collect();
                 for (at, target) in targets.into_iter().enumerate() {
                     // `>(…)` runs after the command and on what it prints.
@@ -72,7 +93,7 @@ impl Reader<'_> {
                         {
                             continue;
                         }
-                        let path = fact(&word, self.ground, scope.cwd.main());
+                        let path = fact(&word, &scope.place.ground, scope.cwd.main());
                         io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
                         // A socket is read as well as written.
                         let socket =
@@ -85,14 +106,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            "herestring_redirect" => {
-                let mut whole = Expansion::default();
-                for child in named_children(node) {
-                    whole.append(self.expand(child, src, scope));
-                }
-                let word = whole.into_word();
-                scope.stdin = Stream { from: word.from, texts: vec![word.text.into()] };
-            }
+            "herestring_redirect" => return self.here_string(node, src, scope),
             "heredoc_redirect" => {
                 for child in named_children(node) {
                     match child.kind() {
@@ -118,13 +132,27 @@ impl Reader<'_> {
         more
     }
 
+    /// `<<< text`; returns the words behind it.
+    fn here_string(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Vec<Word> {
+        let mut children = named_children(node).into_iter().filter(|child| child.kind() != "file_descriptor");
+        let mut more = Vec::new();
+        if let Some(child) = children.next() {
+            let word = self.expand(child, src, scope).into_word();
+            scope.stdin = Stream { from: word.from, texts: vec![word.text.into()] };
+        }
+        for child in children {
+            more.extend(self.words(child, src, scope));
+        }
+        more
+    }
+
     /// What stands behind a redirection and runs after the command: `<<EOF | sh`, `<<EOF && x`, `>(sh)`.
     pub(super) fn after_redirect(&mut self, node: Node<'_>, src: &str, printed: &Stream, scope: &mut Scope) {
         for child in named_children(node) {
             match child.kind() {
                 "pipeline" => {
                     let piped = scope.fed(printed);
-                    self.pipeline(&named_children(child), src, &piped);
+                    self.pipeline(&named_children(child), &[], src, &piped);
                 }
                 "process_substitution" if slice(child, src).starts_with('>') => {
                     let piped = scope.fed(printed);
@@ -148,4 +176,10 @@ fn opened(sign: &str) -> &'static [Does] {
         _ if sign.starts_with(">>") || sign.starts_with("&>>") => &[Does::Append],
         _ => &[Does::Write],
     }
+}
+
+/// The grammar takes `<<<` behind another redirection for an error and a `<`.
+pub(super) fn is_here_string(node: Node<'_>, src: &str) -> bool {
+    let before = src.get(..node.start_byte()).unwrap_or_default();
+    before.ends_with("<<") && !before.ends_with("<<<")
 }

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::path::{Ground, resolve};
+use super::super::effect::Side;
+use super::super::path::resolve;
 use super::place::Directory;
+use super::side::Where;
 use super::word::{Atom, Expansion, Word};
 
 /// A longer value is not kept: scopes are copied often.
@@ -31,6 +33,8 @@ pub(super) struct Scope {
     pub(super) via: Vec<String>,
     /// Whether the script ends at the first command that fails (`set -e`).
     pub(super) strict: bool,
+    /// On which machine, and in which file system.
+    pub(super) place: Arc<Where>,
 }
 
 /// What flows into a command.
@@ -44,7 +48,8 @@ pub(super) struct Stream {
 
 impl Scope {
     /// The start of a text that a harness hands to a shell, without arguments.
-    pub(super) fn new(cwd: Option<&str>, ground: &Ground) -> Self {
+    pub(super) fn new(cwd: Option<&str>, place: Arc<Where>) -> Self {
+        let ground = &place.ground;
         let home = ("HOME".to_owned(), Expansion::literal(&ground.home));
         Self {
             vars: Arc::new(BTreeMap::from([home])),
@@ -56,7 +61,29 @@ impl Scope {
             stdin: Stream::default(),
             via: Vec::new(),
             strict: false,
+            place,
         }
+    }
+
+    /// The same script in another place: the working directory and the home are others.
+    pub(super) fn moved(mut self, place: Arc<Where>, cwd: Option<String>) -> Self {
+        self.set("HOME", Expansion::literal(&place.ground.home));
+        self.cwd = Directory::new(cwd);
+        self.place = place;
+        self
+    }
+
+    /// `nsenter`: the first process is in the place that all others are in.
+    pub(super) fn entered(self, words: &[Word]) -> Self {
+        let texts: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
+        let first = texts.windows(2).any(|pair| matches!(pair, ["-t" | "--target", "1"]))
+            || texts.iter().any(|text| matches!(*text, "-t1" | "--target=1"));
+        let place = if first {
+            self.place.outermost()
+        } else {
+            Arc::new(Where::beyond(&self.place, Side::Container, None, Vec::new()))
+        };
+        self.moved(place, Some("/".to_owned()))
     }
 
     /// The scope of something that this program starts.

@@ -2,16 +2,19 @@
 
 //! What a command does to files, put in the place where it runs.
 
+use std::sync::Arc;
+
 use super::super::effect::{self, Does, Effect, Side, Touch};
 use super::super::home_of;
-use super::super::path::PathFact;
+use super::super::path::{Found, PathFact};
 use super::Reader;
 use super::command::{elsewhere, fact};
 use super::invoke::Redirections;
 use super::scope::Scope;
+use super::side::Where;
 use super::word::Word;
 
-impl Reader<'_> {
+impl Reader {
     /// What the table says of a program with these words, and that it is run at all.
     pub(super) fn touch_all(&mut self, words: &[Word], program: &str, scope: &Scope) {
         let Some((first, rest)) = words.split_first().filter(|_| !self.quiet) else { return };
@@ -26,7 +29,14 @@ impl Reader<'_> {
     /// What the shell does to the files that a command is redirected from and to.
     pub(super) fn touch_redirected(&mut self, io: &Redirections, program: &str, scope: &Scope) {
         for (does, path) in &io.touched {
-            self.add(*does, path.clone(), false, program, Side::Here);
+            let effect = Effect {
+                does: *does,
+                path: path.clone(),
+                recursive: false,
+                by: program.to_owned(),
+                on: scope.place.on,
+            };
+            self.add(effect, &scope.place);
         }
     }
 
@@ -35,26 +45,52 @@ impl Reader<'_> {
         self.touched(&Touch::new(does, word), program, scope);
     }
 
-    fn touched(&mut self, touch: &Touch, program: &str, scope: &Scope) {
+    pub(super) fn touched(&mut self, touch: &Touch, program: &str, scope: &Scope) {
         let word = &touch.path;
         if word.process || word.text.is_empty() || word.is("-") {
             return;
         }
-        let whole = home_of(&word.shape, &self.ground.home).filter(|_| touch.inner);
+        // What is on yet another machine is seen from nowhere.
+        let far = touch.on.filter(|on| *on > scope.place.on);
+        let beyond = far
+            .map(|on| scope.clone().moved(Arc::new(Where::beyond(&scope.place, on, None, Vec::new())), None));
+        let scope = beyond.as_ref().unwrap_or(scope);
+        let ground = &scope.place.ground;
+        let whole = home_of(&word.shape, &ground.home).filter(|_| touch.inner);
         let expanded = whole.map(|shape| Word { shape, ..word.clone() });
         let word = expanded.as_ref().unwrap_or(word);
-        let main = fact(word, self.ground, scope.cwd.main());
-        let others = elsewhere(word, &main, self.ground, &scope.cwd);
+        let main = fact(word, ground, scope.cwd.main());
+        let others = elsewhere(word, &main, ground, &scope.cwd);
         for path in std::iter::once(main).chain(others) {
-            self.add(touch.does, path, touch.deep, program, Side::Here);
+            let (does, recursive) = (touch.does, touch.deep);
+            let effect = Effect { does, path, recursive, by: program.to_owned(), on: scope.place.on };
+            self.add(effect, &scope.place);
         }
     }
 
-    fn add(&mut self, does: Does, path: PathFact, recursive: bool, program: &str, on: Side) {
-        let nothing = |path: &str| effect::is_nothing(path);
-        if path.resolved.as_deref().is_some_and(nothing) && does != Does::Delete {
-            return;
+    /// Adds an effect where it really happens: a directory may be mounted from further out.
+    fn add(&mut self, effect: Effect, place: &Where) {
+        if let Some(path) = effect.path.resolved.as_deref() {
+            if effect::is_nothing(path) && effect.does != Does::Delete {
+                return;
+            }
+            if let Some((outer, path)) = place.outside(path) {
+                let effect = moved(&effect, outer, &path);
+                return self.add(effect, outer);
+            }
+            let below: Vec<_> =
+                place.mounted_below(path).map(|(outer, path)| (Arc::clone(outer), path.to_owned())).collect();
+            for (outer, path) in below.iter().filter(|_| effect.recursive) {
+                self.add(moved(&effect, outer, path), outer);
+            }
         }
-        self.effects.push(Effect { does, path, recursive, by: program.to_owned(), on });
+        self.effects.push(effect);
     }
+}
+
+/// The same effect on a path further out.
+fn moved(effect: &Effect, outer: &Where, path: &str) -> Effect {
+    let PathFact { dynamic, pattern, .. } = effect.path;
+    let found = Found { text: path, shape: path, dynamic, pattern };
+    Effect { path: outer.ground.fact(&found, None), on: outer.on, ..effect.clone() }
 }

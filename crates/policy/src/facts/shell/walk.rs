@@ -15,15 +15,15 @@ use super::word::{Expansion, Word};
 /// A loop over this many known words is walked once for each.
 const MOST_ROUNDS: usize = 16;
 
-impl Reader<'_> {
+impl Reader {
     pub(super) fn walk(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
         if !self.spend(1) || !self.enter() {
             return;
         }
         match node.kind() {
             "command" => self.command(node, src, Redirections::default(), Vec::new(), scope),
-            "list" => self.chain(node, src, scope),
-            "pipeline" => self.pipeline(&named_children(node), src, scope),
+            "list" => self.chain(node, &[], src, scope),
+            "pipeline" => self.pipeline(&named_children(node), &[], src, scope),
             "redirected_statement" => self.redirected(node, src, scope),
             "subshell" | "command_substitution" | "process_substitution" => {
                 self.subshell(node, src, scope);
@@ -45,6 +45,16 @@ impl Reader<'_> {
             _ => self.walk_children(node, src, scope),
         }
         self.leave();
+    }
+
+    /// A command with redirections that the grammar has put elsewhere.
+    pub(super) fn walk_with(&mut self, node: Node<'_>, redirects: &[Node<'_>], src: &str, scope: &mut Scope) {
+        if redirects.is_empty() {
+            self.walk(node, src, scope);
+        } else if self.spend(1) && self.enter() {
+            self.redirected_body(Some(node), redirects, src, scope);
+            self.leave();
+        }
     }
 
     pub(super) fn walk_children(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
@@ -75,15 +85,16 @@ impl Reader<'_> {
     }
 
     /// Every stage gets what all stages before it may have printed.
-    pub(super) fn pipeline(&mut self, stages: &[Node<'_>], src: &str, scope: &Scope) {
+    pub(super) fn pipeline(&mut self, stages: &[Node<'_>], redirects: &[Node<'_>], src: &str, scope: &Scope) {
         let mut stream = scope.stdin.clone();
-        for stage in stages {
+        for (at, stage) in stages.iter().enumerate() {
+            let redirects = if at + 1 == stages.len() { redirects } else { &[] };
             let start = self.commands.len();
             if !self.spend(scope.size() + stream.from.len() / 8) {
                 return;
             }
             let mut inner = scope.fed(&stream);
-            self.walk(*stage, src, &mut inner);
+            self.walk_with(*stage, redirects, src, &mut inner);
             self.flow(start, &mut stream);
         }
     }
