@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "tenterhook",
         &[
+            "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-event",
             "tenterhook-harness",

@@ -21,6 +21,7 @@ mod hooks;
 mod install;
 mod judge;
 mod profiles;
+mod scan;
 mod seeds;
 mod source;
 

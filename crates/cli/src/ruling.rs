@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tenterhook_event::{Decision, Event, EventId, EventKind, Origin, Timestamp, ToolCall};
+use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_policy::{Facts, Layer, Problem, RuleSet, Source, Surroundings};
 
 use crate::error::CommandError;
@@ -28,11 +28,10 @@ pub(crate) struct Rulebook {
     home: Option<String>,
 }
 
-/// What the rules say about one event: the strictest counts.
+/// What a rule says about one event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ruling {
     pub(crate) verdict: Decision,
-    /// The first rule that says so.
     pub(crate) rule: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) nudge: Option<String>,
@@ -60,25 +59,30 @@ impl Rulebook {
         tenterhook_policy::facts(event, &Surroundings { home: self.home.as_deref() })
     }
 
+    /// What the rules say together: the strictest counts, and among equals the first.
     pub(crate) fn rule_on(&self, event: &Event) -> Ruling {
-        self.rule_on_facts(event, &self.facts(event))
-    }
-
-    pub(crate) fn rule_on_facts(&self, event: &Event, facts: &Facts) -> Ruling {
-        let judged = tenterhook_policy::judge(event, facts, &self.rules);
-        let mut ruling = Ruling::default();
-        for finding in judged.findings {
-            if finding.decision > ruling.verdict {
-                let rule = match finding.by {
-                    Origin::Rule(id) => Some(id.to_string()),
-                    _ => None,
-                };
-                let Some(reason) = finding.reason else { continue };
-                ruling =
-                    Ruling { verdict: finding.decision, rule, reason: Some(reason), nudge: finding.nudge };
+        let mut strictest = Ruling::default();
+        for ruling in self.rulings_on(event) {
+            if ruling.verdict > strictest.verdict {
+                strictest = ruling;
             }
         }
-        ruling
+        strictest
+    }
+
+    /// What every rule that matches says.
+    pub(crate) fn rulings_on(&self, event: &Event) -> Vec<Ruling> {
+        let judged = tenterhook_policy::judge(event, &self.facts(event), &self.rules);
+        let ruling = |finding: Finding| Ruling {
+            verdict: finding.decision,
+            rule: match finding.by {
+                Origin::Rule(id) => Some(id.to_string()),
+                _ => None,
+            },
+            reason: finding.reason,
+            nudge: finding.nudge,
+        };
+        judged.findings.into_iter().map(ruling).collect()
     }
 
     /// An error if a rule that was asked for cannot be used: judging by half of the rules would look

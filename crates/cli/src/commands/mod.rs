@@ -12,6 +12,7 @@ mod fire;
 mod hook;
 mod install;
 mod judge;
+mod scan;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Check(check::Args),
     Judge(judge::Args),
+    Scan(scan::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -43,6 +45,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Judge(args) => judge::run(context, &args),
+        Command::Scan(args) => scan::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

