@@ -36,6 +36,7 @@ impl Reader {
             whole.append(value);
             value = whole;
         }
+        self.hooked(name, &value.clone().into_word(), scope);
         scope.set(name, value);
     }
 

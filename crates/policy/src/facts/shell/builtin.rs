@@ -5,6 +5,7 @@
 use super::super::effect::Does;
 use super::Reader;
 use super::assign::declare_words;
+use super::expand::unescape;
 use super::invoke::joined;
 use super::scope::Scope;
 use super::word::{Expansion, Word};
@@ -22,8 +23,34 @@ impl Reader {
                 scope.via.pop();
             }
             "source" | "." => self.source(program, words, scope),
-            "cd" | "pushd" | "chdir" => self.change_directory(words, scope),
-            "popd" => scope.cwd.change(None, false),
+            "cd" | "chdir" => {
+                let before = scope.cwd.clone();
+                change_directory(words, scope);
+                scope.left = before;
+            }
+            "pushd" => {
+                let before = scope.cwd.clone();
+                if words.is_empty() {
+                    scope.cwd.change(None, false);
+                } else {
+                    change_directory(words, scope);
+                }
+                scope.left = before.clone();
+                if scope.stacked.len() < MOST_STACKED {
+                    scope.stacked.push(before);
+                }
+            }
+            "popd" => {
+                let before = std::mem::replace(&mut scope.cwd, scope.stacked.pop().unwrap_or_default());
+                scope.left = before;
+            }
+            "read" if one_line(scope).is_some() => read_line(words, scope),
+            "mapfile" | "readarray" if one_line(scope).is_some() => {
+                let line = one_line(scope).unwrap_or_default();
+                let name = words.iter().rfind(|word| !word.text.starts_with('-'));
+                let name = name.map_or("MAPFILE", |word| word.text.as_str()).to_owned();
+                scope.set_list(&name, &[Word::literal(&line)], false);
+            }
             "read" => {
                 let mut takes_list = false;
                 for word in words {
@@ -53,6 +80,12 @@ impl Reader {
                 [option, name, format, value] if option.is("-v") && format.is("%s") && !value.dynamic => {
                     scope.set(&name.text, Expansion::literal(&value.text));
                 }
+                [option, name, format, rest @ ..]
+                    if option.is("-v")
+                        && filled(format, rest).is_some_and(|text| {
+                            scope.set(&name.text, Expansion::literal(&text));
+                            true
+                        }) => {}
                 [option, name, rest @ ..] if option.is("-v") => {
                     let from: Vec<usize> = rest.iter().flat_map(|word| word.from.clone()).collect();
                     scope.forget(&name.text, &from);
@@ -98,27 +131,106 @@ impl Reader {
         }
         scope.via.pop();
     }
+}
 
-    fn change_directory(&mut self, words: &[Word], scope: &mut Scope) {
-        let target = words
-            .iter()
-            .find(|word| !word.is("--") && (word.opens || !word.text.starts_with('-') || word.is("-")));
-        let Some(word) = target else {
-            return scope.cwd.change(Some(&scope.place.ground.home.clone()), false);
-        };
-        let text = word.text.as_str();
-        let searched =
-            !text.starts_with(['/', '.']) && scope.get("CDPATH").is_some_and(|path| !path.atoms.is_empty());
-        if word.dynamic || word.is("-") || searched {
-            return scope.cwd.change(None, false);
-        }
-        // These are there, whatever happened before.
-        let there = text.chars().all(|c| matches!(c, '.' | '/'))
-            || matches!(text, "/tmp" | "/var/tmp")
-            || text == scope.place.ground.home
-            || scope.place.ground.project.as_deref() == Some(text);
-        scope.cwd.change(Some(text), !(scope.strict || there));
+/// Directories kept by `pushd`.
+const MOST_STACKED: usize = 16;
+
+fn change_directory(words: &[Word], scope: &mut Scope) {
+    let target = words
+        .iter()
+        .find(|word| !word.is("--") && (word.opens || !word.text.starts_with('-') || word.is("-")));
+    let Some(word) = target else {
+        return scope.cwd.change(Some(&scope.place.ground.home.clone()), false);
+    };
+    let text = word.text.as_str();
+    let searched =
+        !text.starts_with(['/', '.']) && scope.get("CDPATH").is_some_and(|path| !path.atoms.is_empty());
+    if word.is("-") {
+        scope.cwd = std::mem::take(&mut scope.left);
+        return;
     }
+    if word.dynamic || searched {
+        return scope.cwd.change(None, false);
+    }
+    // These are there, whatever happened before.
+    let there = text.chars().all(|c| matches!(c, '.' | '/'))
+        || matches!(text, "/tmp" | "/var/tmp")
+        || text == scope.place.ground.home
+        || scope.place.ground.project.as_deref() == Some(text);
+    scope.cwd.change(Some(text), !(scope.strict || there));
+}
+
+/// The line on standard input, if there is exactly one and all of it is known.
+fn one_line(scope: &Scope) -> Option<String> {
+    match scope.stdin.texts.as_slice() {
+        [text] => {
+            let line = text.trim_end_matches('\n');
+            let plain = !line.is_empty() && !line.contains(['\n', '$', '`']);
+            (plain && line.len() < 4096).then(|| line.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// `read a b <<< 'x y z'`
+fn read_line(words: &[Word], scope: &mut Scope) {
+    let line = one_line(scope).unwrap_or_default();
+    let from = scope.stdin.from.clone();
+    let names: Vec<String> =
+        words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone()).collect();
+    let lists = words.iter().any(|word| word.text.starts_with('-') && word.text.contains('a'));
+    let odd = words
+        .iter()
+        .any(|word| word.text.starts_with('-') && word.text.contains(['d', 'n', 'N', 'p', 't', 'u', 'i']))
+        || scope.get("IFS").is_some_and(|separators| separators != Expansion::literal(" "));
+    if odd {
+        for name in names.iter().map(String::as_str).chain(["REPLY"]) {
+            scope.forget(name, &from);
+        }
+        return;
+    }
+    if lists && let Some(name) = names.last() {
+        let parts: Vec<_> = line.split_whitespace().map(Word::literal).collect();
+        return scope.set_list(name, &parts, false);
+    }
+    let mut rest = line.trim();
+    for (at, name) in names.iter().enumerate() {
+        let (value, after) = match rest.split_once(char::is_whitespace) {
+            Some((value, after)) if at + 1 < names.len() => (value, after.trim_start()),
+            _ => (rest, ""),
+        };
+        let value = Expansion { from: from.clone(), ..Expansion::literal(value) };
+        scope.set(name, value);
+        rest = after;
+    }
+    if names.is_empty() {
+        scope.set("REPLY", Expansion { from, ..Expansion::literal(&line) });
+    }
+}
+
+/// `printf FORMAT WORDS…` where only `%s`, `%d` and `%%` are filled in.
+pub(super) fn filled(format: &Word, words: &[Word]) -> Option<String> {
+    if format.dynamic || words.iter().any(|word| word.dynamic || word.pattern) {
+        return None;
+    }
+    let mut words = words.iter();
+    let text = unescape(&format.text);
+    let mut out = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            out.push(letter);
+            continue;
+        }
+        match letters.next()? {
+            '%' => out.push('%'),
+            's' | 'd' | 'i' => out.push_str(words.next().map_or("", |word| word.text.as_str())),
+            'b' => out.push_str(&unescape(words.next().map_or("", |word| word.text.as_str()))),
+            _ => return None,
+        }
+    }
+    Some(out)
 }
 
 /// Whether a file is standard input under another name.

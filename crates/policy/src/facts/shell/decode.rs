@@ -2,20 +2,63 @@
 
 //! Texts that are written in another alphabet: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
+use super::transform::letters;
 use super::word::Word;
 
 /// What a program turns a text into, if it is one that decodes.
-pub(super) fn decoder(program: &str, words: &[Word]) -> Option<fn(&str) -> String> {
+pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Box<dyn Fn(&str) -> String>> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     match program {
-        "base64" | "gbase64" if has(&["-d", "-D", "--decode", "-di", "-id"]) => Some(base64),
-        "openssl" if has(&["base64", "-base64", "-a"]) && has(&["-d"]) => Some(base64),
-        "xxd" if has(&["-r", "-rp", "-pr"]) => Some(hex),
-        "rev" => {
-            Some(|text| text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect())
+        "base64" | "gbase64" if has(&["-d", "-D", "--decode", "-di", "-id"]) => Some(Box::new(base64)),
+        "openssl" if has(&["base64", "-base64", "-a"]) && has(&["-d"]) => Some(Box::new(base64)),
+        "xxd" if has(&["-r", "-rp", "-pr"]) => Some(Box::new(hex)),
+        "base32" | "gbase32" if has(&["-d", "-D", "--decode", "-di"]) => Some(Box::new(base32)),
+        "tr" => translation(words),
+        // What they hold cannot be seen.
+        "gunzip" | "zcat" | "gzcat" | "xzcat" | "unxz" | "zstdcat" | "bzcat" | "bunzip2" => {
+            Some(Box::new(|_| String::new()))
+        }
+        "gzip" | "xz" | "zstd" | "bzip2" if has(&["-d", "-dc", "-cd", "--decompress"]) => {
+            Some(Box::new(|_| String::new()))
+        }
+        "rev" => Some(Box::new(|text: &str| {
+            text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()
+        })),
+        _ => None,
+    }
+}
+
+/// `tr a-z n-za-m`, `tr -d x`
+fn translation(words: &[Word]) -> Option<Box<dyn Fn(&str) -> String>> {
+    if words.iter().any(|word| word.dynamic || word.text.starts_with('[') || word.text.contains('\\')) {
+        return None;
+    }
+    match words {
+        [option, set] if option.is("-d") => {
+            let set = letters(&set.text);
+            Some(Box::new(move |text| text.chars().filter(|letter| !set.contains(letter)).collect()))
+        }
+        [from, to] if !from.text.starts_with('-') => {
+            let (from, to) = (letters(&from.text), letters(&to.text));
+            Some(Box::new(move |text| {
+                let turned = |letter: char| {
+                    let at = from.iter().position(|known| *known == letter);
+                    at.and_then(|at| to.get(at).or(to.last())).copied().unwrap_or(letter)
+                };
+                text.chars().map(turned).collect()
+            }))
         }
         _ => None,
     }
+}
+
+fn base32(text: &str) -> String {
+    let digits = text.chars().filter_map(|c| match c.to_ascii_uppercase() {
+        c @ 'A'..='Z' => Some(u32::from(c) - u32::from('A')),
+        c @ '2'..='7' => Some(u32::from(c) - u32::from('2') + 26),
+        _ => None,
+    });
+    bytes(digits, 5)
 }
 
 fn base64(text: &str) -> String {

@@ -135,7 +135,9 @@ impl Far {
                 sent.inner.extend_from_slice(after);
                 return sent;
             }
-            if text.len() > 1 && text.starts_with('-') && !word.opens {
+            // Behind a named program and its image all words are the program's.
+            let options_are_over = operands == 0 && !sent.inner.is_empty();
+            if text.len() > 1 && text.starts_with('-') && !word.opens && !options_are_over {
                 rest = self.option(word, after, &mut sent);
             } else if operands > 0 {
                 if operands == self.operands && self.host != Host::None {

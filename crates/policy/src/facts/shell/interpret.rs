@@ -49,6 +49,7 @@ impl Reader {
             match kind {
                 Interpreter::Shell => self.text(&text, &mut inner.clone()),
                 Interpreter::Other => {
+                    self.scripted(program, &text, scope);
                     self.pass_over("it is code in another language", &text);
                     if runs_its_input(&text) {
                         self.feed(&scope.stdin.from.clone(), "");

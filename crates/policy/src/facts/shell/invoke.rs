@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use super::super::effect::Does;
+use super::super::effect::{Does, Side};
 use super::super::path::PathFact;
 use super::command::ShellCommand;
 use super::decode::decoder;
 use super::expand::unescape;
 use super::interpreter::interpreter;
+use super::launch::broadcast;
 use super::scope::Scope;
+use super::side::Where;
 use super::word::Word;
 use super::wrappers::{Wrapped, unwrap};
 use super::{MOST_COMMANDS, Reader, find, others};
@@ -112,6 +114,11 @@ impl Reader {
         if self.builtin(program, words, scope) {
             return;
         }
+        self.launch(program, words, scope);
+        if let Some(text) = broadcast(program, words) {
+            let place = Arc::new(Where::beyond(&scope.place, Side::Remote, None, Vec::new()));
+            return self.text(&text, &mut scope.through(program).moved(place, None));
+        }
         if self.far(program, words, scope) {
             return;
         }
@@ -141,6 +148,17 @@ impl Reader {
         if let Some(place) = &wrapped.goes {
             let known = !place.dynamic && !place.pattern;
             through.cwd.change(known.then_some(place.text.as_str()), false);
+        }
+        if program == "crontab" {
+            self.feed(&scope.stdin.from.clone(), "sh");
+            return self.crontab(scope);
+        }
+        if matches!(program, "env" | "sudo" | "cross-env") {
+            for (at, word) in words.iter().enumerate().take(words.len().saturating_sub(wrapped.inner.len())) {
+                let Some((name, _)) = word.text.split_once('=') else { continue };
+                let value = words.get(at).map(|word| word.tail(name.len() + 1)).unwrap_or_default();
+                self.hooked(name, &value, scope);
+            }
         }
         if wrapped.shell {
             self.feed(&scope.stdin.from.clone(), "sh");

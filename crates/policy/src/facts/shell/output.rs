@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::super::path::{PathFact, below};
+use super::command::ShellCommand;
 use super::expand::slice;
 use super::scope::Scope;
 use super::word::{Atom, Expansion, Word};
@@ -69,6 +71,29 @@ impl Reader {
                 _ => return None,
             },
             "find" => return found(words),
+            "dirname" => match words {
+                [only] if only.dynamic && of_script(&only.text) => {
+                    scope.place.ground.project.clone().or_else(|| scope.cwd.main().map(str::to_owned))?
+                }
+                [only] if plain(words) => match only.text.trim_end_matches('/').rsplit_once('/') {
+                    Some(("", _)) => "/".to_owned(),
+                    Some((parent, _)) => parent.to_owned(),
+                    None => ".".to_owned(),
+                },
+                _ => return None,
+            },
+            "basename" => match words {
+                [only] if plain(words) => {
+                    only.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
+                }
+                _ => return None,
+            },
+            "ls" => return listed(command, scope),
+            // `$(cat <<EOF … EOF)`
+            "cat" if words.is_empty() && command.inputs.is_empty() => match command.said.as_slice() {
+                [only] if !only.contains(['$', '`']) => only.trim_end().to_owned(),
+                _ => return None,
+            },
             _ => return None,
         };
         Some(Expansion::literal(&text))
@@ -98,6 +123,36 @@ impl Reader {
         }
         texts
     }
+}
+
+/// Whether a word is the name of the script that is being run.
+fn of_script(text: &str) -> bool {
+    matches!(
+        text,
+        "$0" | "${0}" | "${BASH_SOURCE[0]}" | "$BASH_SOURCE" | "${BASH_SOURCE}" | "${0:A}" | "${(%):-%x}"
+    ) || text.starts_with("$(readlink") && (text.contains("$0") || text.contains("BASH_SOURCE"))
+        || text.starts_with("$(realpath") && (text.contains("$0") || text.contains("BASH_SOURCE"))
+}
+
+/// What `ls` prints: a file's own name, or everything here. What is in another directory is not known.
+fn listed(command: &ShellCommand, scope: &Scope) -> Option<Expansion> {
+    let named: Vec<_> = command.words.iter().filter(|word| !word.text.starts_with('-')).collect();
+    if named.is_empty() {
+        let cwd = scope.cwd.main()?;
+        let project = scope.place.ground.project.as_deref();
+        let outside = project.is_none_or(|project| below(cwd, project).is_none());
+        return outside.then(|| Expansion::each("*"));
+    }
+    let outside = |path: &PathFact| path.in_project.is_none() && path.resolved.is_some();
+    if named.iter().any(|word| word.dynamic) || !command.operands.iter().all(outside) {
+        return None;
+    }
+    let mut all = Expansion::default();
+    for word in named {
+        all.append(if word.pattern { Expansion::each(&word.text) } else { Expansion::literal(&word.text) });
+        all.atoms.push(Atom::Plain(' '));
+    }
+    Some(all)
 }
 
 /// What `find` prints, as patterns.

@@ -7,13 +7,21 @@ use tree_sitter::Node;
 use super::Reader;
 use super::expand::slice;
 use super::scope::Scope;
-use super::word::Expansion;
+use super::transform::transform;
+use super::word::{Atom, Expansion};
 
 impl Reader {
     /// `${NAME}` and those of its forms that keep a known value, or put another in its place.
     pub(super) fn parameter(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
         let text = slice(node, src);
         let inner = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+        // `${!name}` is the variable whose name the other holds.
+        if let Some(held) = inner.strip_prefix('!').filter(|held| !held.is_empty()) {
+            self.walk_children(node, src, scope);
+            let target = scope.get(held).and_then(|value| plain(&value));
+            let value = target.and_then(|target| scope.get(&target));
+            return value.unwrap_or_else(|| Expansion::unknown(text, false));
+        }
         let (name, operator) = split_name(inner);
         if let Some(index) = operator.strip_prefix('[') {
             self.walk_children(node, src, scope);
@@ -26,7 +34,10 @@ impl Reader {
             self.walk_children(node, src, scope);
             return match value {
                 Some(value) if operator.is_empty() => value,
-                Some(value) => Expansion { from: value.from, ..Expansion::unknown(text, false) },
+                Some(value) => match plain(&value).and_then(|value| transform(&value, operator)) {
+                    Some(made) => Expansion { from: value.from, ..Expansion::literal(&made) },
+                    None => Expansion { from: value.from, ..Expansion::unknown(text, false) },
+                },
                 None => Expansion::unknown(text, false),
             };
         };
@@ -47,6 +58,11 @@ impl Reader {
             (_, None) => Expansion::unknown(text, false),
         }
     }
+}
+
+/// The text of a value, if all of it is known.
+pub(super) fn plain(value: &Expansion) -> Option<String> {
+    value.atoms.iter().map(Atom::letter).collect()
 }
 
 fn split_name(inner: &str) -> (&str, &str) {

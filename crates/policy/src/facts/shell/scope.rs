@@ -27,6 +27,9 @@ pub(super) struct Scope {
     locals: BTreeSet<String>,
     /// The working directory.
     pub(super) cwd: Directory,
+    /// The one before it, and those `popd` goes back to.
+    pub(super) left: Directory,
+    pub(super) stacked: Vec<Directory>,
     /// What standard input carries.
     pub(super) stdin: Stream,
     /// The programs through which this point is reached, outermost first.
@@ -59,6 +62,8 @@ impl Scope {
             locals: BTreeSet::new(),
             cwd: Directory::new(cwd.and_then(|cwd| resolve(None, cwd))),
             stdin: Stream::default(),
+            left: Directory::default(),
+            stacked: Vec::new(),
             via: Vec::new(),
             strict: false,
             place,
@@ -143,6 +148,8 @@ impl Scope {
         }
         self.functions = inner.functions;
         self.cwd = inner.cwd;
+        self.left = inner.left;
+        self.stacked = inner.stacked;
         self.strict = inner.strict;
     }
 
@@ -170,7 +177,11 @@ impl Scope {
         }
         match name {
             // What they are unless somebody sets them.
-            "TMPDIR" => Some(Expansion::literal("/tmp")),
+            "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" => Some(Expansion::literal("/tmp")),
+            "OLDPWD" => self.left.known().map(Expansion::literal),
+            "CLAUDE_PROJECT_DIR" | "GITHUB_WORKSPACE" | "CI_PROJECT_DIR" | "PROJECT_ROOT" | "INIT_CWD" => {
+                self.place.ground.project.as_deref().map(Expansion::literal)
+            }
             "IFS" => Some(Expansion::literal(" ")),
             "SHELL" | "BASH" => Some(Expansion::literal("/bin/bash")),
             _ => {
@@ -302,6 +313,12 @@ impl Scope {
         }
         self.strict &= other.strict;
         self.cwd.meet(&other.cwd);
+        if self.left != other.left {
+            self.left = Directory::default();
+        }
+        if self.stacked != other.stacked {
+            self.stacked.clear();
+        }
     }
 }
 

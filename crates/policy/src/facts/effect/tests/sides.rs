@@ -184,7 +184,7 @@ fn texts_in_other_places() {
         ("a=/srv/xyz; rm -rf ${a:0:6}", "delete! /srv/x"),
         ("a=/SRV/X; rm -rf ${a,,}", "delete! /srv/x"),
         ("rm -rf $'/srv\\x2fx'", "delete! /srv/x"),
-        ("echo 'x/vrs/ fr- mr' | rev | sh", "delete! /srv/x"),
+        ("rev <<< 'x/vrs/ fr- mr' | sh", "delete! /srv/x"),
         ("echo 'ez -es /fei/k' | tr 'a-z' 'n-za-m' | sh", "delete! /srv/x"),
         ("echo 726d202d7266202f7372762f78 | xxd -r -p | sh", "delete! /srv/x"),
         ("echo cm0gLXJmIC9zcnYveA== | base64 -d | sh", "delete! /srv/x"),
