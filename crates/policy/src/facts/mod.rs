@@ -6,6 +6,7 @@ pub(crate) mod code;
 mod effect;
 pub(crate) mod overlap;
 mod package;
+mod patch;
 mod path;
 mod shell;
 mod url;
@@ -38,6 +39,9 @@ pub struct Facts {
     pub paths: Vec<PathFact>,
     /// What would be done to files: by the tool itself, by commands, by code.
     pub effects: Vec<Effect>,
+    /// The lines that patches would add.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contents: Vec<String>,
     /// Where it would connect to.
     pub urls: Vec<UrlFact>,
     /// The packages it would install or run.
@@ -77,17 +81,38 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     });
     let paths: Vec<_> = paths.collect();
     let mut effects = effect::by_tool(tool, &paths);
-    let read = shell::read(&tool.commands(), &tool.codes(), &ground, cwd);
+    let patches: Vec<_> = tool.patches().into_iter().flat_map(patch::read).collect();
+    effects.extend(patches.iter().map(|file| by_patch(file, &tool.name, &ground, cwd)));
+    let read = shell::read(tool, &ground, cwd);
     effects.extend(read.effects);
+    let added = patches.into_iter().map(|file| file.added).chain(read.contents);
+    let packages = read.commands.iter().flat_map(package::packages).collect();
     Facts {
         commands: read.commands,
         paths,
         effects,
+        urls: tool
+            .urls()
+            .into_iter()
+            .chain(read.connects.iter().map(String::as_str))
+            .filter_map(url)
+            .collect(),
+        packages,
+        contents: added.filter(|added| !added.is_empty()).collect(),
         unparsed: read.unparsed,
         unread: read.unread,
         mcp: tool.mcp.clone(),
         ..Facts::default()
     }
+}
+
+/// What a patch does to one of its files.
+fn by_patch(file: &patch::PatchFile, by: &str, ground: &Ground, cwd: Option<&str>) -> Effect {
+    let whole = home_of(&file.path, &ground.home);
+    let shape = whole.as_deref().unwrap_or(&file.path);
+    let found = Found { text: &file.path, shape, dynamic: false, pattern: false };
+    let path = ground.fact(&found, cwd);
+    Effect { does: file.does, path, recursive: false, by: by.to_owned(), on: Side::Here }
 }
 
 /// The text with a leading `~` replaced.

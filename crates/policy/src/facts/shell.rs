@@ -10,6 +10,7 @@ mod assign;
 mod braces;
 mod builtin;
 mod chain;
+mod code;
 mod command;
 mod decode;
 mod expand;
@@ -24,6 +25,7 @@ mod options;
 mod others;
 mod output;
 mod parameter;
+mod patched;
 mod place;
 mod redirect;
 mod scope;
@@ -38,7 +40,7 @@ mod wrappers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tenterhook_event::Command;
+use tenterhook_event::{Command, ToolCall};
 use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::effect::Effect;
@@ -68,17 +70,24 @@ const DEEPEST: usize = 60;
 pub(super) struct Read {
     pub(super) commands: Vec<ShellCommand>,
     pub(super) effects: Vec<Effect>,
+    /// Addresses that code connects to.
+    pub(super) connects: Vec<String>,
+    /// The lines that patches would add.
+    pub(super) contents: Vec<String>,
     pub(super) unread: Vec<Unread>,
     pub(super) unparsed: bool,
 }
 
-/// Reads every command of a call; code in other languages is only looked at.
-pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cwd: Option<&str>) -> Read {
+/// Reads every command of a call, and the code in other languages that the tool runs itself.
+pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read {
     let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
         parser: None,
         commands: Vec::new(),
         effects: Vec::new(),
+        connects: Vec::new(),
+        contents: Vec::new(),
+        running: BTreeSet::new(),
         quiet: false,
         unread: Vec::new(),
         unparsed: false,
@@ -88,10 +97,10 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
         defined: Vec::new(),
         called: BTreeSet::new(),
     };
-    for code in codes {
-        reader.pass_over("it is code in another language", code);
+    for code in tool.codes() {
+        reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
     }
-    for command in commands {
+    for command in &tool.commands() {
         let mut scope = Scope::new(cwd, Arc::clone(&place));
         reader.exhausted = false;
         let whole = match command {
@@ -118,6 +127,8 @@ pub(super) fn read(commands: &[Command<'_>], codes: &[&str], ground: &Ground, cw
     Read {
         commands: reader.commands,
         effects: reader.effects,
+        connects: reader.connects,
+        contents: reader.contents,
         unread: reader.unread,
         unparsed: reader.unparsed,
     }
@@ -127,6 +138,10 @@ struct Reader {
     parser: Option<Parser>,
     commands: Vec<ShellCommand>,
     effects: Vec<Effect>,
+    connects: Vec<String>,
+    contents: Vec<String>,
+    /// Files written by the same line that are being run.
+    running: BTreeSet<String>,
     /// Whether the commands only stand for what another does, which has told its effects.
     quiet: bool,
     unread: Vec<Unread>,

@@ -25,6 +25,8 @@ pub(crate) struct Argument {
     pub(crate) shape: String,
     /// Whether all of it is known.
     pub(crate) known: bool,
+    /// Whether it names files by a pattern: `glob.glob("~/*")`, or `/**` for a walk from `/`.
+    pub(crate) pattern: bool,
 }
 
 /// Something the code would do.

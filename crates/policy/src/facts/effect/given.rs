@@ -49,7 +49,7 @@ impl Touch {
         Self { does, path: path.clone(), deep: false, inner: false, on: None }
     }
 
-    pub(super) fn deep(self, deep: bool) -> Self {
+    pub(crate) fn deep(self, deep: bool) -> Self {
         Self { deep, ..self }
     }
 

@@ -80,3 +80,33 @@ fn tools_have_effects_by_their_class() {
     let view = json!({"command": "view", "path": "x"});
     assert_eq!(of(ToolCall::new("developer__text_editor", view)), "read x");
 }
+
+#[test]
+fn patches_have_effects_wherever_they_are() {
+    let text = "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: ~/b\n*** Update File: /etc/c\n*** Move to: d\n*** End Patch\n";
+    let wanted = "write a, delete ~/b, move /etc/c, write d";
+    assert_eq!(of(ToolCall::new("apply_patch", json!({ "input": text }))), wanted);
+    let call = ToolCall::new("apply_patch", json!({ "input": text }));
+    assert_eq!(facts(&event(call), &Surroundings::default()).contents, ["x\n"]);
+    let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+    all_have(&[
+        (&format!("git apply <<'EOF'\n{diff}EOF"), "write x"),
+        (&format!("patch -p1 <<'EOF'\n{diff}EOF"), "write x"),
+        ("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\n*** End Patch\nEOF", "delete x"),
+        ("apply_patch '*** Begin Patch\n*** Add File: x\n+1\n*** End Patch'", "write x"),
+        ("patch -p1 < x.diff", "read x.diff"),
+        ("git apply --check <<'EOF'\n--- a/x\n+++ b/x\nEOF", ""),
+    ]);
+}
+
+#[test]
+fn a_file_that_the_same_line_writes_is_read_when_it_is_run() {
+    all_have(&[
+        ("echo 'rm -rf /srv' > x.sh; bash x.sh", "write x.sh, run x.sh, delete! /srv"),
+        (
+            "cat > x.sh <<'EOF'\nrm -rf /srv\nEOF\nchmod +x x.sh && ./x.sh",
+            "write x.sh, permit x.sh, run x.sh, delete! /srv",
+        ),
+        ("echo ./x.sh > x.sh; sh x.sh", "write x.sh, run x.sh, run x.sh"),
+    ]);
+}

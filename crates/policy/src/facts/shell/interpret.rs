@@ -5,14 +5,16 @@
 use super::super::effect::Does;
 use super::super::path::resolve;
 use super::Reader;
+use super::code::language;
 use super::command::ShellCommand;
-use super::interpreter::{Interpreter, Script, runs_its_input, runs_what_it_fetches, script};
+use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
 use super::scope::Scope;
 use super::word::Word;
 
 impl Reader {
     pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
         let mut inner = scope.through(program);
+        let own = self.commands.len().checked_sub(1);
         let (texts, from) = match script(kind, program, words) {
             Script::Stdin => {
                 // The script has used up the input; what it starts gets what is left of it.
@@ -40,7 +42,7 @@ impl Reader {
             }
             Script::File(file) => {
                 self.touch(Does::Run, file, program, scope);
-                return self.run_file(&file.text, scope);
+                return self.run_file(&file.text, program, scope);
             }
             Script::Nothing => return,
         };
@@ -48,19 +50,22 @@ impl Reader {
         for text in texts {
             match kind {
                 Interpreter::Shell => self.text(&text, &mut inner.clone()),
-                Interpreter::Other => {
-                    self.scripted(program, &text, scope);
-                    self.pass_over("it is code in another language", &text);
-                    if runs_its_input(&text) {
-                        self.feed(&scope.stdin.from.clone(), "");
-                    }
-                    if runs_what_it_fetches(&text)
-                        && let Some(last) = self.commands.len().checked_sub(1)
-                    {
-                        self.feed(&[last], "");
-                    }
-                }
+                Interpreter::Other => self.other_language(program, &text, own, scope),
             }
+        }
+    }
+
+    fn other_language(&mut self, program: &str, text: &str, own: Option<usize>, scope: &Scope) {
+        self.scripted(program, text, scope);
+        self.pass_over("it is code in another language", text);
+        if runs_its_input(text) {
+            self.feed(&scope.stdin.from.clone(), "");
+        }
+        if runs_what_it_fetches(text) {
+            self.feed(own.as_slice(), "");
+        }
+        if let Some(language) = language(program) {
+            self.code(language, text, program, own, scope);
         }
     }
 
@@ -68,12 +73,12 @@ impl Reader {
     pub(super) fn run_own_file(&mut self, scope: &Scope) {
         let raw = self.commands.last().map(|command| command.raw.clone()).unwrap_or_default();
         if raw.contains('/') {
-            self.run_file(&raw, scope);
+            self.run_file(&raw, "", scope);
         }
     }
 
     /// A file that the same line has written runs what was written to it.
-    fn run_file(&mut self, file: &str, scope: &Scope) {
+    fn run_file(&mut self, file: &str, program: &str, scope: &Scope) {
         let Some(path) = resolve(scope.cwd.main(), file) else { return };
         if !self.spend(self.commands.len() / 4) {
             return;
@@ -95,8 +100,32 @@ impl Reader {
             .enumerate()
             .filter(|(_, command)| tee && command.feeds.iter().any(|to| to == "tee"));
         let all: Vec<usize> = fed.map(|(at, _)| at).chain(wrote).collect();
+        let texts = self.texts_of(&all);
         self.feed(&all, "");
+        // A script that starts itself is read once.
+        if texts.is_empty() || !self.running.insert(path.clone()) {
+            return;
+        }
+        let own = self.commands.len().checked_sub(1);
+        for text in texts {
+            let program = if program.is_empty() { named_inside(&text) } else { program };
+            match interpreter(program) {
+                Some(Interpreter::Shell) => {
+                    self.text(&text, &mut scope.through(program).with_any_arguments())
+                }
+                Some(Interpreter::Other) => self.other_language(program, &text, own, scope),
+                None => {}
+            }
+        }
+        self.running.remove(&path);
     }
+}
+
+/// The program that the first line of a script names; a shell, if it names none.
+fn named_inside(text: &str) -> &str {
+    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
+    let words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    words.filter(|word| *word != "env" && !word.starts_with('-')).next().unwrap_or("sh")
 }
 
 /// Whether the unknown part of a text for a shell lies behind a space: not in the program's name.

@@ -15,7 +15,7 @@ pub(super) enum Interpreter {
 }
 
 /// Its name without a version: `python3.12` is `python`.
-fn family(program: &str) -> &str {
+pub(super) fn family(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 

@@ -115,6 +115,7 @@ impl Reader {
             return;
         }
         self.launch(program, words, scope);
+        self.patched(program, words, scope);
         if let Some(text) = broadcast(program, words) {
             let place = Arc::new(Where::beyond(&scope.place, Side::Remote, None, Vec::new()));
             return self.text(&text, &mut scope.through(program).moved(place, None));

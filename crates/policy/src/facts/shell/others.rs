@@ -2,6 +2,7 @@
 
 //! Programs that start others in ways of their own, and a net for those nobody has heard of.
 
+use super::super::code::Language;
 use super::invoke::joined;
 use super::scope::Scope;
 use super::word::Word;
@@ -114,9 +115,12 @@ impl Reader {
             "tmux" => {}
             // What it prints may be run by a shell, and `system` runs it at once.
             "awk" | "gawk" | "mawk" | "nawk" => {
-                let code = words.iter().find(|word| word.text.contains("system") || word.text.contains('|'));
+                let does = |word: &&Word| word.text.contains("system") || word.text.contains(['|', '>', '<']);
+                let code = words.iter().find(does);
                 if let Some(code) = code {
                     self.pass_over("it is code in another language", &code.text);
+                    let own = self.commands.len().checked_sub(1);
+                    self.code(Language::Awk, &code.text, program, own, scope);
                 }
             }
             "make" | "gmake" => {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Code in other languages: what it would do, in the place where it runs.
+
+use super::super::code::{self, Act, Argument, Language};
+use super::super::effect::Touch;
+use super::Reader;
+use super::interpreter::family;
+use super::scope::Scope;
+use super::word::Word;
+
+/// Stands for what code only knows when it runs.
+const UNKNOWN: &str = "${__unknown__}";
+
+impl Reader {
+    /// What a text in this language would do, run by the command of this index.
+    pub(super) fn code(
+        &mut self,
+        language: Language,
+        text: &str,
+        program: &str,
+        own: Option<usize>,
+        scope: &Scope,
+    ) {
+        if !self.spend(1 + text.len() / 16) || !self.enter() {
+            return;
+        }
+        for act in code::read(language, text) {
+            if !self.spend(1) {
+                break;
+            }
+            self.act(&act, text, program, own, scope);
+        }
+        self.leave();
+    }
+
+    fn act(&mut self, act: &Act, code: &str, program: &str, own: Option<usize>, scope: &Scope) {
+        match act {
+            Act::Shell(text) => {
+                let text = if text.known { text.shape.clone() } else { text.shape.replace('*', UNKNOWN) };
+                self.text(&text, &mut scope.through(program));
+            }
+            Act::Start(words) => {
+                let words: Vec<_> = words.iter().map(|word| as_word(word, scope)).collect();
+                self.invoke(&words, &mut scope.through(program));
+            }
+            Act::File { does, path, recursive } => {
+                let touch = Touch::new(*does, &as_word(path, scope)).deep(*recursive);
+                self.touched(&touch, program, scope);
+            }
+            Act::Connect(address) => self.connects.push(address.shape.clone()),
+            Act::RunsFetched => self.feed(own.as_slice(), ""),
+            Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
+            Act::RunsUnknown => self.pass_over("it runs code that cannot be read", code),
+            Act::ReverseShell => {
+                let command = own.and_then(|own| self.commands.get_mut(own));
+                if let Some(command) = command
+                    && !command.acts.contains(&"reverse-shell")
+                {
+                    command.acts.push("reverse-shell");
+                }
+            }
+        }
+    }
+
+    /// Code that a tool runs itself, without any command.
+    pub(super) fn tool_code(&mut self, tool: &str, code: &str, scope: &Scope) {
+        self.pass_over("it is code in another language", code);
+        let start = (self.effects.len(), self.commands.len());
+        for language in guesses(tool) {
+            self.code(*language, code, tool, None, scope);
+            // What one language makes sense of is not read as another.
+            if start != (self.effects.len(), self.commands.len()) {
+                return;
+            }
+        }
+    }
+}
+
+/// The language of an interpreter, if it is looked into.
+pub(super) fn language(program: &str) -> Option<Language> {
+    Some(match family(program) {
+        "python" | "pypy" | "ipython" => Language::Python,
+        "node" | "nodejs" | "bun" | "deno" | "tsx" => Language::JavaScript,
+        "perl" => Language::Perl,
+        "ruby" | "irb" => Language::Ruby,
+        "php" => Language::Php,
+        "lua" | "luajit" => Language::Lua,
+        _ => return None,
+    })
+}
+
+/// The languages a tool may run, by its name.
+fn guesses(tool: &str) -> &'static [Language] {
+    let name = tool.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if says(&["python", "jupyter", "notebook"]) {
+        &[Language::Python]
+    } else if says(&["javascript", "node", "typescript", "browser", "_js", "js_", "deno", "evaluate"]) {
+        &[Language::JavaScript]
+    } else if says(&["ruby"]) {
+        &[Language::Ruby]
+    } else if says(&["php"]) {
+        &[Language::Php]
+    } else {
+        &[Language::Python, Language::JavaScript]
+    }
+}
+
+fn as_word(argument: &Argument, scope: &Scope) -> Word {
+    let home = &scope.place.ground.home;
+    let shape = super::super::home_of(&argument.shape, home).unwrap_or_else(|| argument.shape.clone());
+    Word {
+        text: shape.clone(),
+        shape,
+        dynamic: !argument.known,
+        pattern: argument.pattern,
+        opens: !argument.known && argument.shape.starts_with('*'),
+        ..Word::default()
+    }
+}
