@@ -4,6 +4,27 @@
 //!
 //! It is not understood as shell is. Calls that are known to touch files, start programs or reach
 //! the network are found with their literal arguments; everything else is left alone.
+//!
+//! The text is split into tokens ([`lex`], [`quote`]), walked once from top to bottom
+//! ([`statement`], [`expression`]), and every call is looked up by its full name ([`calls`]).
+
+mod args;
+mod awk;
+mod calls;
+mod decode;
+mod expression;
+mod function;
+mod lex;
+mod method;
+mod operand;
+mod perform;
+mod pure;
+mod quote;
+mod reader;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod value;
 
 /// A language that is looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +63,7 @@ pub(crate) enum Act {
         path: Argument,
         recursive: bool,
     },
-    /// Connects to an address.
+    /// Connects to an address: a URL, or `tcp://host:port`.
     Connect(Argument),
     /// Runs a text of its own language that it got from the network or from its input.
     RunsFetched,
@@ -55,6 +76,5 @@ pub(crate) enum Act {
 
 /// What code would do. Bounded: linear in the text.
 pub(crate) fn read(language: Language, code: &str) -> Vec<Act> {
-    let _ = (language, code);
-    Vec::new()
+    if language == Language::Awk { awk::read(code) } else { reader::read(language, code) }
 }

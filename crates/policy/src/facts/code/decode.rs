@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Texts in another alphabet.
+
+pub(super) fn base64(text: &str) -> String {
+    let digits = text.chars().filter_map(|c| match c {
+        'A'..='Z' => Some(u32::from(c) - u32::from('A')),
+        'a'..='z' => Some(u32::from(c) - u32::from('a') + 26),
+        '0'..='9' => Some(u32::from(c) - u32::from('0') + 52),
+        '+' | '-' => Some(62),
+        '/' | '_' => Some(63),
+        _ => None,
+    });
+    bytes(digits, 6)
+}
+
+pub(super) fn hex(text: &str) -> String {
+    bytes(text.chars().filter_map(|c| c.to_digit(16)), 4)
+}
+
+/// Digits of so many bits each → bytes → text.
+fn bytes(digits: impl Iterator<Item = u32>, bits: u32) -> String {
+    let (mut held, mut count, mut out) = (0u32, 0u32, Vec::new());
+    for digit in digits {
+        held = (held << bits | digit) & 0xffff;
+        count += bits;
+        if count >= 8 {
+            count -= 8;
+            out.extend(u8::try_from(held >> count & 0xff));
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Text → tokens: words, texts, signs. One lexer for all languages; what differs is asked of the language.
+
+use super::Language;
+use super::quote::{self, Quote};
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name, with its sigil: `open`, `$file`, `@list`.
+    Word,
+    Number,
+    /// A text between quotes.
+    Text,
+    /// A text that a shell runs: backticks, `%x()`, `qx()`.
+    Run,
+    /// A template between backticks: text, or a command when it has a tag.
+    Template,
+    /// A list of words: `qw(a b)`, `%w[a b]`.
+    Words,
+    /// Perl's `<~/*>`.
+    Glob,
+    /// A regular expression, or something else without meaning here.
+    Pattern,
+    Sign,
+    Newline,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    Text(String),
+    /// An expression whose value stands here.
+    Code(&'a str),
+}
+
+#[derive(Debug)]
+pub(super) struct Token<'a> {
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+    pub(super) parts: Vec<Part<'a>>,
+    /// Whether something blank stands before it.
+    pub(super) space: bool,
+}
+
+/// Where the lexer is.
+pub(super) struct Lexer<'a> {
+    pub(super) language: Language,
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    tokens: Vec<Token<'a>>,
+    open: Vec<u8>,
+    /// Texts whose body starts at the next line: which token, until which word, and how it is read.
+    pub(super) waiting: Vec<Waiting<'a>>,
+    /// How many regular expressions had no end. After some there are none: each is looked for to the end of its line.
+    unclosed: u8,
+}
+
+pub(super) struct Waiting<'a> {
+    pub(super) token: usize,
+    pub(super) until: &'a str,
+    pub(super) quote: Quote,
+}
+
+/// Signs of more than one letter, longest first.
+const SIGNS: &[&str] = &[
+    "===", "!==", "**=", "...", "<=>", "||=", "&&=", "??=", "//=", "<<=", ">>=", "::", "->", "=>", "==",
+    "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", ":=", "..", "&&", "||", "??", "?.",
+    "<<", ">>", "=~", "!~", "~=", "**", "&.", "//", "++", "--",
+];
+
+/// Splits a text into tokens.
+pub(super) fn tokens(language: Language, text: &str) -> Vec<Token<'_>> {
+    let mut lexer = Lexer {
+        language,
+        text,
+        at: 0,
+        tokens: Vec::new(),
+        open: Vec::new(),
+        waiting: Vec::new(),
+        unclosed: 0,
+    };
+    if language == Language::Php && text.contains("<?") {
+        lexer.skip_to_php();
+    }
+    while lexer.step() {}
+    lexer.tokens
+}
+
+// === impl Lexer ===
+
+impl<'a> Lexer<'a> {
+    pub(super) fn byte(&self, ahead: usize) -> u8 {
+        self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn slice(&self, from: usize) -> &'a str {
+        self.text.get(from..self.at).unwrap_or_default()
+    }
+
+    fn push(&mut self, kind: Kind, text: &'a str, parts: Vec<Part<'a>>, space: bool) {
+        self.tokens.push(Token { kind, text, parts, space });
+    }
+
+    /// Reads one token. False at the end.
+    fn step(&mut self) -> bool {
+        let space = self.blank();
+        if self.at >= self.text.len() {
+            return false;
+        }
+        let from = self.at;
+        let byte = self.byte(0);
+        if byte == b'\n' {
+            self.at += 1;
+            self.bodies();
+            if self.tokens.last().is_some_and(|last| last.kind != Kind::Newline) && self.breaks_lines() {
+                self.push(Kind::Newline, "\n", Vec::new(), space);
+            }
+            return true;
+        }
+        if let Some((kind, quote)) = quote::opens(self) {
+            return self.quoted(kind, quote, space);
+        }
+        if byte.is_ascii_digit() {
+            while self.byte(0).is_ascii_alphanumeric() || self.byte(0) == b'_' {
+                self.at += 1;
+            }
+            self.push(Kind::Number, self.slice(from), Vec::new(), space);
+            return true;
+        }
+        if self.word() {
+            let text = self.slice(from);
+            if matches!(text, "__END__" | "__DATA__")
+                && matches!(self.language, Language::Perl | Language::Ruby)
+            {
+                self.at = self.text.len();
+                return false;
+            }
+            self.push(Kind::Word, text, Vec::new(), space);
+            return true;
+        }
+        self.sign(space);
+        true
+    }
+
+    /// A text between quotes, from here on.
+    fn quoted(&mut self, kind: Kind, quote: Quote, space: bool) -> bool {
+        let from = self.at;
+        if quote.body_below {
+            let until = quote::heredoc_word(self);
+            let token = self.tokens.len();
+            self.push(kind, self.slice(from), Vec::new(), space);
+            self.waiting.push(Waiting { token, until, quote });
+            return true;
+        }
+        let Some(parts) = quote::read(self, &quote) else {
+            // No end on this line: it was a division after all.
+            self.unclosed = self.unclosed.saturating_add(1);
+            self.at = from;
+            self.sign(space);
+            return true;
+        };
+        self.push(kind, self.slice(from), parts, space);
+        true
+    }
+
+    /// The bodies of heredocs stand below the line that names them.
+    fn bodies(&mut self) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            let parts = quote::body(self, &waiting);
+            if let Some(token) = self.tokens.get_mut(waiting.token) {
+                token.parts = parts;
+            }
+        }
+    }
+
+    /// Whether the end of a line ends a statement here.
+    fn breaks_lines(&self) -> bool {
+        match self.language {
+            Language::Python => self.open.is_empty(),
+            Language::Ruby => {
+                let next = self.rest().trim_start();
+                let goes_on = (next.starts_with('.') && !next.starts_with("..")) || next.starts_with("&.");
+                !goes_on && self.open.last().is_none_or(|open| *open == b'{')
+            }
+            Language::Awk => true,
+            _ => false,
+        }
+    }
+
+    /// Passes over blanks and comments.
+    fn blank(&mut self) -> bool {
+        let from = self.at;
+        loop {
+            let line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
+            match (self.byte(0), self.language) {
+                (b' ' | b'\t' | b'\r' | 0x0c, _) => self.at += 1,
+                (b'\\', _) if self.byte(1) == b'\n' => self.at += 2,
+                (b'\\', _) if self.byte(1) == b'\r' && self.byte(2) == b'\n' => self.at += 3,
+                (b'#', Language::Php) if self.byte(1) == b'[' => self.at += 1,
+                (b'#', Language::JavaScript) if self.at > 0 => break,
+                (b'#', Language::Lua) if self.at > 0 => break,
+                (b'#', _) => self.to_line_end(),
+                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'/' => self.to_line_end(),
+                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'*' => self.past("*/"),
+                (b'-', Language::Lua) if self.byte(1) == b'-' => self.lua_comment(),
+                (b'=', Language::Ruby) if line_start && self.rest().starts_with("=begin") => {
+                    self.past("\n=end")
+                }
+                (b'=', Language::Perl) if line_start && self.byte(1).is_ascii_alphabetic() => {
+                    self.past("\n=cut")
+                }
+                (b'?', Language::Php) if self.byte(1) == b'>' => self.skip_to_php(),
+                _ => break,
+            }
+        }
+        self.at > from
+    }
+
+    fn to_line_end(&mut self) {
+        self.at = self.rest().find('\n').map_or(self.text.len(), |end| self.at + end);
+    }
+
+    fn past(&mut self, end: &str) {
+        self.at = self.rest().find(end).map_or(self.text.len(), |found| self.at + found + end.len());
+    }
+
+    fn lua_comment(&mut self) {
+        self.at += 2;
+        match quote::long_bracket(self.rest()) {
+            Some(level) => self.past(&format!("]{}]", "=".repeat(level))),
+            None => self.to_line_end(),
+        }
+    }
+
+    /// Outside `<?php … ?>` there is no code.
+    fn skip_to_php(&mut self) {
+        self.past("<?");
+        for tag in ["php", "="] {
+            if self.rest().starts_with(tag) {
+                self.at += tag.len();
+                break;
+            }
+        }
+    }
+
+    /// A name, with its sigil.
+    fn word(&mut self) -> bool {
+        let sigils = self.sigils();
+        let first = self.byte(sigils);
+        let is_name = first.is_ascii_alphabetic() || first == b'_' || first >= 0x80;
+        let dollar = first == b'$' && self.language == Language::JavaScript;
+        // `$_`, `$1`, `$!`, `$$`
+        let special = sigils == 1
+            && self.byte(0) == b'$'
+            && matches!(self.language, Language::Perl | Language::Ruby | Language::Awk)
+            && (first.is_ascii_digit()
+                || matches!(first, b'!' | b'@' | b'$' | b'&' | b'0' | b'/' | b',' | b';' | b'~'));
+        if special {
+            self.at += 2;
+            return true;
+        }
+        if !is_name && !dollar {
+            return false;
+        }
+        self.at += sigils;
+        while self.byte(0).is_ascii_alphanumeric()
+            || self.byte(0) == b'_'
+            || self.byte(0) >= 0x80
+            || (self.byte(0) == b'$' && self.language == Language::JavaScript)
+        {
+            self.at += 1;
+        }
+        if self.language == Language::Ruby && matches!(self.byte(0), b'?' | b'!') && self.byte(1) != b'=' {
+            self.at += 1;
+        }
+        true
+    }
+
+    fn sigils(&self) -> usize {
+        let value = self.after_value();
+        match (self.language, self.byte(0), self.byte(1)) {
+            (Language::Perl, b'$', b'#') => 2,
+            (Language::Perl | Language::Php | Language::Ruby | Language::Awk, b'$', _) => 1,
+            (Language::Ruby, b'@', b'@') => 2,
+            (Language::Perl | Language::Ruby, b'@', _) => 1,
+            (Language::Perl, b'%' | b'&', _) if !value => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether what was read last is a value: then `/` divides and `<` compares.
+    pub(super) fn after_value(&self) -> bool {
+        self.tokens.last().is_some_and(|last| match last.kind {
+            Kind::Sign => matches!(last.text, ")" | "]" | "}"),
+            Kind::Newline => false,
+            Kind::Word => !matches!(
+                last.text,
+                "return"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "in"
+                    | "if"
+                    | "unless"
+                    | "while"
+                    | "until"
+                    | "when"
+                    | "case"
+                    | "print"
+                    | "split"
+                    | "grep"
+                    | "map"
+                    | "join"
+                    | "push"
+                    | "unlink"
+                    | "for"
+                    | "foreach"
+                    | "else"
+                    | "then"
+                    | "do"
+                    | "puts"
+                    | "typeof"
+                    | "await"
+                    | "x"
+                    | "eq"
+                    | "ne"
+                    | "rm"
+                    | "system"
+                    | "exec"
+                    | "say"
+                    | "die"
+            ),
+            _ => true,
+        })
+    }
+
+    /// Whether the last token is this sign.
+    pub(super) fn after_sign(&self, sign: &str) -> bool {
+        self.tokens.last().is_some_and(|last| last.kind == Kind::Sign && last.text == sign)
+    }
+
+    /// Whether a regular expression may begin here.
+    pub(super) fn may_open_pattern(&self) -> bool {
+        self.unclosed < 16 && !self.after_value()
+    }
+
+    fn sign(&mut self, space: bool) {
+        let rest = self.rest();
+        let long = SIGNS.iter().find(|sign| rest.starts_with(**sign)).map(|sign| sign.len());
+        let length = long.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
+        match self.byte(0) {
+            open @ (b'(' | b'[' | b'{') => self.open.push(open),
+            b')' | b']' | b'}' => {
+                self.open.pop();
+            }
+            _ => {}
+        }
+        let from = self.at;
+        self.at += length;
+        self.push(Kind::Sign, self.slice(from), Vec::new(), space);
+    }
+}
+
+/// For every token that opens a bracket, the token that closes it.
+pub(super) fn pairs(tokens: &[Token<'_>]) -> Vec<usize> {
+    let mut pairs = vec![tokens.len(); tokens.len()];
+    let mut open: Vec<(usize, &str)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Sign) {
+        let closes = match token.text {
+            "(" => {
+                open.push((at, ")"));
+                continue;
+            }
+            "[" => {
+                open.push((at, "]"));
+                continue;
+            }
+            "{" => {
+                open.push((at, "}"));
+                continue;
+            }
+            ")" | "]" | "}" => token.text,
+            _ => continue,
+        };
+        // One that closes nothing is passed over.
+        if open.last().is_some_and(|(_, wanted)| *wanted == closes)
+            && let Some((opener, _)) = open.pop()
+            && let Some(pair) = pairs.get_mut(opener)
+        {
+            *pair = at;
+        }
+    }
+    pairs
+}

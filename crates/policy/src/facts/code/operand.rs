@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Operands: a name, a text, a list or a bracket, and the members, calls and indices behind it.
+
+use super::args::Args;
+use super::lex::{Kind as Token, Part};
+use super::reader::{Code, LONGEST_NAME, Reader};
+use super::value::{Kind, Value};
+use super::{Act, Language, calls, pure};
+
+/// Whether a word before a value does not change it.
+fn stands_before(language: Language, word: &str) -> bool {
+    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
+    match word {
+        "return" | "if" | "else" | "while" => true,
+        "not" | "and" | "or" => language != JavaScript,
+        "await" | "yield" => matches!(language, Python | JavaScript | Ruby),
+        "new" | "throw" | "try" | "finally" | "static" | "public" | "private" | "final" | "case"
+        | "default" => {
+            matches!(language, JavaScript | Php)
+        }
+        "typeof" | "void" | "const" | "let" | "var" | "delete" | "async" | "export" => language == JavaScript,
+        "echo" | "global" | "elseif" => language == Php,
+        "print" | "printf" => matches!(language, Perl | Php | Ruby),
+        "my" | "our" | "defined" | "say" | "elsif" | "unless" | "until" | "BEGIN" | "END" | "die"
+        | "warn" => {
+            matches!(language, Perl | Ruby)
+        }
+        "local" => matches!(language, Perl | Lua),
+        "then" | "end" | "do" | "repeat" => matches!(language, Ruby | Lua),
+        "puts" | "p" | "begin" | "ensure" | "raise" | "when" | "rescue" => language == Ruby,
+        "elif" | "assert" | "except" => language == Python,
+        _ => false,
+    }
+}
+
+impl Reader {
+    /// An operand, and the name it has if a value can be given to it.
+    pub(super) fn operand(&mut self, code: &mut Code<'_>) -> (Value, Option<String>) {
+        code.skip_newlines();
+        while let Some(token) = code.peek() {
+            let before = match token.kind {
+                Token::Sign => {
+                    matches!(
+                        token.text,
+                        "!" | "-" | "+" | "~" | "&" | "*" | "**" | "..." | "\\" | "@" | "++" | "--" | "::"
+                    )
+                }
+                Token::Word => {
+                    stands_before(self.language, token.text)
+                        && !code.ahead(1).is_some_and(|next| matches!(next.text, "=" | "." | "->" | "["))
+                }
+                _ => false,
+            };
+            if !before {
+                break;
+            }
+            code.at += 1;
+        }
+        let Some(token) = code.peek() else { return (Value::unknown(), None) };
+        let mut target = None;
+        let value = match token.kind {
+            Token::Text | Token::Template => {
+                code.at += 1;
+                let mut value = self.parts(&token.parts);
+                // Texts side by side are one text.
+                if matches!(self.language, Language::Python | Language::Ruby) {
+                    while let Some(next) = code.peek().filter(|next| next.kind == Token::Text) {
+                        code.at += 1;
+                        let more = self.parts(&next.parts);
+                        value = if self.spend(value.weight() + more.weight()) {
+                            value.concat(more)
+                        } else {
+                            Value::unknown()
+                        };
+                    }
+                }
+                value
+            }
+            Token::Run => {
+                code.at += 1;
+                let text = self.parts(&token.parts);
+                self.shell_text(&text);
+                Value::unknown()
+            }
+            Token::Words => {
+                code.at += 1;
+                let words = self.parts(&token.parts);
+                Value::list(words.shape.split_whitespace().take(256).map(Value::text).collect())
+            }
+            Token::Glob => {
+                code.at += 1;
+                self.angle(token.text, &token.parts)
+            }
+            Token::Number => {
+                code.at += 1;
+                Value { kind: Kind::Number, ..Value::text(token.text) }
+            }
+            Token::Pattern => {
+                code.at += 1;
+                Value::unknown()
+            }
+            Token::Newline => return (Value::unknown(), None),
+            Token::Word => match self.special(code, token.text) {
+                Some(value) => value,
+                None => {
+                    code.at += 1;
+                    target = Some(token.text.to_owned());
+                    self.named(token.text)
+                }
+            },
+            Token::Sign => match token.text {
+                "(" => self.group(code),
+                "[" => self.array(code),
+                "{" => {
+                    let args = self.bracket(code);
+                    map(args)
+                }
+                ":" if self.language == Language::Ruby && code.word_ahead(1).is_some() => {
+                    let name = code.word_ahead(1).unwrap_or_default();
+                    code.at += 2;
+                    Value::text(name)
+                }
+                _ => return (Value::unknown(), None),
+            },
+        };
+        self.behind(code, value, target)
+    }
+
+    /// What a name stands for.
+    pub(super) fn named(&mut self, name: &str) -> Value {
+        if let Some(value) = self.variable(name) {
+            return value;
+        }
+        if self.language == Language::Perl && name == "STDIN" {
+            return Value::from(super::value::From::Input);
+        }
+        pure::constant(self.language, name).unwrap_or_else(|| Value::name(name))
+    }
+
+    /// `<~/*>`, `<$pattern>`, `<STDIN>`, `<$file>`
+    fn angle(&mut self, text: &str, parts: &[Part<'_>]) -> Value {
+        let inner = text.trim_matches(['<', '>']);
+        if matches!(inner, "" | "STDIN" | "$STDIN" | "ARGV") {
+            return Value::from(super::value::From::Input);
+        }
+        if inner.starts_with('$') && !inner.contains(['*', '/', '?', '[', '~']) {
+            let from = self.variable(inner).map_or(super::value::From::Here, |value| value.from);
+            return Value::from(from);
+        }
+        if !inner.contains(['*', '/', '?', '[', '~', '.']) {
+            return self.variable(inner).unwrap_or_default();
+        }
+        let text = self.parts(parts);
+        pure::glob(text)
+    }
+
+    /// The value of a text with expressions inside.
+    pub(super) fn parts(&mut self, parts: &[Part<'_>]) -> Value {
+        if let [Part::Text(text)] = parts {
+            return Value::text(text.as_str());
+        }
+        let mut value = Value::text("");
+        for part in parts {
+            let piece = match part {
+                Part::Text(text) => Value::text(text.as_str()),
+                Part::Code(code) => self.inner(code),
+            };
+            if !self.spend(value.weight()) {
+                return Value::unknown();
+            }
+            value = value.concat(piece);
+        }
+        value
+    }
+
+    fn inner(&mut self, code: &str) -> Value {
+        // `${x}` is `$x`
+        if let Some(name) = code.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+            let bare = name.trim();
+            return self.variable(&format!("${bare}")).unwrap_or_default();
+        }
+        if let Some(value) = self.variable(code) {
+            return if value.kind == Kind::List { value.element() } else { value };
+        }
+        if self.depth >= super::reader::DEPTH {
+            return Value::unknown();
+        }
+        self.depth += 1;
+        let value = self.text(code);
+        self.depth -= 1;
+        value
+    }
+
+    /// `(a)`, `(a, b)`, `(a, b) => c`
+    fn group(&mut self, code: &mut Code<'_>) -> Value {
+        let close = code.close();
+        let arrow =
+            code.tokens.get(close + 1).is_some_and(|token| token.text == "=>") && close + 1 < code.end;
+        if arrow && self.language == Language::JavaScript {
+            self.parameters(code);
+            code.at += 1;
+            return self.body(code);
+        }
+        if let Some(value) = self.comprehension(code) {
+            return value;
+        }
+        let mut args = self.bracket(code);
+        if args.commas || args.items.len() != 1 {
+            let mut items = args.items;
+            items.append(&mut args.named);
+            return Value::list(items);
+        }
+        args.items.pop().unwrap_or_default()
+    }
+
+    /// `[a, b]`, `[a for b in c]`
+    fn array(&mut self, code: &mut Code<'_>) -> Value {
+        if let Some(value) = self.comprehension(code) {
+            return value;
+        }
+        let args = self.bracket(code);
+        Value::list(args.items.into_iter().chain(args.named).collect())
+    }
+
+    /// Members, calls and indices behind a value.
+    fn behind(
+        &mut self,
+        code: &mut Code<'_>,
+        mut value: Value,
+        mut target: Option<String>,
+    ) -> (Value, Option<String>) {
+        while let Some(token) = code.peek() {
+            let dotted = match token.text {
+                "." | "?." | "&." => !matches!(self.language, Language::Perl | Language::Php),
+                "->" | "::" => true,
+                ":" => self.language == Language::Lua && code.word_ahead(1).is_some() && !token.space,
+                _ => false,
+            } && token.kind == Token::Sign;
+            if dotted {
+                let Some(next) = code.ahead(1) else {
+                    code.at += 1;
+                    break;
+                };
+                if next.kind == Token::Word {
+                    code.at += 2;
+                    value = self.member(value, next.text);
+                    target = (value.kind == Kind::Name).then(|| value.shape.clone());
+                    value = self.after_member(code, value);
+                    continue;
+                }
+                if matches!(next.text, "(" | "[" | "{") {
+                    code.at += 1;
+                    if next.text == "{" {
+                        value = self.index(code, value);
+                    }
+                    continue;
+                }
+                break;
+            }
+            match (token.kind, token.text) {
+                (Token::Sign, "(") => {
+                    let args = self.arguments(code, &value);
+                    value = self.call(value, args);
+                }
+                (Token::Sign, "[") if !(token.space && self.language == Language::Ruby) => {
+                    value = self.index(code, value);
+                }
+                (Token::Sign, "{")
+                    if self.language == Language::Perl
+                        && !token.space
+                        && target.as_deref().is_some_and(|name| name.starts_with('$')) =>
+                {
+                    value = self.index(code, value);
+                }
+                (Token::Sign, "{") if self.language == Language::Ruby && code.sign_ahead(1, "|") => {
+                    let args = self.bracket(code);
+                    let last = args.items.into_iter().next_back().unwrap_or_default();
+                    value = if value.kind == Kind::Member && value.shape == "map" {
+                        Value::list(vec![last])
+                    } else {
+                        value
+                    };
+                }
+                (Token::Sign, "{") if self.language == Language::Lua && value.kind == Kind::Name => {
+                    let args = self.bracket(code);
+                    value = self.call(value, Args::of(vec![map(args)]));
+                }
+                (Token::Text, _)
+                    if self.language == Language::Lua && matches!(value.kind, Kind::Name | Kind::Member) =>
+                {
+                    code.at += 1;
+                    let text = self.parts(&token.parts);
+                    value = self.call(value, Args::of(vec![text]));
+                }
+                (Token::Template, _) if matches!(value.kind, Kind::Name | Kind::Member | Kind::Unknown) => {
+                    code.at += 1;
+                    let text = self.parts(&token.parts);
+                    value = self.tagged(&value, text);
+                }
+                _ if self.takes_bare(code, &value) => {
+                    let args = self.bare(code);
+                    value = self.call(value, args);
+                }
+                _ => break,
+            }
+            target = None;
+        }
+        (value, target)
+    }
+
+    /// A template with a tag: a command for those that run it.
+    fn tagged(&mut self, tag: &Value, text: Value) -> Value {
+        let name = tag.shape.as_str();
+        if tag.kind == Kind::Name
+            && matches!(
+                name,
+                "$" | "Bun.$" | "bun.$" | "zx.$" | "execa.$" | "execa" | "sh" | "shell" | "dax.$"
+            )
+        {
+            self.shell_text(&text);
+            return Value::unknown();
+        }
+        if name == "String.raw" { text } else { Value::from(text.from) }
+    }
+
+    /// Whether arguments without brackets follow: `unlink "a", "b"`, `system "ls"`.
+    fn takes_bare(&self, code: &Code<'_>, value: &Value) -> bool {
+        if !matches!(self.language, Language::Perl | Language::Ruby | Language::Php)
+            || value.kind != Kind::Name
+        {
+            return false;
+        }
+        let Some(next) = code.peek() else { return false };
+        let starts = match next.kind {
+            Token::Text | Token::Run | Token::Words | Token::Glob => true,
+            Token::Number => self.language != Language::Php,
+            Token::Word => !matches!(
+                next.text,
+                "if" | "unless"
+                    | "for"
+                    | "foreach"
+                    | "or"
+                    | "and"
+                    | "do"
+                    | "while"
+                    | "until"
+                    | "then"
+                    | "end"
+                    | "rescue"
+                    | "eq"
+                    | "ne"
+                    | "x"
+                    | "in"
+                    | "as"
+                    | "not"
+            ),
+            Token::Sign => {
+                matches!(next.text, "\\" | "*") && next.space
+                    || matches!(next.text, ":") && self.language == Language::Ruby && next.space
+                    || next.text == "[" && self.language == Language::Ruby
+                    || next.text == "{" && self.language == Language::Perl && value.shape == "exec"
+            }
+            _ => false,
+        };
+        starts
+            && (calls::find(self.language, &value.shape).is_some()
+                || pure::is_function(self.language, &value.shape))
+    }
+
+    /// Arguments without brackets: until the statement ends.
+    fn bare(&mut self, code: &mut Code<'_>) -> Args {
+        let mut args = Args::default();
+        // `exec {"/bin/sh"} "sh"`
+        if code.is_sign("{") {
+            let block = self.bracket(code);
+            args.items.extend(block.items);
+        }
+        loop {
+            if self.language == Language::Ruby
+                && code.sign_ahead(1, ":")
+                && code.ahead(1).is_some_and(|sign| !sign.space)
+            {
+                let key = code.word_ahead(0).unwrap_or_default().to_owned();
+                code.at += 2;
+                args.keys.push(key);
+                let value = self.expression(code);
+                args.named.push(value);
+            } else {
+                let before = code.at;
+                let value = self.expression(code);
+                if code.at == before {
+                    break;
+                }
+                if args.items.len() < 256 {
+                    args.items.push(value);
+                }
+            }
+            if !(code.eat(",") || code.eat("=>")) {
+                break;
+            }
+        }
+        args
+    }
+
+    /// `a.b`
+    pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
+        match value.kind {
+            // `os.__dict__['system']`
+            Kind::Name if name == "__dict__" => value,
+            Kind::Name if value.shape.len() + name.len() < LONGEST_NAME => {
+                let full = format!("{}.{name}", value.shape);
+                if let Some(known) = self.variable(&full) {
+                    return known;
+                }
+                let named = |full| Value { items: value.items, ..Value::name(full) };
+                pure::constant(self.language, &full).unwrap_or_else(|| named(full))
+            }
+            Kind::Map => value.key(name).cloned().unwrap_or_default(),
+            _ => Value {
+                kind: Kind::Member,
+                shape: name.to_owned(),
+                from: value.from,
+                items: vec![value],
+                ..Value::default()
+            },
+        }
+    }
+
+    /// Ruby calls methods without brackets; blocks behind them are given what the receiver holds.
+    fn after_member(&mut self, code: &Code<'_>, value: Value) -> Value {
+        if self.language != Language::Ruby && self.language != Language::Perl {
+            return value;
+        }
+        if code.is_sign("(")
+            || code.is_sign("=")
+            || self.takes_bare(code, &value)
+            || code.is_sign("::")
+            || code.is_sign(".")
+                && value.kind == Kind::Name
+                && value.shape.chars().next_back().is_some_and(char::is_alphanumeric)
+                && is_constant(&value.shape)
+        {
+            return value;
+        }
+        if value.kind == Kind::Member {
+            let receiver = value.items.first().cloned().unwrap_or_default();
+            if calls::hands_on(&value.shape) {
+                self.element = Some(receiver.element());
+                return Value { kind: Kind::Member, ..value };
+            }
+            return self.call(value, Args::default());
+        }
+        let next_is_value =
+            code.peek().is_some_and(|token| matches!(token.kind, Token::Text | Token::Word | Token::Number));
+        if value.kind == Kind::Name && !is_constant(&value.shape) && !next_is_value {
+            if calls::hands_on(value.shape.rsplit('.').next().unwrap_or_default()) {
+                self.element = Some(Value::unknown());
+            }
+            return self.call(value, Args::default());
+        }
+        value
+    }
+
+    /// The value that stands for a run of statements between braces, or one expression.
+    pub(super) fn body(&mut self, code: &mut Code<'_>) -> Value {
+        if code.is_sign("{") {
+            let args = self.bracket(code);
+            return args.items.into_iter().next_back().unwrap_or_default();
+        }
+        self.expression(code)
+    }
+
+    /// A shell is given a text.
+    pub(super) fn shell_text(&mut self, text: &Value) {
+        for one in text.each() {
+            if one.from == super::value::From::Network {
+                self.act(Act::RunsFetched);
+                self.shell = true;
+            }
+            if one.is_text() && calls::is_bare_shell(&one.shape) {
+                self.shell = true;
+            }
+            self.act(Act::Shell(one.argument()));
+        }
+    }
+}
+
+/// Whether the last part of a name begins with a capital: a class, not a method.
+fn is_constant(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// What stands between braces, as a map, or as the last value of a block.
+pub(super) fn map(args: Args) -> Value {
+    if args.named.is_empty() {
+        return args.items.into_iter().next_back().unwrap_or_default();
+    }
+    let from = args.from();
+    Value { kind: Kind::Map, items: args.named, keys: args.keys, from, ..Value::default() }
+}
