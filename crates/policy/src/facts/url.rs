@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Addresses a call would connect to.
+//!
+//! A rule about a host is only worth something if the host is the one that is reached, so
+//! addresses are read as browsers read them, with every trick that makes one host look like another.
+
+pub(super) mod arguments;
+mod command;
+mod git;
+mod host;
+mod programs;
+mod read;
+mod text;
 
 use serde::Serialize;
+
+pub(crate) use command::urls_of;
+pub(crate) use text::urls_in;
 
 /// One address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -11,7 +25,8 @@ pub struct UrlFact {
     pub text: String,
     /// Small letters; empty for `host:port` and `user@host:path`, which have none.
     pub scheme: String,
-    /// The host that would really be reached: small letters, no port, no user, no trailing dot.
+    /// The host that would really be reached: small letters, no port, no user, no trailing dot;
+    /// `*` for whatever of it is not known.
     pub host: String,
     /// The port, if it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +47,8 @@ pub struct UrlFact {
 
 /// Reads one address. `None` when the text is none.
 pub fn url(text: &str) -> Option<UrlFact> {
-    let _ = text;
-    None
+    read::address(text)
 }
+
+#[cfg(test)]
+mod tests;
