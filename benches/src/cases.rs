@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tenterhook_engine::{Engine, Hook, RegisterError, say};
 use tenterhook_event::{Call, EventId, EventKind, Timestamp};
 use tenterhook_harness::{DecodeError, Door, Harness, find};
-use tenterhook_policy::{RuleSet, Surroundings};
+use tenterhook_policy::{RuleSet, SessionState, Surroundings};
 use tenterhook_when::When;
 
 use crate::measure::{Case, Limit};
@@ -152,8 +152,11 @@ fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
     }
     let call = Rc::clone(call);
     let run = Box::new(move || {
-        let facts = tenterhook_policy::facts(&call.event, &Surroundings { home: Some("/home/dev") });
-        black_box(tenterhook_policy::judge(&call.event, &facts, &loaded.rules));
+        let facts = tenterhook_policy::facts(
+            &call.event,
+            &Surroundings { home: Some("/home/dev"), ..Surroundings::default() },
+        );
+        black_box(tenterhook_policy::judge(&call.event, &facts, &SessionState::default(), &loaded.rules));
     });
     Ok(Case { name: "policy: facts and judge, one shell command", limit: Limit::Ns(50_000.0), run })
 }

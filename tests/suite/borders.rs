@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["tenterhook-document", "tenterhook-event", "tenterhook-harness", "tenterhook-when"],
     ),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
-    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event"]),
+    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-when"]),
     ("tenterhook-ledger", &["tenterhook-event"]),
     (
         "tenterhook",

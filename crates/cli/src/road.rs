@@ -12,7 +12,7 @@ use tenterhook_engine::{
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_ledger::{Leaf, Log};
-use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, Source, Surroundings};
+use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, SessionState, Source, Surroundings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::env::Env;
@@ -75,7 +75,7 @@ impl Configuration {
         let mut sources = RuleSet::baseline_sources().to_vec();
         let name = home.policy().display().to_string();
         if let Some(text) = &policy {
-            sources.push(Source { name: &name, text, layer: Layer::User });
+            sources.push(Source { name: &name, text, layer: Layer::User, trusted: true });
         }
         let loaded = load_rules(&sources);
         problems.extend(loaded.problems);
@@ -144,14 +144,15 @@ impl Road {
 
 impl Rules {
     fn facts(&self, event: &Event) -> tenterhook_policy::Facts {
-        tenterhook_policy::facts(event, &Surroundings { home: self.home.as_deref() })
+        let around = Surroundings { home: self.home.as_deref(), ..Surroundings::default() };
+        tenterhook_policy::facts(event, &around)
     }
 }
 
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
         let judged = if self.set.concerns(event.event) {
-            tenterhook_policy::judge(event, &self.facts(event), &self.set)
+            tenterhook_policy::judge(event, &self.facts(event), &SessionState::default(), &self.set)
         } else {
             tenterhook_policy::Judgement::default()
         };

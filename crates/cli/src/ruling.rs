@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Timestamp, ToolCall};
-use tenterhook_policy::{Facts, Layer, Problem, RuleSet, Source, Surroundings};
+use tenterhook_policy::{Facts, Layer, Problem, RuleSet, SessionState, Source, Surroundings};
 
 use crate::error::CommandError;
 
@@ -49,14 +49,22 @@ impl Rulebook {
             files.push((path.display().to_string(), text));
         }
         let mut sources = if args.no_baseline { Vec::new() } else { RuleSet::baseline_sources().to_vec() };
-        sources.extend(files.iter().map(|(name, text)| Source { name, text, layer: Layer::User }));
+        sources.extend(files.iter().map(|(name, text)| Source {
+            name,
+            text,
+            layer: Layer::User,
+            trusted: true,
+        }));
         let loaded = RuleSet::load_in_haste(&sources);
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         Ok(Self { rules: loaded.rules, problems: loaded.problems, home })
     }
 
     pub(crate) fn facts(&self, event: &Event) -> Facts {
-        tenterhook_policy::facts(event, &Surroundings { home: self.home.as_deref() })
+        tenterhook_policy::facts(
+            event,
+            &Surroundings { home: self.home.as_deref(), ..Surroundings::default() },
+        )
     }
 
     /// What the rules say together: the strictest counts, and among equals the first.
@@ -72,7 +80,8 @@ impl Rulebook {
 
     /// What every rule that matches says.
     pub(crate) fn rulings_on(&self, event: &Event) -> Vec<Ruling> {
-        let judged = tenterhook_policy::judge(event, &self.facts(event), &self.rules);
+        let judged =
+            tenterhook_policy::judge(event, &self.facts(event), &SessionState::default(), &self.rules);
         let ruling = |finding: Finding| Ruling {
             verdict: finding.decision,
             rule: match finding.by {

@@ -25,4 +25,4 @@ mod typed;
 
 pub use problem::{Problem, Spot};
 pub use tree::{Node, Value, parse};
-pub use typed::{Misfit, read};
+pub use typed::{Misfit, nearest, read};

@@ -44,6 +44,50 @@ impl de::Error for Misfit {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { spot: Spot::default(), message: message.to_string() }
     }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::custom(unknown("key", field, expected))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::custom(unknown("word", variant, expected))
+    }
+}
+
+/// What was meant, if one known name is near; else all of them.
+fn unknown(what: &str, found: &str, known: &[&str]) -> String {
+    if let Some(near) = nearest(found, known.iter().copied()) {
+        return format!("no such {what} here: `{found}`; did you mean `{near}`?");
+    }
+    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    format!("no such {what} here: `{found}`; known: {}", known.join(", "))
+}
+
+/// The known name that somebody may have meant: at most a third of its letters differ.
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.into_iter().map(|name| (distance(found, name), name));
+    let near = near.filter(|(edits, name)| *edits <= name.chars().count().div_ceil(3));
+    near.min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
+}
+
+/// How many letters have to be put in, taken out or replaced to make one of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (above, letter) in one.chars().enumerate() {
+        let mut diagonal = above;
+        let mut left = above + 1;
+        for (cell, theirs) in row.iter_mut().skip(1).zip(&other) {
+            let replaced = diagonal + usize::from(letter != *theirs);
+            diagonal = *cell;
+            left = replaced.min(diagonal + 1).min(left + 1);
+            *cell = left;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = above + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
 }
 
 struct At<'a>(&'a Node);
@@ -166,6 +210,14 @@ mod tests {
         assert_eq!(place("names: [a]\nflak: true\n"), (2, 1));
         assert_eq!(place("names:\n  - a\n  - {}\n"), (3, 5));
         assert_eq!(place("flag: perhaps\n"), (1, 7));
+    }
+
+    #[test]
+    fn a_key_that_is_nearly_right_is_told_the_right_one() {
+        let message = |text: &str| read::<Sample>(&tree::parse(text).unwrap()).unwrap_err().message;
+        assert_eq!(message("nmaes: [a]"), "no such key here: `nmaes`; did you mean `names`?");
+        assert_eq!(message("colour: x"), "no such key here: `colour`; known: `names`, `flag`");
+        assert_eq!((distance("kitten", "sitting"), distance("", "ab"), distance("ab", "")), (3, 2, 2));
     }
 
     #[test]

@@ -17,11 +17,15 @@ pub enum Status {
     Matched,
     /// A rule would have decided, but only watches (`mode: monitor`).
     Monitored,
+    /// A rule's conditions held, but another rule sets aside what it says (`overrides`).
+    Overridden,
+    /// A rule's conditions held, but its time is over (`expires`).
+    Expired,
     /// It did not answer before its deadline.
     TimedOut,
     /// It could not be run, or its answer could not be read.
     Failed,
-    /// An earlier hook said to skip it, or it cannot act here.
+    /// An earlier hook or rule passes over it, it cannot act here, or its time has not come.
     Skipped,
     /// It goes on by itself, and nothing it says counts.
     Detached,

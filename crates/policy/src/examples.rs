@@ -6,9 +6,10 @@ use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
 
 use crate::facts::{Surroundings, facts};
-use crate::judge::finding;
+use crate::judge::alone;
 use crate::load::wire::{Example, Examples};
 use crate::rule::Rule;
+use crate::state::SessionState;
 
 /// The machine on which examples are played.
 const HOME: &str = "/home/user";
@@ -34,30 +35,56 @@ pub(crate) fn check(rule: &Rule, examples: &Examples) -> Vec<String> {
     failures.collect()
 }
 
+/// What the rule says of it, counted or not, expired or not.
 fn decision(rule: &Rule, example: &Example) -> Decision {
-    let event = event(example);
-    let facts = facts(&event, &Surroundings { home: Some(HOME) });
-    finding(rule, &event, &facts).map_or(Decision::None, |(finding, _)| finding.decision)
+    let (event, mut state) = (event(example), SessionState::default());
+    let mut around = Surroundings { home: Some(HOME), ..Surroundings::default() };
+    let groups: Vec<_> = match example {
+        Example::Command(_) => Vec::new(),
+        Example::Call(call) => {
+            state.labels.extend(call.labels.iter().cloned());
+            around.user = call.user.as_deref();
+            call.groups.iter().map(String::as_str).collect()
+        }
+    };
+    around.groups = &groups;
+    alone(rule, &event, &facts(&event, &around), &state)
 }
 
 fn event(example: &Example) -> Event {
-    let (kind, tool) = match example {
-        Example::Command(text) => (EventKind::PreTool, ToolCall::new("Bash", json!({ "command": text }))),
-        Example::Call(call) => {
-            (call.event.unwrap_or(EventKind::PreTool), ToolCall::new(&call.tool, call.args.clone()))
-        }
-    };
     let id = EventId::from_parts(0, 0);
-    let mut event = Event::new(id, Timestamp::from_unix_ms(0), "claude-code", kind, kind.name());
-    event.cwd = Some(PROJECT.to_owned());
-    event.project = Some(PROJECT.to_owned());
-    event.tool = Some(tool);
-    event
+    let new = |source: &str, kind: EventKind| {
+        let mut event = Event::new(id, Timestamp::from_unix_ms(0), source, kind, kind.name());
+        event.cwd = Some(PROJECT.to_owned());
+        event.project = Some(PROJECT.to_owned());
+        event
+    };
+    match example {
+        Example::Command(text) => {
+            let mut event = new("claude-code", EventKind::PreTool);
+            event.tool = Some(ToolCall::new("Bash", json!({ "command": text })));
+            event
+        }
+        Example::Call(call) => {
+            let usual = if call.prompt.is_some() { EventKind::Prompt } else { EventKind::PreTool };
+            let mut event = new(call.source.as_deref().unwrap_or("claude-code"), call.event.unwrap_or(usual));
+            event.tool = call.tool.as_ref().map(|tool| ToolCall::new(tool, call.args.clone()));
+            event.detail.prompt.clone_from(&call.prompt);
+            if let Some(cwd) = &call.cwd {
+                event.cwd = Some(cwd.clone());
+            }
+            event
+        }
+    }
 }
 
 fn gist(example: &Example) -> String {
     match example {
         Example::Command(text) => text.clone(),
-        Example::Call(call) => format!("{} {}", call.tool, call.args),
+        Example::Call(call) => match (&call.tool, &call.prompt) {
+            (Some(tool), _) => format!("{tool} {}", call.args),
+            (None, Some(prompt)) => prompt.clone(),
+            (None, None) => call.event.map_or("an event", EventKind::name).to_owned(),
+        },
     }
 }

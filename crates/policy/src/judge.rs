@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Event, facts and rules → findings. Pure: the same input gives the same judgement.
+//! Event, facts, session and rules → findings. Pure: the same input gives the same judgement.
 
 mod conditions;
+mod rewrite;
+mod settle;
 
-use conditions::Tell;
+use conditions::{Case, Sense, Tell};
 use serde::Serialize;
-use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
+use tenterhook_event::{Decision, Event, Finding, Step};
 
 use crate::compile::RuleSet;
 use crate::facts::Facts;
-use crate::rule::{Mode, Rule};
+use crate::rule::Rule;
+use crate::state::{SessionState, StateDelta};
+use settle::{Hit, settle};
 
 /// What the rules say about one event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judgement {
-    /// What the rules that are enforced say, in rule order.
+    /// What the rules that count say, in rule order.
     pub findings: Vec<Finding>,
-    /// Every rule that matched, also those that only watch.
+    /// Every rule that matched, also those that only watch or were passed over.
     pub steps: Vec<Step>,
+    /// What is to be remembered of the session.
+    pub delta: StateDelta,
 }
 
 /// What became of one rule, in plain words.
@@ -28,9 +34,11 @@ pub struct RuleNote {
     pub rule: String,
     /// Whether it matched.
     pub matched: bool,
+    /// Whether what it says counts: it is enforced, not expired, not set aside, not passed over.
+    pub counts: bool,
     /// What it says, or would say.
     pub verdict: Decision,
-    /// What it matched on, or which condition failed first.
+    /// What it matched on, or which condition failed first; and why it does not count.
     pub why: String,
 }
 
@@ -40,76 +48,101 @@ enum Verdict {
     Passes(String),
     /// All conditions hold.
     Matches(String),
-    /// The text could not be read, and mentions what the rule looks for.
+    /// It may be what the rule looks for: a text that could not be read mentions it, or an unknown
+    /// word would have to be an option.
     Suspects(Decision, String),
 }
 
-/// Judges an event by the rules.
-pub fn judge(event: &Event, facts: &Facts, rules: &RuleSet) -> Judgement {
-    let mut judgement = Judgement::default();
+/// Judges an event by the rules. The time is the event's.
+pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Judgement {
+    let case = Case { event, facts, state };
+    let hits = rules.candidates(event, facts).filter_map(|rule| hit(rule, case, Tell::Nothing).ok());
+    settle(hits.collect(), case).into_judgement(case)
+}
+
+/// Says of every rule whether it matches, whether that counts, and why or why not.
+pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
+    let case = Case { event, facts, state };
+    let (mut notes, mut hits) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
-        let Some((finding, why)) = finding(rule, event, facts) else { continue };
-        let status = match rule.mode {
-            Mode::Enforce => Status::Matched,
-            Mode::Monitor => Status::Monitored,
+        let (matched, why) = match hit(rule, case, Tell::Why) {
+            Err(why) => (false, why),
+            Ok(hit) => {
+                hits.push(hit);
+                (true, String::new())
+            }
         };
-        judgement.steps.push(Step {
-            by: finding.by.clone(),
-            status,
-            decision: finding.decision,
-            took_us: 0,
-            note: Some(why),
-        });
-        if rule.mode == Mode::Enforce {
-            judgement.findings.push(finding);
-        }
+        let rule_id = rule.id.to_string();
+        notes.push(RuleNote { rule: rule_id, matched, counts: false, verdict: rule.verdict, why });
     }
-    judgement
+    let settled = settle(hits, case);
+    for (note, hit) in notes.iter_mut().filter(|note| note.matched).zip(settled.hits()) {
+        note.counts = hit.counts();
+        note.verdict = hit.decision;
+        note.why = hit.note();
+    }
+    notes
 }
 
-/// Says of every rule whether it matches, and why or why not.
-pub fn explain(event: &Event, facts: &Facts, rules: &RuleSet) -> Vec<RuleNote> {
-    let note = |rule: &Rule| {
-        let (matched, verdict, why) = match verdict(rule, event, facts, Tell::Why) {
-            Verdict::Passes(why) => (false, rule.verdict, why),
-            Verdict::Matches(why) => (true, rule.verdict, why),
-            Verdict::Suspects(decision, why) => (true, decision, why),
-        };
-        RuleNote { rule: rule.id.to_string(), matched, verdict, why }
-    };
-    rules.rules().map(note).collect()
+/// What one rule says by itself, however often it matched and whatever the others say.
+pub(crate) fn alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
+    let case = Case { event, facts, state };
+    hit(rule, case, Tell::Nothing).map_or(Decision::None, |hit| hit.decision)
 }
 
-/// What one rule says, if it matches, and what it matched on.
-pub(crate) fn finding(rule: &Rule, event: &Event, facts: &Facts) -> Option<(Finding, String)> {
-    let by = Origin::Rule(rule.id.clone());
-    let (decision, reason, why) = match verdict(rule, event, facts, Tell::Nothing) {
-        Verdict::Passes(_) => return None,
+/// What one rule says, if it matches, and what it matched on; else why not.
+fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell) -> Result<Hit<'r>, String> {
+    match verdict(rule, case, tell) {
+        Verdict::Passes(why) => Err(why),
         Verdict::Matches(why) => {
             let plain = || format!("matched rule {} ({})", rule.id, rule.verdict);
-            (rule.verdict, rule.reason.clone().unwrap_or_else(plain), why)
+            let reason = rule.reason.clone().unwrap_or_else(plain);
+            Ok(Hit::new(rule, rule.verdict, reason, why, true))
         }
-        Verdict::Suspects(decision, why) => (decision, format!("{why} (rule {})", rule.id), why),
-    };
-    Some((Finding { nudge: rule.nudge.clone(), ..Finding::decided(by, decision, reason) }, why))
+        Verdict::Suspects(decision, why) => {
+            let own = rule.reason.clone().filter(|_| rule.fixed_words);
+            let reason = own.unwrap_or_else(|| format!("{why} (rule {})", rule.id));
+            Ok(Hit::new(rule, decision, reason, why, false))
+        }
+    }
 }
 
-fn verdict(rule: &Rule, event: &Event, facts: &Facts, tell: Tell) -> Verdict {
-    match rule.matcher.check(event, facts, tell) {
-        Ok(held) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why),
-        Ok(held) => {
-            Verdict::Suspects(Decision::Ask, format!("{}, if an unknown word is an option", held.why))
+fn verdict(rule: &Rule, case: Case<'_>, tell: Tell) -> Verdict {
+    // To vouch for a call is another thing than to be afraid of it.
+    let sense = if rule.verdict == Decision::Allow { Sense::Vouches } else { Sense::Guards };
+    match rule.matcher.check(case, sense, tell) {
+        Ok(held) if !held.sure && sense == Sense::Vouches => {
+            Verdict::Passes(format!("{}, but that is not certain", held.why))
         }
-        Err(why) => {
-            let suspicion = rule.unread.and_then(|decision| {
-                let found =
-                    facts.unread.iter().find_map(|text| Some((text, rule.matcher.mentioned(event, text)?)));
-                let (text, what) = found?;
-                let why =
-                    format!("part of the command could not be read ({}), and it mentions {what}", text.why);
-                Some(Verdict::Suspects(decision, why))
-            });
-            suspicion.unwrap_or(Verdict::Passes(why))
-        }
+        Ok(held) => match when(rule, case, sense) {
+            Err(why) => Verdict::Passes(why),
+            Ok(note) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
+            Ok(note) => {
+                let why = format!("{}, if an unknown word is an option{note}", held.why);
+                Verdict::Suspects(Decision::Ask, why)
+            }
+        },
+        Err(why) => suspicion(rule, case).unwrap_or(Verdict::Passes(why)),
+    }
+}
+
+/// What a rule makes of texts that nobody could read.
+fn suspicion(rule: &Rule, case: Case<'_>) -> Option<Verdict> {
+    let decision = rule.unread?;
+    let mut texts = case.facts.unread.iter();
+    let (text, what) = texts.find_map(|text| Some((text, rule.matcher.mentioned(case, text)?)))?;
+    let note = when(rule, case, Sense::Guards).ok()?;
+    let why = format!("part of the command could not be read ({}), and it mentions {what}{note}", text.why);
+    Some(Verdict::Suspects(decision, why))
+}
+
+/// Whether the rule's `when` holds, with what there is to say about it. A condition that cannot be
+/// answered holds, except where that would vouch for something.
+fn when(rule: &Rule, case: Case<'_>, sense: Sense) -> Result<String, String> {
+    match rule.when.as_ref().map(|when| when.holds(case.event)) {
+        None | Some(Ok(true)) => Ok(String::new()),
+        Some(Ok(false)) => Err("its `when` does not hold".to_owned()),
+        Some(Err(error)) if sense == Sense::Vouches => Err(format!("its `when` cannot be answered: {error}")),
+        Some(Err(error)) => Ok(format!("; its `when` cannot be answered ({error}), which counts as held")),
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
-//! use tenterhook_policy::{RuleSet, Surroundings, facts, judge};
+//! use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
 //!
 //! let loaded = RuleSet::baseline();
 //! assert!(loaded.problems.is_empty());
@@ -17,8 +17,8 @@
 //! event.cwd = Some("/home/ada/engine".into());
 //! event.tool = Some(ToolCall::new("Bash", serde_json::json!({"command": "cd .. && sudo rm -fr ."})));
 //!
-//! let facts = facts(&event, &Surroundings { home: Some("/home/ada") });
-//! let judgement = judge(&event, &facts, &loaded.rules);
+//! let facts = facts(&event, &Surroundings { home: Some("/home/ada"), ..Surroundings::default() });
+//! let judgement = judge(&event, &facts, &SessionState::default(), &loaded.rules);
 //! assert_eq!(judgement.findings[0].by.to_string(), "rule:recursive-delete");
 //! assert_eq!(judgement.findings[0].decision, Decision::Deny);
 //! ```
@@ -37,6 +37,7 @@ mod rule;
 mod schema;
 pub mod secret;
 mod source;
+mod state;
 
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
@@ -47,7 +48,8 @@ pub use judge::{Judgement, RuleNote, explain, judge};
 pub use rule::{Mode, Rule, Severity};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use source::{Layer, Source};
+pub use source::{Choices, Layer, Pack, Source};
+pub use state::{MOST_LABELS, MOST_STAMPS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
 
 #[cfg(test)]

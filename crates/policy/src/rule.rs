@@ -6,7 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::Decision;
+use serde_json::{Map, Value};
+use tenterhook_event::{Decision, Timestamp};
+use tenterhook_when::When;
 
 use crate::compile::Matcher;
 use crate::source::Layer;
@@ -27,6 +29,33 @@ pub struct Rule {
     pub(crate) unread: Option<Decision>,
     pub(crate) reason: Option<String>,
     pub(crate) nudge: Option<String>,
+    pub(crate) when: Option<When>,
+    pub(crate) rewrite: Option<Rewrite>,
+    pub(crate) limit: Option<Limit>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) expires: Option<Timestamp>,
+    pub(crate) overrides: Vec<Arc<str>>,
+    pub(crate) locked: bool,
+    /// Which of the files it comes from, by number, if only the first rule of that file counts.
+    pub(crate) first_of: Option<usize>,
+    /// Nothing of the rule's own words may reach a model.
+    pub(crate) fixed_words: bool,
+}
+
+/// What a call should be instead.
+#[derive(Debug)]
+pub(crate) struct Rewrite {
+    pub(crate) set: Map<String, Value>,
+    pub(crate) command: Option<String>,
+}
+
+/// How often a rule must have matched before it speaks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    pub(crate) count: usize,
+    pub(crate) window_ms: u64,
+    /// Whether all sessions are counted together.
+    pub(crate) shared: bool,
 }
 
 /// How bad it would be if the thing happened.
@@ -98,6 +127,43 @@ impl Rule {
     /// The line of that file on which it begins.
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// Why, for the agent and the person.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// What the agent could do instead.
+    pub fn nudge(&self) -> Option<&str> {
+        self.nudge.as_deref()
+    }
+
+    /// Whether nobody below may disable it, set it aside or have it only watch.
+    pub fn locked(&self) -> bool {
+        self.locked
+    }
+
+    /// From when on it is passed over.
+    pub fn expires(&self) -> Option<Timestamp> {
+        self.expires
+    }
+
+    /// The rules it sets aside when it matches.
+    pub fn overrides(&self) -> impl Iterator<Item = &str> {
+        self.overrides.iter().map(AsRef::as_ref)
+    }
+
+    /// Whether what it says depends on, or changes, what is remembered of the session.
+    pub fn is_stateful(&self) -> bool {
+        let mut asks = false;
+        self.matcher.each(&mut |matcher| asks |= matcher.label.is_some());
+        asks || self.limit.is_some() || !self.labels.is_empty()
+    }
+
+    /// Whether it is passed over at this moment.
+    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| now >= expires)
     }
 }
 

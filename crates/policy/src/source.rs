@@ -15,6 +15,30 @@ pub struct Source<'a> {
     pub text: &'a str,
     /// Whose rules these are.
     pub layer: Layer,
+    /// Whether somebody has read this text and trusts it. Only a project's file can be without trust.
+    pub trusted: bool,
+}
+
+/// One of the packs compiled in.
+#[derive(Debug, Clone, Copy)]
+pub struct Pack {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub title: &'static str,
+    /// Whether it is in force where nobody says otherwise.
+    pub on_by_default: bool,
+    /// Its file.
+    pub source: Source<'static>,
+}
+
+/// What somebody chose about the rules beside writing them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choices<'a> {
+    /// Rules that are not in force, by their ids.
+    pub disabled: &'a [&'a str],
+    /// All rules only watch.
+    pub monitor: bool,
 }
 
 /// Whose rules they are.
@@ -29,6 +53,15 @@ pub enum Layer {
     User,
     /// The project's own.
     Project,
+}
+
+// === impl Source ===
+
+impl Source<'_> {
+    /// Whether its rules may only be stricter: nobody has read them.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.layer == Layer::Project && !self.trusted
+    }
 }
 
 // === impl Layer ===

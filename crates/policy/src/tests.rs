@@ -7,10 +7,11 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Status, Timestamp, T
 
 use super::*;
 
+mod conditions;
 mod hostile;
 mod review;
 
-const HOME: Surroundings<'static> = Surroundings { home: Some("/home/user") };
+const HOME: Surroundings<'static> = Surroundings { home: Some("/home/user"), user: None, groups: &[] };
 
 fn event(tool: ToolCall) -> Event {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
@@ -25,12 +26,12 @@ fn bash(text: &str) -> Event {
 }
 
 fn user(text: &str) -> Loaded {
-    RuleSet::load(&[Source { name: "rules.yaml", text, layer: Layer::User }])
+    RuleSet::load(&[Source { name: "rules.yaml", text, layer: Layer::User, trusted: true }])
 }
 
 /// What the rules say, as `rule decision`.
 fn said(event: &Event, rules: &RuleSet) -> Vec<String> {
-    let judgement = judge(event, &facts(event, &HOME), rules);
+    let judgement = judge(event, &facts(event, &HOME), &SessionState::default(), rules);
     judgement.findings.iter().map(|finding| format!("{} {}", finding.by, finding.decision)).collect()
 }
 
@@ -198,14 +199,14 @@ more: 1
         problems,
         [
             "rules.yaml:23:1: no such key: `more`",
-            "rules.yaml:5:13: rule `typo`: unknown field `shel`, expected one of `event`, `tool`, `shell`, `path`, `any`",
-            "rules.yaml:8:20: rule `word`: unknown variant `sometimes`, expected one of `session-start`, \
+            "rules.yaml:5:13: rule `typo`: no such key here: `shel`; did you mean `shell`?",
+            "rules.yaml:8:20: rule `word`: no such word here: `sometimes`; known: `session-start`, \
              `session-end`, `prompt`, `pre-model`, `post-model`, `tool-selection`, `pre-tool`, `post-tool`, \
              `tool-error`, `permission-request`, `permission-granted`, `permission-denied`, `subagent-start`, \
              `subagent-stop`, `pre-compact`, `post-compact`, `context-warning`, `notification`, `stop`, `other`",
+            "rules.yaml:11:19: rule `glob`: `[a` has a `[` without its `]`",
             "rules.yaml:13:5: rule `twice`: duplicate field `verdict`",
-            "rules.yaml:22:5: invalid type: integer `7`, expected struct Rule",
-            "rules.yaml:10:5: rule `glob`: `[a` has a `[` without its `]`",
+            "rules.yaml:22:5: invalid type: integer `7`, expected a rule: a map with `id`, `match` and `verdict`",
             "rules.yaml:17:5: rule `good`: the id is taken by the rule at rules.yaml:3",
             "rules.yaml:18:5: rule `boast`: the example `ls` should get deny but gets none",
             "rules.yaml:18:5: rule `boast`: the example `rm x` should get allow but gets deny",
@@ -235,7 +236,7 @@ rules:
 ";
     let loaded = user(text);
     let event = bash("ls");
-    let judgement = judge(&event, &facts(&event, &HOME), &loaded.rules);
+    let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &loaded.rules);
     let steps: Vec<_> =
         judgement.steps.iter().map(|step| (step.by.to_string(), step.status, step.decision)).collect();
     assert_eq!(
@@ -254,7 +255,7 @@ rules:
 fn explain_says_of_every_rule_what_failed_first() {
     let loaded = RuleSet::baseline();
     let event = bash("rm -rf build && sudo cat /etc/shadow");
-    let notes = explain(&event, &facts(&event, &HOME), &loaded.rules);
+    let notes = explain(&event, &facts(&event, &HOME), &SessionState::default(), &loaded.rules);
     let notes: Vec<_> =
         notes.iter().map(|note| (note.rule.as_str(), note.matched, note.why.as_str())).collect();
     assert_eq!((notes[0].0, notes[0].1), ("recursive-delete", false));
@@ -269,8 +270,11 @@ fn without_home_or_directory_danger_is_still_seen() {
     let mut event = bash("rm -rf ~; cat ~/.ssh/id_rsa; rm -rf x");
     event.cwd = None;
     let facts = facts(&event, &Surroundings::default());
-    let rules: Vec<_> =
-        judge(&event, &facts, &loaded.rules).findings.into_iter().map(|f| f.by.to_string()).collect();
+    let rules: Vec<_> = judge(&event, &facts, &SessionState::default(), &loaded.rules)
+        .findings
+        .into_iter()
+        .map(|f| f.by.to_string())
+        .collect();
     assert_eq!(rules, ["rule:recursive-delete", "rule:recursive-delete-unknown", "rule:credential-read"]);
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
 use tenterhook_ledger::Leaf;
+use tenterhook_policy::SessionState;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -67,7 +68,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         None => road.fire(&call)?,
     };
     let (facts, rules) = road.look(&call.event);
-    let notes = tenterhook_policy::explain(&call.event, &facts, rules);
+    let notes = tenterhook_policy::explain(&call.event, &facts, &SessionState::default(), rules);
     let generation = road.generation();
     let hooks: Vec<_> = generation
         .all_hooks()
@@ -223,6 +224,8 @@ fn became_of(outcome: &tenterhook_event::Outcome, id: &str) -> String {
         Status::TimedOut => format!("timed out: {note}"),
         Status::Skipped => format!("skipped: {note}"),
         Status::Detached => "runs by itself; nothing it says counts".to_owned(),
+        Status::Overridden => "set aside by a rule".to_owned(),
+        Status::Expired => "its time is over".to_owned(),
         Status::Ran | Status::Matched | Status::Monitored => match step.decision {
             Decision::None => format!("ran for {took} µs and did not object"),
             decision => format!("ran for {took} µs and said {decision}"),

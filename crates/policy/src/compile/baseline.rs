@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The packs in `/rules`, compiled in: what is in force where nobody has written a policy.
+//! The packs in `/rules`, compiled in. Those that are on by default are in force where nobody has
+//! written a policy.
 
-use crate::source::{Layer, Source};
+use std::sync::LazyLock;
 
-macro_rules! packs {
+use crate::source::{Layer, Pack, Source};
+
+macro_rules! files {
     ($($file:literal)*) => {
-        pub(super) const PACKS: &[Source<'static>] = &[$(Source {
+        const FILES: &[Source<'static>] = &[$(Source {
             name: concat!("rules/", $file),
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules/", $file)),
             layer: Layer::Baseline,
+            trusted: true,
         },)*];
     };
 }
 
-packs! {
+// Every file in `/rules`; a test holds the list complete.
+files! {
     "destructive.yaml"
     "remote-code.yaml"
     "credentials.yaml"
+}
+
+/// Every pack.
+pub(super) static PACKS: LazyLock<Vec<Pack>> = LazyLock::new(|| FILES.iter().map(pack).collect());
+
+/// The files of the packs that are on by default.
+pub(super) static BASELINE: LazyLock<Vec<Source<'static>>> =
+    LazyLock::new(|| PACKS.iter().filter(|pack| pack.on_by_default).map(|pack| pack.source).collect());
+
+/// What the first lines of a pack say of it.
+fn pack(source: &Source<'static>) -> Pack {
+    let header = source.text.lines().take_while(|line| *line != "rules:");
+    let value = |key: &str| {
+        let line = header.clone().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.map(|value| value.trim().trim_matches(['"', '\'']))
+    };
+    let stem = source.name.trim_start_matches("rules/").trim_end_matches(".yaml");
+    Pack {
+        name: value("pack").unwrap_or(stem),
+        title: value("title").unwrap_or_default(),
+        on_by_default: value("enabled") != Some("false"),
+        source: *source,
+    }
 }
 
 /// A pack of ours without its examples, line for line; any other text as it is.
@@ -48,10 +76,29 @@ mod tests {
 
     #[test]
     fn a_pack_in_haste_is_the_same_pack() {
-        let (whole, hasty) = (RuleSet::load(PACKS), RuleSet::load_in_haste(PACKS));
-        assert_eq!(hasty.problems, []);
-        assert_eq!(format!("{:?}", hasty.rules), format!("{:?}", whole.rules));
-        let left = PACKS.iter().map(without_examples).find(|text| text.contains("examples"));
+        let (whole, hasty) = (RuleSet::load(FILES), RuleSet::load_in_haste(FILES));
+        let problems: Vec<_> = hasty.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(problems.join("\n"), "");
+        let shown = |set: &RuleSet| set.rules().map(|rule| format!("{rule:?}\n")).collect::<String>();
+        assert_eq!(shown(&hasty.rules), shown(&whole.rules));
+        let left = FILES.iter().map(without_examples).find(|text| text.contains("examples"));
         assert_eq!(left, None, "nothing of the examples is read");
+    }
+
+    #[test]
+    fn every_file_in_rules_is_a_pack_and_says_which() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules");
+        let names =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut there: Vec<_> = names.filter(|name| name.ends_with(".yaml")).collect();
+        let mut listed: Vec<_> =
+            FILES.iter().map(|file| file.name.trim_start_matches("rules/").to_owned()).collect();
+        there.sort();
+        listed.sort();
+        assert_eq!(listed, there);
+        for pack in PACKS.iter() {
+            assert!(!pack.title.is_empty(), "{} has no title", pack.source.name);
+            assert_eq!(format!("rules/{}.yaml", pack.name), pack.source.name);
+        }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Globs on names and on paths.
+//! Globs on names, on hosts and on paths.
 
 use std::borrow::Cow;
 
@@ -17,6 +17,10 @@ pub(crate) struct Names {
     except: Vec<String>,
 }
 
+/// Globs on hosts.
+#[derive(Debug)]
+pub(crate) struct Hosts(Names);
+
 /// Globs on paths: some that must match, some that must not.
 #[derive(Debug)]
 pub(crate) struct Paths {
@@ -25,16 +29,16 @@ pub(crate) struct Paths {
 }
 
 #[derive(Debug)]
-struct PathGlob {
-    text: String,
+pub(super) struct PathGlob {
+    pub(super) text: String,
     /// How many bytes of it are not yet a pattern: a path that starts otherwise cannot match.
     plain: usize,
-    from: From,
+    pub(super) from: From,
 }
 
 /// What a glob is relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum From {
     Root,
     Home,
     Project,
@@ -65,9 +69,82 @@ impl Names {
         fits(&self.globs) && !fits(&self.except)
     }
 
+    /// Whether an exception holds.
+    pub(crate) fn excludes(&self, name: &str) -> bool {
+        let name = flat(name);
+        self.except.iter().any(|glob| fits(glob, &name))
+    }
+
+    /// The names, if they are plain ones and not patterns.
+    pub(super) fn plain(&self) -> Option<impl Iterator<Item = &str>> {
+        let plain = self.globs.iter().all(|glob| !is_pattern(glob));
+        plain.then(|| self.globs.iter().map(String::as_str))
+    }
+
+    /// The globs that must match.
+    pub(super) fn globs(&self) -> impl Iterator<Item = &str> {
+        self.globs.iter().map(String::as_str)
+    }
+
+    /// The glob of which a text mentions the longest part.
+    pub(crate) fn mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
+        let found = self.globs.iter().find(|glob| {
+            let longest = glob.split(['*', '?', '[', ']']).max_by_key(|run| run.len());
+            longest.is_some_and(|run| run.len() >= 3 && contains(run))
+        });
+        found.map(String::as_str)
+    }
+
     /// For people.
     pub(crate) fn list(&self) -> String {
         listed(&self.texts)
+    }
+}
+
+// === impl Hosts ===
+
+impl Hosts {
+    pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
+        for text in texts {
+            if let Some((_, host)) = text.split_once("://") {
+                let host = host.split(['/', ':']).next().unwrap_or(host);
+                return Err(format!("`{text}` is an address, not a host; write `{host}`"));
+            }
+            if text.contains(['/', '@', ' ']) {
+                return Err(format!("`{text}` can be no host"));
+            }
+            if let Some((host, port)) = text.split_once(':')
+                && !port.is_empty()
+                && port.chars().all(|c| c.is_ascii_digit())
+            {
+                return Err(format!(
+                    "`{text}` has a port, which stands apart: `url: {{host: {host}, port: {port}}}`"
+                ));
+            }
+        }
+        let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.').to_lowercase()).collect();
+        Names::new(&texts).map(Self)
+    }
+
+    /// Whether a host matches.
+    pub(crate) fn matches(&self, host: &str) -> bool {
+        self.0.matches(host)
+    }
+
+    /// Whether a host of which only this shape is known may match.
+    pub(crate) fn may_match(&self, shape: &str) -> bool {
+        let known = shape.chars().filter(|c| !matches!(c, '*' | '.')).count();
+        let fits = |glob: &str| glob == "*" || known >= 3 && overlap(glob, shape);
+        self.0.globs().any(fits) && !self.0.excludes(shape)
+    }
+
+    /// Whether any host is meant, but for exceptions.
+    pub(crate) fn is_any(&self) -> bool {
+        self.0.globs().any(|glob| glob == "*")
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.0
     }
 }
 
@@ -95,6 +172,24 @@ impl Paths {
     pub(crate) fn matching(&self, path: &PathFact) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.matches(path) || glob.may_match(path))?;
         (!self.except.iter().any(|glob| glob.matches(path))).then_some(found.text.as_str())
+    }
+
+    /// The glob that matches for certain, if no exception may hold.
+    pub(crate) fn surely(&self, path: &PathFact) -> Option<&str> {
+        let known = !path.dynamic && path.resolved.is_some();
+        let found = self.wanted.iter().find(|glob| known && glob.matches(path))?;
+        let excepted = self.except.iter().any(|glob| glob.matches(path) || glob.may_match(path));
+        (!excepted).then_some(found.text.as_str())
+    }
+
+    /// The glob about something below a directory. With `near`, only what is in the directory itself.
+    pub(crate) fn below(&self, directory: &PathFact, near: bool) -> Option<&str> {
+        let found = self.wanted.iter().find(|glob| glob.is_below(directory, near));
+        found.map(|glob| glob.text.as_str())
+    }
+
+    pub(super) fn globs(&self) -> impl Iterator<Item = &PathGlob> {
+        self.wanted.iter()
     }
 
     /// The glob of which a text mentions every part that is long enough to be looked for.
@@ -128,7 +223,28 @@ impl PathGlob {
         Self { text: text.to_owned(), plain, from }
     }
 
-    fn form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
+    /// What it starts with that is not yet a pattern.
+    pub(super) fn start(&self) -> &str {
+        self.text.get(..self.plain).unwrap_or_default()
+    }
+
+    /// Whether it is about something below a directory, by its first letters alone.
+    fn is_below(&self, directory: &PathFact, near: bool) -> bool {
+        if directory.dynamic || directory.pattern || self.from == From::Anywhere {
+            return false;
+        }
+        let Some(form) = self.form(directory) else { return false };
+        let base = form.trim_end_matches('/');
+        let rest = match base.is_empty() {
+            true => Some(self.start().trim_start_matches('/')),
+            false => self.start().strip_prefix(base).and_then(|rest| rest.strip_prefix('/')),
+        };
+        let Some(rest) = rest else { return false };
+        let inside = !rest.is_empty() || self.plain < self.text.len();
+        inside && (!near || !rest.trim_end_matches('/').contains('/'))
+    }
+
+    pub(super) fn form<'a>(&self, path: &'a PathFact) -> Option<&'a str> {
         match self.from {
             From::Root => path.resolved.as_deref(),
             From::Home => path.in_home.as_deref(),
@@ -138,7 +254,7 @@ impl PathGlob {
     }
 
     fn matches(&self, path: &PathFact) -> bool {
-        let start = self.text.get(..self.plain).unwrap_or_default();
+        let start = self.start();
         self.form(path).is_some_and(|form| form.starts_with(start) && glob_match(&self.text, form))
     }
 
@@ -166,7 +282,11 @@ impl PathGlob {
 
 /// Most globs on names are plain names.
 fn fits(glob: &str, name: &str) -> bool {
-    glob == name || glob.contains(['*', '?', '[', '\\']) && glob_match(glob, name)
+    glob == name || is_pattern(glob) && glob_match(glob, name)
+}
+
+fn is_pattern(glob: &str) -> bool {
+    glob.contains(['*', '?', '[', '\\'])
 }
 
 /// Braces are opened here because overlaps are found without them.
@@ -177,7 +297,7 @@ fn alternatives(text: &str) -> Result<Vec<String>, String> {
 
 /// The glob library takes a broken glob for one that matches nothing: a rule that never matches
 /// would look like one that is in force.
-fn well_formed(glob: &str) -> Result<(), String> {
+pub(crate) fn well_formed(glob: &str) -> Result<(), String> {
     let mut letters = glob.chars();
     while let Some(letter) = letters.next() {
         match letter {

@@ -4,74 +4,68 @@
 
 mod baseline;
 pub(crate) mod glob;
+mod matcher;
 mod set;
+mod trust;
 
 use std::sync::Arc;
 
-use tenterhook_event::{Decision, EventKind, ToolClass};
-
-use crate::facts::Place;
-use crate::load::wire;
-use crate::rule::{Mode, Rule};
-use crate::source::Source;
-use glob::{Names, Paths};
-pub use set::{Loaded, RuleSet};
 use tenterhook_document::Spot;
+use tenterhook_event::{Decision, EventKind};
+
+use crate::load::{Header, wire};
+use crate::rule::{Limit, Rewrite, Rule};
+use crate::source::{Layer, Source};
+use crate::state::MOST_STAMPS;
+pub(crate) use matcher::{Effect, Matcher, Mcp, Package, Regexes, Shell, Tools, Url};
+pub use set::{Loaded, RuleSet};
 
 /// When a rule says nothing about events, it is about what is going to happen.
 const BEFORE: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
 
-/// Conditions on one event; those that are there must all hold.
-#[derive(Debug)]
-pub(crate) struct Matcher {
-    pub(crate) events: Option<Vec<EventKind>>,
-    pub(crate) tools: Option<Tools>,
-    pub(crate) shell: Option<Shell>,
-    pub(crate) paths: Option<Paths>,
-    pub(crate) any: Vec<Matcher>,
-}
-
-/// Tools by class or by name.
-#[derive(Debug)]
-pub(crate) struct Tools {
-    pub(crate) classes: Vec<ToolClass>,
-    pub(crate) names: Names,
-}
-
-/// Conditions on one command.
-#[derive(Debug)]
-pub(crate) struct Shell {
-    pub(crate) program: Option<Names>,
-    pub(crate) options: Vec<String>,
-    pub(crate) words: Vec<Names>,
-    pub(crate) places: Vec<Place>,
-    pub(crate) operand: Option<Paths>,
-    pub(crate) path: Option<Paths>,
-    pub(crate) reads: Option<Paths>,
-    pub(crate) input: Option<Paths>,
-    pub(crate) pipes_into: Option<Names>,
-}
-
-/// Compiles one rule.
-pub(crate) fn rule(wire: &wire::Rule, mode: Mode, spot: Spot, source: &Source<'_>) -> Result<Rule, String> {
+/// Compiles one rule of the `number`th file.
+pub(crate) fn rule(
+    wire: wire::Rule,
+    header: &Header,
+    number: usize,
+    spot: Spot,
+    source: &Source<'_>,
+) -> Result<Rule, String> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '/');
     if wire.id.is_empty() || !wire.id.chars().all(fits) {
         return Err(format!("`{}` is no id (small letters, digits, `-`, `.`, `_`, `/`)", wire.id));
     }
+    if wire.locked && !matches!(source.layer, Layer::Organisation | Layer::Baseline) {
+        return Err("only a rule of the organisation can be `locked`".to_owned());
+    }
     let verdict = Decision::from(wire.verdict);
+    let guards = matches!(verdict, Decision::Ask | Decision::Deny);
     let unread = match wire.unparsed {
+        Some(_) if !guards => return Err("`unparsed` is for rules that ask or deny".to_owned()),
         Some(wire::Unparsed::Deny) => Some(Decision::Deny),
         Some(wire::Unparsed::Ask) => Some(Decision::Ask),
         Some(wire::Unparsed::Ignore) => None,
-        None => (verdict != Decision::Allow).then_some(Decision::Ask),
+        None => guards.then_some(Decision::Ask),
     };
-    let mut matcher = matcher(&wire.matches)?;
+    let labels: Vec<_> =
+        wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
+    let rewrite = wire.rewrite.map(|wire| rewrite(wire, guards)).transpose()?;
+    if verdict == Decision::None && labels.is_empty() && rewrite.is_none() {
+        return Err(
+            "a rule with `verdict: none` needs a `label` or a `rewrite`, else it does nothing".to_owned()
+        );
+    }
+    let mut matcher = Matcher::new(wire.matches)?;
     matcher.events.get_or_insert_with(|| BEFORE.to_vec());
+    could_match(&matcher)?;
+    let overrides: Vec<Arc<str>> =
+        wire.overrides.map(|ids| ids.0.iter().map(|id| Arc::from(id.as_str())).collect()).unwrap_or_default();
+    may_override(&wire.id, &overrides, verdict, &matcher, source.layer)?;
     Ok(Rule {
         id: wire.id.as_str().into(),
         description: wire.description.trim().to_owned(),
         severity: wire.severity,
-        mode: wire.mode.unwrap_or(mode),
+        mode: wire.mode.unwrap_or(header.mode),
         layer: source.layer,
         source: Arc::from(source.name),
         line: spot.line,
@@ -80,52 +74,86 @@ pub(crate) fn rule(wire: &wire::Rule, mode: Mode, spot: Spot, source: &Source<'_
         unread,
         reason: wire.reason.as_deref().map(|reason| reason.trim().to_owned()),
         nudge: wire.nudge.as_deref().map(|nudge| nudge.trim().to_owned()),
+        when: wire.when.map(|when| when.0),
+        rewrite,
+        limit: wire.limit.map(|wire| limit(&wire)).transpose()?,
+        labels,
+        expires: wire.expires.map(|expires| expires.0),
+        overrides,
+        locked: wire.locked,
+        first_of: (header.order == wire::Order::First).then_some(number),
+        fixed_words: false,
     })
 }
 
-fn matcher(wire: &wire::Match) -> Result<Matcher, String> {
-    Ok(Matcher {
-        events: wire.event.as_ref().map(|events| events.0.clone()),
-        tools: wire.tool.as_ref().map(|tools| self::tools(&tools.0)).transpose()?,
-        shell: wire.shell.as_ref().map(shell).transpose()?,
-        paths: paths(wire.path.as_ref())?,
-        any: wire.any.iter().map(matcher).collect::<Result<_, _>>()?,
-    })
+fn rewrite(wire: wire::Rewrite, guards: bool) -> Result<Rewrite, String> {
+    if guards {
+        return Err("`rewrite` goes with `verdict: allow` or `verdict: none`".to_owned());
+    }
+    if wire.set.is_empty() && wire.command.is_none() {
+        return Err("`rewrite` changes nothing: it needs `set` or `command`".to_owned());
+    }
+    Ok(Rewrite { set: wire.set, command: wire.command })
 }
 
-fn tools(texts: &[String]) -> Result<Tools, String> {
-    let classes: Vec<_> = texts.iter().filter_map(|text| ToolClass::from_name(text)).collect();
-    let names: Vec<_> = texts.iter().filter(|text| ToolClass::from_name(text).is_none()).cloned().collect();
-    Ok(Tools { classes, names: Names::new(&names)? })
+fn limit(wire: &wire::Limit) -> Result<Limit, String> {
+    let count = usize::try_from(wire.count).unwrap_or(usize::MAX);
+    if !(1..=MOST_STAMPS).contains(&count) {
+        return Err(format!("`limit.count` must be from 1 to {MOST_STAMPS}"));
+    }
+    Ok(Limit { count, window_ms: wire.window.0, shared: wire.per == wire::Per::Rule })
 }
 
-fn shell(wire: &wire::Shell) -> Result<Shell, String> {
-    let operand = wire.operand.as_ref();
-    Ok(Shell {
-        program: names(wire.program.as_ref())?,
-        options: wire.option.as_ref().map(|options| options.0.clone()).unwrap_or_default(),
-        words: wire
-            .words
-            .as_ref()
-            .map(|words| words.0.iter().map(|word| Names::new(std::slice::from_ref(word))).collect())
-            .transpose()?
-            .unwrap_or_default(),
-        places: operand
-            .and_then(|operand| operand.place.as_ref())
-            .map(|places| places.0.clone())
-            .unwrap_or_default(),
-        operand: paths(operand.and_then(|operand| operand.path.as_ref()))?,
-        path: paths(wire.path.as_ref())?,
-        reads: paths(wire.reads.as_ref())?,
-        input: paths(wire.input.as_ref())?,
-        pipes_into: names(wire.pipes_into.as_ref())?,
-    })
+/// Conditions that no event they are asked of can satisfy.
+fn could_match(matcher: &Matcher) -> Result<(), String> {
+    let kinds = matcher.events.clone().unwrap_or_default();
+    let mut about_prompts = false;
+    let mut about_tools = matcher.tools.is_some();
+    matcher.each(&mut |inner| {
+        about_prompts |= inner.regex.as_ref().is_some_and(|regex| !regex.prompt.is_empty());
+    });
+    about_tools |= matcher.shell.is_some() || matcher.effect.is_some() || matcher.paths.is_some();
+    about_tools |= matcher.mcp.is_some() || matcher.package.is_some();
+    let carries_prompt = |kind: &EventKind| matches!(kind, EventKind::Prompt | EventKind::Stop);
+    if about_prompts && !kinds.iter().any(carries_prompt) {
+        return Err("it looks at prompts, which these events do not have; say `event: prompt`".to_owned());
+    }
+    if about_tools && !kinds.iter().any(|kind| kind.concerns_tool()) {
+        let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+        return Err(format!("it looks at a tool call, which {} events do not have", kinds.join(", ")));
+    }
+    let within =
+        |inner: &Matcher| inner.events.as_ref().is_none_or(|own| own.iter().any(|kind| kinds.contains(kind)));
+    if !matcher.any.is_empty() && !matcher.any.iter().any(within) {
+        return Err("its alternatives are about other events than the rule".to_owned());
+    }
+    Ok(())
 }
 
-fn names(texts: Option<&wire::Many<String>>) -> Result<Option<Names>, String> {
-    texts.map(|texts| Names::new(&texts.0)).transpose()
-}
-
-fn paths(texts: Option<&wire::Many<String>>) -> Result<Option<Paths>, String> {
-    texts.map(|texts| Paths::new(&texts.0)).transpose()
+/// Setting rules aside is the strongest thing a rule can do.
+fn may_override(
+    id: &str,
+    overrides: &[Arc<str>],
+    verdict: Decision,
+    matcher: &Matcher,
+    layer: Layer,
+) -> Result<(), String> {
+    if overrides.is_empty() {
+        return Ok(());
+    }
+    if verdict != Decision::Allow {
+        return Err("only a rule with `verdict: allow` has `overrides`".to_owned());
+    }
+    if !matches!(layer, Layer::User | Layer::Organisation) {
+        return Err(format!("a rule of the {layer} layer cannot override others"));
+    }
+    if !matcher.is_narrow() {
+        return Err("a rule with `overrides` must say narrowly what it allows: with `shell`, `effect`, `path`, `url`, \
+                    `host`, `mcp`, `package` or `regex`"
+            .to_owned());
+    }
+    if overrides.iter().any(|other| other.as_ref() == id) {
+        return Err("a rule cannot override itself".to_owned());
+    }
+    Ok(())
 }

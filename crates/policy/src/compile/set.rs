@@ -5,18 +5,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::baseline::{self, PACKS};
-use crate::rule::Rule;
-use crate::source::Source;
-use crate::{examples, load};
-use tenterhook_document::Problem;
-use tenterhook_event::EventKind;
+use tenterhook_document::{Problem, Spot};
+use tenterhook_event::{Decision, Event, EventKind, Timestamp};
+
+use super::baseline::{self, BASELINE, PACKS};
+use super::trust;
+use crate::examples;
+use crate::facts::Facts;
+use crate::load::{self, Header, wire};
+use crate::rule::{Mode, Rule};
+use crate::source::{Choices, Pack, Source};
 
 /// All rules that are in force together: compiled, immutable, cheap to share in an [`Arc`].
 #[derive(Debug)]
 pub struct RuleSet {
     rules: Vec<Rule>,
     digest: u64,
+    warnings: Vec<Problem>,
 }
 
 /// What came of loading: the rules that stand, and what was refused.
@@ -32,57 +37,55 @@ impl RuleSet {
     /// Loads rule files and tries every example. Never fails as a whole: a broken rule is refused
     /// alone, the rest stands.
     pub fn load(sources: &[Source<'_>]) -> Loaded {
-        let mut problems = Vec::new();
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut taken: BTreeMap<Arc<str>, String> = BTreeMap::new();
-        for source in sources {
-            let Some(file) = load::read(source, &mut problems) else { continue };
-            for (spot, wire) in &file.rules {
-                let problem = |message: String, hint: &str| {
-                    Problem::new(source.name, *spot, message).about("rule", Some(&wire.id)).hint(hint)
-                };
-                if let Some(first) = taken.get(wire.id.as_str()) {
-                    let message = format!("the id is taken by the rule at {first}");
-                    problems.push(problem(message, "give this rule another id; it is not in force"));
-                    continue;
-                }
-                match super::rule(wire, file.mode, *spot, source) {
-                    Err(message) => {
-                        problems.push(problem(message, "this rule is not in force; the others are"));
-                    }
-                    Ok(rule) => {
-                        let failures = examples::check(&rule, &wire.examples);
-                        if failures.is_empty() {
-                            taken.insert(Arc::clone(&rule.id), format!("{}:{}", source.name, spot.line));
-                            rules.push(rule);
-                        }
-                        let hint = "mend the rule or the example; the rule is not in force";
-                        problems.extend(failures.into_iter().map(|message| problem(message, hint)));
-                    }
-                }
-            }
-        }
-        Loaded { rules: Self { rules, digest: digest(sources) }, problems }
+        Self::load_with(sources, &Choices::default())
     }
 
-    /// The same, but the examples of the packs compiled in are not even read: they cannot have
-    /// changed since a test of ours tried them, and they are most of the text.
+    /// The same, with what somebody chose about the rules.
+    pub fn load_with(sources: &[Source<'_>], choices: &Choices<'_>) -> Loaded {
+        let mut loading = Loading::default();
+        // A layer cannot take an id away from the layers before it, in whatever order files are given.
+        let mut ordered: Vec<_> = sources.iter().collect();
+        ordered.sort_by_key(|source| source.layer);
+        for (number, source) in ordered.into_iter().enumerate() {
+            let Some(file) = load::read(source, &mut loading.problems) else { continue };
+            for (spot, wire) in file.rules {
+                loading.take(wire, &file.header, number, spot, source);
+            }
+        }
+        loading.look_at_overrides();
+        loading.choose(choices);
+        let Loading { rules, problems, warnings, .. } = loading;
+        Loaded { rules: Self { rules, digest: digest(sources, choices), warnings }, problems }
+    }
+
+    /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read:
+    /// they cannot have changed since a test of ours tried them, and they are most of the text.
     pub fn load_in_haste(sources: &[Source<'_>]) -> Loaded {
+        Self::load_in_haste_with(sources, &Choices::default())
+    }
+
+    /// The same, with what somebody chose about the rules.
+    pub fn load_in_haste_with(sources: &[Source<'_>], choices: &Choices<'_>) -> Loaded {
         let bare: Vec<String> = sources.iter().map(baseline::without_examples).collect();
         let lighter = sources.iter().zip(&bare).map(|(source, text)| Source { text, ..*source });
-        let mut loaded = Self::load(&lighter.collect::<Vec<_>>());
-        loaded.rules.digest = digest(sources);
+        let mut loaded = Self::load_with(&lighter.collect::<Vec<_>>(), choices);
+        loaded.rules.digest = digest(sources, choices);
         loaded
     }
 
-    /// The packs compiled in.
+    /// The packs that are in force where nobody has written a policy.
     pub fn baseline() -> Loaded {
-        Self::load(PACKS)
+        Self::load(&BASELINE)
     }
 
-    /// The texts of the packs compiled in.
+    /// The texts of those packs.
     pub fn baseline_sources() -> &'static [Source<'static>] {
-        PACKS
+        &BASELINE
+    }
+
+    /// Every pack compiled in, in force or not.
+    pub fn packs() -> &'static [Pack] {
+        &PACKS
     }
 
     /// An id of the texts the rules were loaded from: the same for the same texts, everywhere.
@@ -95,26 +98,172 @@ impl RuleSet {
         self.rules.iter().any(|rule| rule.matcher.concerns_kind(kind))
     }
 
+    /// Whether what the rules say about events of this kind depends on, or changes, what is remembered
+    /// of the session.
+    pub fn is_stateful(&self, kind: EventKind) -> bool {
+        self.rules.iter().any(|rule| rule.matcher.concerns_kind(kind) && rule.is_stateful())
+    }
+
+    /// Whether matches of a rule are counted for all sessions together.
+    pub fn counts_together(&self, rule: &str) -> bool {
+        let limit = self.rule(rule).and_then(|rule| rule.limit);
+        limit.is_some_and(|limit| limit.shared)
+    }
+
     /// The rules, in order.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
     }
+
+    /// The rule of this id.
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.id() == id)
+    }
+
+    /// What can be used but is probably not meant so, as things are at this moment.
+    pub fn warnings(&self, now: Timestamp) -> Vec<Problem> {
+        let expired = self.rules.iter().filter(|rule| rule.is_expired(now)).map(|rule| {
+            let message = match rule.expires {
+                Some(expires) => format!("it expired on {expires} and is passed over"),
+                None => "it expired and is passed over".to_owned(),
+            };
+            about(rule, message)
+        });
+        self.warnings.iter().cloned().chain(expired).collect()
+    }
+
+    /// The rules that may match an event, in order; every rule that does is among them.
+    pub(crate) fn candidates<'s>(
+        &'s self,
+        event: &Event,
+        facts: &Facts,
+    ) -> impl Iterator<Item = &'s Rule> + use<'s> {
+        let _ = (event, facts);
+        self.rules.iter()
+    }
+}
+
+fn about(rule: &Rule, message: String) -> Problem {
+    let spot = Spot { line: rule.line, column: 0 };
+    Problem::new(&rule.source, spot, message).about("rule", Some(rule.id()))
+}
+
+/// Rules on their way into force.
+#[derive(Default)]
+struct Loading {
+    rules: Vec<Rule>,
+    taken: BTreeMap<Arc<str>, String>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Loading {
+    /// One rule, if it can be used and lives up to its examples.
+    fn take(
+        &mut self,
+        mut wire: wire::Rule,
+        header: &Header,
+        number: usize,
+        spot: Spot,
+        source: &Source<'_>,
+    ) {
+        let id = wire.id.clone();
+        let problem = |message: String, hint: &str| {
+            Problem::new(source.name, spot, message).about("rule", Some(&id)).hint(hint)
+        };
+        if let Some(first) = self.taken.get(id.as_str()) {
+            let message = format!("the id is taken by the rule at {first}");
+            return self.problems.push(problem(message, "give this rule another id; it is not in force"));
+        }
+        if let Some(message) = source.is_suspect().then(|| trust::refused(&wire)).flatten() {
+            return self.problems.push(problem(message, "read the file, then run `tenterhook policy trust`"));
+        }
+        let examples = std::mem::take(&mut wire.examples);
+        let rule = match super::rule(wire, header, number, spot, source) {
+            Ok(rule) if source.is_suspect() => trust::with_fixed_words(rule),
+            Ok(rule) => rule,
+            Err(message) => {
+                return self.problems.push(problem(message, "this rule is not in force; the others are"));
+            }
+        };
+        let failures = examples::check(&rule, &examples);
+        if !failures.is_empty() {
+            let hint = "mend the rule or the example; the rule is not in force";
+            return self.problems.extend(failures.into_iter().map(|message| problem(message, hint)));
+        }
+        if rule.verdict == Decision::Allow && !rule.matcher.is_narrow() {
+            let message =
+                "it allows whatever the tool would do: say what, with `shell`, `effect`, `path`, `host`, …";
+            self.warnings.push(about(&rule, message.to_owned()));
+        }
+        self.taken.insert(Arc::clone(&rule.id), format!("{}:{}", source.name, spot.line));
+        self.rules.push(rule);
+    }
+
+    /// An exception to a locked rule is refused; one to a rule that is not there says nothing.
+    fn look_at_overrides(&mut self) {
+        let locked: BTreeMap<_, _> =
+            self.rules.iter().map(|rule| (Arc::clone(&rule.id), rule.locked)).collect();
+        let (problems, warnings) = (&mut self.problems, &mut self.warnings);
+        self.rules.retain(|rule| {
+            for id in rule.overrides.iter().filter(|id| !locked.contains_key(*id)) {
+                warnings.push(about(rule, format!("it overrides `{id}`, which is no rule in force")));
+            }
+            let held = rule.overrides.iter().find(|id| locked.get(*id) == Some(&true));
+            if let Some(id) = held {
+                let message = format!("it overrides `{id}`, which is locked");
+                problems.push(about(rule, message).hint("this rule is not in force; the others are"));
+            }
+            held.is_none()
+        });
+    }
+
+    fn choose(&mut self, choices: &Choices<'_>) {
+        let warnings = &mut self.warnings;
+        for id in choices.disabled {
+            if !self.rules.iter().any(|rule| rule.id() == *id) {
+                let message = format!("the rule `{id}` is disabled, but there is none");
+                warnings.push(Problem::whole("the choice of rules", message));
+            }
+        }
+        self.rules.retain(|rule| {
+            let disabled = choices.disabled.contains(&rule.id());
+            if disabled && rule.locked {
+                warnings.push(about(rule, "it is locked and cannot be disabled".to_owned()));
+            }
+            !disabled || rule.locked
+        });
+        if choices.monitor {
+            for rule in self.rules.iter_mut().filter(|rule| !rule.locked) {
+                rule.mode = Mode::Monitor;
+            }
+        }
+    }
 }
 
 /// FNV-1a: stable across versions and machines, which the standard hashers do not promise.
-fn digest(sources: &[Source<'_>]) -> u64 {
+fn digest(sources: &[Source<'_>], choices: &Choices<'_>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |bytes: &[u8]| {
-        for byte in bytes {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    // 0xff is in no UTF-8 text, so no two lists of sources run together into the same bytes.
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     };
     for source in sources {
-        // 0xff is in no UTF-8 text, so no two lists of sources run together into the same bytes.
         for part in [source.layer.name(), source.name, source.text] {
-            add(part.as_bytes());
-            add(&[0xff]);
+            add(part);
         }
+        if source.is_suspect() {
+            add("untrusted");
+        }
+    }
+    for id in choices.disabled {
+        add("disabled");
+        add(id);
+    }
+    if choices.monitor {
+        add("monitor");
     }
     hash
 }

@@ -28,6 +28,10 @@ pub(crate) use shell::{expand_braces, find_targets};
 pub struct Surroundings<'a> {
     /// The home directory of whoever runs the agent.
     pub home: Option<&'a str>,
+    /// The account that runs the agent.
+    pub user: Option<&'a str>,
+    /// Its groups.
+    pub groups: &'a [&'a str],
 }
 
 /// What one call would do.
@@ -55,6 +59,12 @@ pub struct Facts {
     pub unparsed: bool,
     /// The texts that could not be understood, or that nobody reads.
     pub unread: Vec<Unread>,
+    /// The account that runs the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Its groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
 }
 
 /// A secret in a call.
@@ -68,7 +78,10 @@ pub struct SecretFact {
 
 /// Reads what a call would do. Bounded by the size of the text and of its tree, never by a clock.
 pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
-    let Some(tool) = &event.tool else { return Facts::default() };
+    let user = around.user.or(event.agent.user.as_deref()).map(str::to_owned);
+    let groups = around.groups.iter().map(|group| (*group).to_owned()).collect();
+    let who = Facts { user, groups, ..Facts::default() };
+    let Some(tool) = &event.tool else { return who };
     let cwd = event.cwd.as_deref().or(event.project.as_deref());
     let ground = Ground::new(around.home, event.project.as_deref().or(cwd));
     let named = tool.paths().into_iter();
@@ -102,7 +115,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
         unparsed: read.unparsed,
         unread: read.unread,
         mcp: tool.mcp.clone(),
-        ..Facts::default()
+        ..who
     }
 }
 

@@ -2,20 +2,30 @@
 
 //! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
 
+mod lists;
 pub(crate) mod wire;
 
-use tenterhook_document::{Node, Problem, Spot, Value, parse, read as typed};
+use serde::de::DeserializeOwned;
+use tenterhook_document::{Node, Problem, Spot, Value, nearest, parse, read as typed};
 
 use crate::rule::Mode;
 use crate::source::Source;
+use lists::Lists;
 
 const FORMAT: i64 = 1;
-const KEYS: &[&str] = &["version", "mode", "rules"];
+const KEYS: &[&str] = &["version", "pack", "title", "enabled", "mode", "order", "lists", "rules"];
 
 /// A rule file that was read, as far as it could be.
 pub(crate) struct File {
-    pub(crate) mode: Mode,
+    pub(crate) header: Header,
     pub(crate) rules: Vec<(Spot, wire::Rule)>,
+}
+
+/// What a file says about all of its rules.
+#[derive(Debug, Default)]
+pub(crate) struct Header {
+    pub(crate) mode: Mode,
+    pub(crate) order: wire::Order,
 }
 
 /// Reads one file. `None` when nothing in it can be used.
@@ -38,7 +48,11 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
     for (key, _) in entries {
         match key.text() {
             Some(name) if KEYS.contains(&name) => {}
-            Some(name) => report(key.spot, format!("no such key: `{name}`"), "known: version, mode, rules"),
+            Some(name) => {
+                let near = nearest(name, KEYS.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                let hint = near.unwrap_or_else(|| format!("known: {}", KEYS.join(", ")));
+                report(key.spot, format!("no such key: `{name}`"), &hint);
+            }
             None => report(key.spot, "a key must be a text".into(), ""),
         }
     }
@@ -51,14 +65,19 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
         }
         None => report(document.spot, "`version` is missing".into(), "write `version: 1`"),
     }
-    let mode = match document.get("mode").map(typed::<Mode>) {
-        None => Mode::default(),
-        Some(Ok(mode)) => mode,
-        Some(Err(misfit)) => {
-            report(misfit.spot, misfit.message, "the rules of this file are enforced");
-            Mode::default()
-        }
+    let mut header = Header {
+        mode: one(&document, "mode", "the rules of this file are enforced", &mut report),
+        order: one(&document, "order", "all rules of this file count", &mut report),
     };
+    one::<Option<String>>(&document, "title", "", &mut report);
+    one::<Option<String>>(&document, "pack", "", &mut report);
+    one::<Option<bool>>(&document, "enabled", "", &mut report);
+    if header.order == wire::Order::First && source.is_suspect() {
+        let spot = document.get("order").map_or(document.spot, |node| node.spot);
+        let message = "this project is not trusted, so its file cannot have `order: first`";
+        report(spot, message.into(), "run `tenterhook policy trust`; until then all of its rules count");
+        header.order = wire::Order::All;
+    }
     let items: &[Node] = match document.get("rules").map(|node| (node.spot, &node.value)) {
         Some((_, Value::List(items))) => items,
         Some((_, Value::Null)) => &[],
@@ -71,9 +90,11 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
             &[]
         }
     };
+    let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        match typed::<wire::Rule>(item) {
+        let read = lists.open(item).and_then(|item| typed::<wire::Rule>(&item));
+        match read {
             Ok(rule) => rules.push((item.spot, rule)),
             Err(misfit) => {
                 let id = item.get("id").and_then(Node::text);
@@ -85,5 +106,22 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
             }
         }
     }
-    Some(File { mode, rules })
+    Some(File { header, rules })
+}
+
+/// The value of one key of the file; what it is by default if it cannot be read.
+fn one<T: DeserializeOwned + Default>(
+    document: &Node,
+    key: &str,
+    hint: &str,
+    report: &mut impl FnMut(Spot, String, &str),
+) -> T {
+    match document.get(key).map(typed::<T>) {
+        None => T::default(),
+        Some(Ok(value)) => value,
+        Some(Err(misfit)) => {
+            report(misfit.spot, format!("`{key}`: {}", misfit.message), hint);
+            T::default()
+        }
+    }
 }

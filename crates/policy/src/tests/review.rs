@@ -7,7 +7,7 @@ use super::*;
 /// What the baseline says of a line, all rules together.
 fn strongest(line: &str, rules: &RuleSet) -> Decision {
     let event = bash(line);
-    let judgement = judge(&event, &facts(&event, &HOME), rules);
+    let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), rules);
     let said = |wanted: Decision| judgement.findings.iter().any(|finding| finding.decision == wanted);
     match () {
         () if said(Decision::Deny) => Decision::Deny,

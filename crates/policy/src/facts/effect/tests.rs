@@ -41,7 +41,7 @@ fn short(effect: &Effect) -> String {
 }
 
 fn of(tool: ToolCall) -> String {
-    let facts = facts(&event(tool), &Surroundings { home: Some("/home/user") });
+    let facts = facts(&event(tool), &Surroundings { home: Some("/home/user"), ..Surroundings::default() });
     facts.effects.iter().map(short).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Conditions on one thing that would be done to one path.
+
+use super::{Check, Held, Sense, Tell};
+use crate::compile::Effect as Wanted;
+use crate::facts::{Does, Effect};
+
+impl Wanted {
+    pub(super) fn check_all(&self, effects: &[Effect], sense: Sense, tell: Tell) -> Check {
+        let found = sense.pick(effects.iter(), |effect| self.check(effect, sense, Tell::Nothing).is_ok());
+        if let Some(effect) = found {
+            return self.check(effect, sense, Tell::Why).map(Held::surely).map_err(|(_, why)| why);
+        }
+        Err(tell.say(|| {
+            let failures = effects.iter().filter_map(|effect| self.check(effect, sense, tell).err());
+            let nearest = failures.max_by_key(|(met, _)| *met);
+            nearest.map_or_else(|| "nothing would be done to a file".to_owned(), |(_, why)| why)
+        }))
+    }
+
+    /// What holds, in words; on failure also how many conditions held before.
+    fn check(&self, effect: &Effect, sense: Sense, tell: Tell) -> Result<String, (usize, String)> {
+        let what = || format!("{} `{}`", doing(effect.does), effect.path.text);
+        if !self.does.is_empty() && !self.does.contains(&effect.does) {
+            return Err((0, tell.say(|| format!("nothing is done but {}", what()))));
+        }
+        if let Some(by) = &self.by
+            && !by.matches(&effect.by)
+        {
+            return Err((1, tell.say(|| format!("`{}` does it, which is none of {}", effect.by, by.list()))));
+        }
+        if !self.on.contains(&effect.on) {
+            return Err((1, tell.say(|| format!("{} happens elsewhere", what()))));
+        }
+        if self.recursive.is_some_and(|wanted| wanted != effect.recursive) {
+            let how = if effect.recursive { "with all below it" } else { "alone" };
+            return Err((1, tell.say(|| format!("{} happens {how}", what()))));
+        }
+        if !self.places.is_empty() {
+            let mut places = effect.path.places.iter();
+            let fits = match sense {
+                Sense::Guards => places.any(|place| self.places.contains(place)),
+                Sense::Vouches => places.all(|place| self.places.contains(place)),
+            };
+            if !fits {
+                return Err((
+                    2,
+                    tell.say(|| format!("`{}` does not point where the rule looks", effect.path.text)),
+                ));
+            }
+        }
+        let mut by_glob = String::new();
+        if let Some(paths) = &self.path {
+            let glob = sense.glob(paths, &effect.path).or_else(|| {
+                // Who removes a directory removes what is in it. Who reads one from top to bottom reads
+                // it, too, but is not after everything that lies somewhere deep below.
+                let near = matches!(effect.does, Does::Read | Does::Run);
+                (sense == Sense::Guards && effect.recursive).then(|| paths.below(&effect.path, near))?
+            });
+            let glob = glob.ok_or_else(|| {
+                (3, tell.say(|| format!("`{}` is none of {}", effect.path.text, paths.list())))
+            })?;
+            by_glob = tell.say(|| format!(" (`{glob}`)"));
+        }
+        Ok(tell.say(|| {
+            format!("`{}` {}{by_glob}", effect.by, doing(effect.does) + " `" + &effect.path.text + "`")
+        }))
+    }
+}
+
+fn doing(does: Does) -> String {
+    let word = match does {
+        Does::Read => "reads",
+        Does::Write => "writes",
+        Does::Append => "appends to",
+        Does::Delete => "deletes",
+        Does::Move => "moves",
+        Does::Permit => "changes who may use",
+        Does::Run => "runs",
+    };
+    word.to_owned()
+}

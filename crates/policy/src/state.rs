@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What rules remember of a session: which labels it carries, and when counted rules matched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// A session carries no more labels than this; further ones are not taken.
+pub const MOST_LABELS: usize = 64;
+/// No rule is counted further than this.
+pub const MOST_STAMPS: usize = 1000;
+/// So many rules are counted in one session.
+const MOST_RULES: usize = 1000;
+
+/// What rules remember of one session. Small, and bounded whatever happens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// The labels that rules have put on it.
+    pub labels: BTreeSet<String>,
+    /// When counted rules matched, oldest first, in milliseconds since the Unix epoch.
+    pub matched: BTreeMap<String, Vec<u64>>,
+}
+
+/// What one event adds to a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct StateDelta {
+    /// Labels it does not carry yet.
+    pub labels: Vec<String>,
+    /// Rules that are counted and matched, and when.
+    pub matched: Vec<(String, u64)>,
+    /// How many matches of each of those rules are worth remembering.
+    pub needed: BTreeMap<String, usize>,
+}
+
+// === impl SessionState ===
+
+impl SessionState {
+    /// The labels.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.labels.iter().map(String::as_str)
+    }
+
+    /// How often a rule has matched since a moment.
+    pub fn matches_since(&self, rule: &str, since_ms: u64) -> usize {
+        let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
+        stamps.iter().filter(|stamp| **stamp > since_ms).count()
+    }
+
+    /// Takes in what an event adds.
+    pub fn apply(&mut self, delta: &StateDelta) {
+        for label in &delta.labels {
+            if self.labels.len() < MOST_LABELS || self.labels.contains(label) {
+                self.labels.insert(label.clone());
+            }
+        }
+        for (rule, stamp) in &delta.matched {
+            if self.matched.len() >= MOST_RULES && !self.matched.contains_key(rule) {
+                continue;
+            }
+            let needed = delta.needed.get(rule).copied().unwrap_or(MOST_STAMPS).min(MOST_STAMPS);
+            let stamps = self.matched.entry(rule.clone()).or_default();
+            let place = stamps.partition_point(|other| other <= stamp);
+            stamps.insert(place, *stamp);
+            let surplus = stamps.len().saturating_sub(needed);
+            stamps.drain(..surplus);
+        }
+    }
+
+    /// Whether there is nothing to remember.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.matched.is_empty()
+    }
+}
+
+// === impl StateDelta ===
+
+impl StateDelta {
+    /// Whether it adds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.matched.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_remembers_no_more_than_it_needs() {
+        let mut state = SessionState::default();
+        for stamp in 0..100 {
+            let needed = BTreeMap::from([("r".to_owned(), 3)]);
+            let labels = vec![format!("label-{stamp}")];
+            state.apply(&StateDelta { labels, matched: vec![("r".to_owned(), stamp)], needed });
+        }
+        assert_eq!(state.matched["r"], [97, 98, 99]);
+        assert_eq!(state.labels.len(), MOST_LABELS);
+        assert_eq!(state.matches_since("r", 97), 2);
+        state.apply(&StateDelta { labels: vec!["label-0".into(), "late".into()], ..StateDelta::default() });
+        assert!(state.labels.contains("label-0") && !state.labels.contains("late"));
+    }
+
+    #[test]
+    fn a_clock_that_went_back_does_not_confuse_the_order() {
+        let mut state = SessionState::default();
+        for stamp in [5, 9, 7] {
+            let needed = BTreeMap::from([("r".to_owned(), 2)]);
+            state.apply(&StateDelta {
+                matched: vec![("r".to_owned(), stamp)],
+                needed,
+                ..StateDelta::default()
+            });
+        }
+        assert_eq!(state.matched["r"], [7, 9]);
+    }
+}
