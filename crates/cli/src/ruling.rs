@@ -67,6 +67,11 @@ impl Rulebook {
         )
     }
 
+    /// Whether all of a call can be understood.
+    pub(crate) fn reads(&self, event: &Event) -> bool {
+        self.facts(event).unread.is_empty()
+    }
+
     /// What the rules say together: the strictest counts, and among equals the first.
     pub(crate) fn rule_on(&self, event: &Event) -> Ruling {
         let mut strictest = Ruling::default();

@@ -11,25 +11,34 @@ use super::statements;
 use crate::ruling::{Rulebook, Ruling, about_to_run};
 
 /// What earlier statements may do to later ones is remembered up to this many bytes.
-const LONGEST_BEFORE: usize = 16 * 1024;
+const LONGEST_BEFORE: usize = 4 * 1024;
+/// Statements are judged together with what comes before them up to this many bytes in all.
+const MOST_TOGETHER: usize = 256 * 1024;
 /// The judge does not read more than this at once.
 const LONGEST: usize = 60 * 1024;
 
 /// Every rule that asks or denies, with the line of the file.
 pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timestamp) -> Vec<(usize, Ruling)> {
     let judge = |text: &str| judge(book, piece.side, text, place, now);
-    let whole = if piece.text.len() <= LONGEST { Some(judge(&piece.text)) } else { None };
+    // A text that is too long or too tangled to be read at once is only read in parts.
+    let readable = piece.text.len() <= LONGEST && book.reads(&about_to_run(&piece.text, Some(place), now));
+    let whole = readable.then(|| judge(&piece.text));
     if whole.as_ref().is_some_and(Vec::is_empty) {
         return Vec::new();
     }
     let lines: Vec<&str> = piece.text.lines().collect();
-    let mut found: BTreeMap<(usize, String), Ruling> = BTreeMap::new();
-    let mut before = String::new();
     let statements = statements::split(&lines);
+    let mut found: BTreeMap<(usize, String), Ruling> = BTreeMap::new();
+    let (mut before, mut together) = (String::new(), 0);
     for statement in &statements {
         let own = lines.get(statement.clone()).unwrap_or_default();
         let text = own.join("\n");
-        let rulings = judge(&format!("{before}{text}"));
+        let mut rulings = judge(&text);
+        if !rulings.is_empty() && !before.is_empty() && together < MOST_TOGETHER {
+            // Alone it looks bad: what came before may make it better or worse.
+            together += before.len() + text.len();
+            rulings = judge(&format!("{before}{text}"));
+        }
         if rulings.is_empty() {
             if matters_later(&text) && before.len() + text.len() < LONGEST_BEFORE {
                 before += &text;
@@ -38,14 +47,9 @@ pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timesta
             continue;
         }
         for ruling in rulings {
-            let rule = ruling.rule.clone();
-            let within = single(own, |line| {
-                judge(&format!("{before}{line}"))
-                    .iter()
-                    .any(|other| (&other.rule, other.verdict) == (&rule, ruling.verdict))
-            });
+            let within = single(own, |line| judge(line).iter().any(|other| same(other, &ruling)));
             let line = piece.line(statement.start + within.unwrap_or(0));
-            found.insert((line, rule.unwrap_or_default()), ruling);
+            found.insert((line, ruling.rule.clone().unwrap_or_default()), ruling);
         }
     }
     // What only shows when all is read together stands where it first does.
@@ -55,9 +59,7 @@ pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timesta
         if !seen {
             let shows = |end: usize| {
                 let text = lines.get(..end).unwrap_or_default().join("\n");
-                judge(&text)
-                    .iter()
-                    .any(|other| (&other.rule, other.verdict) == (&ruling.rule, ruling.verdict))
+                judge(&text).iter().any(|other| same(other, &ruling))
             };
             let at = statements.partition_point(|statement| !shows(statement.end));
             let start = statements.get(at).map_or(0, |statement| statement.start);
@@ -65,6 +67,10 @@ pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timesta
         }
     }
     found.into_iter().map(|((line, _), ruling)| (line, ruling)).collect()
+}
+
+fn same(one: &Ruling, other: &Ruling) -> bool {
+    (&one.rule, one.verdict) == (&other.rule, other.verdict)
 }
 
 /// The first line of several on which something holds; lines joined by `\` count as one.
@@ -88,9 +94,8 @@ fn single(lines: &[&str], holds: impl Fn(&str) -> bool) -> Option<usize> {
 
 /// Whether a statement can change what later ones mean.
 fn matters_later(text: &str) -> bool {
-    ["=", "cd ", "pushd", "popd", "alias", "()", "function ", "set ", "read ", "mapfile"]
-        .iter()
-        .any(|part| text.contains(part))
+    let parts = ["=", "cd ", "pushd", "popd", "alias", "set ", "read ", "mapfile"];
+    text.lines().count() <= 3 && parts.iter().any(|part| text.contains(part))
 }
 
 /// What the rules say, without those that have nothing against it.
