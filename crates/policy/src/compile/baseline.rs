@@ -23,6 +23,13 @@ files! {
     "destructive.yaml"
     "remote-code.yaml"
     "credentials.yaml"
+    "exfiltration.yaml"
+    "version-control.yaml"
+    "system.yaml"
+    "persistence.yaml"
+    "elsewhere.yaml"
+    "infrastructure.yaml"
+    "self-protection.yaml"
 }
 
 /// Every pack.

@@ -51,10 +51,14 @@ pub(crate) struct Shell {
     pub(crate) path: Option<Paths>,
     pub(crate) reads: Option<Paths>,
     pub(crate) input: Option<Paths>,
+    pub(crate) output: Option<Paths>,
     pub(crate) pipes_into: Option<Names>,
     pub(crate) via: Option<Names>,
     pub(crate) acts: Option<Names>,
+    pub(crate) text: Vec<Regex>,
+    pub(crate) env: Option<Names>,
     pub(crate) on: Vec<Side>,
+    pub(crate) not: Vec<Shell>,
 }
 
 /// Conditions on one thing done to one path.
@@ -66,6 +70,7 @@ pub(crate) struct Effect {
     pub(crate) recursive: Option<bool>,
     pub(crate) by: Option<Names>,
     pub(crate) on: Vec<Side>,
+    pub(crate) not: Vec<Effect>,
 }
 
 /// Conditions on one address.
@@ -217,12 +222,18 @@ impl Tools {
 }
 
 /// Where something is done, if the rule does not say: on this machine.
-fn sides(wire: Option<wire::Many<Side>>) -> Vec<Side> {
-    wire.map_or_else(|| vec![Side::Here], |list| list.0)
+/// An exception is about the very thing that was found: it happens where that happens.
+fn exceptions<W, C>(wire: Option<wire::Many<W>>, on: &[Side], new: impl Fn(W, &[Side]) -> C) -> Vec<C> {
+    wire.map(|list| list.0.into_iter().map(|inner| new(inner, on)).collect()).unwrap_or_default()
 }
 
 impl Shell {
     fn new(wire: wire::Shell) -> Self {
+        Self::on(wire, &[Side::Here])
+    }
+
+    fn on(wire: wire::Shell, on: &[Side]) -> Self {
+        let on = wire.on.map_or_else(|| on.to_vec(), |list| list.0);
         let (places, operand) = wire.operand.map_or((None, None), |operand| (operand.place, operand.path));
         Self {
             program: wire.program.map(|list| list.0),
@@ -234,23 +245,33 @@ impl Shell {
             path: wire.path.map(|list| list.0),
             reads: wire.reads.map(|list| list.0),
             input: wire.input.map(|list| list.0),
+            output: wire.output.map(|list| list.0),
             pipes_into: wire.pipes_into.map(|list| list.0),
             via: wire.via.map(|list| list.0),
             acts: wire.acts.map(|list| list.0),
-            on: sides(wire.on),
+            text: patterns(wire.text),
+            env: wire.env.map(|list| list.0),
+            not: exceptions(wire.not, &on, Self::on),
+            on,
         }
     }
 }
 
 impl Effect {
     fn new(wire: wire::Effect) -> Self {
+        Self::on(wire, &[Side::Here])
+    }
+
+    fn on(wire: wire::Effect, on: &[Side]) -> Self {
+        let on = wire.on.map_or_else(|| on.to_vec(), |list| list.0);
         Self {
             does: wire.does.map(|list| list.0).unwrap_or_default(),
             path: wire.path.map(|list| list.0),
             places: wire.place.map(|list| list.0).unwrap_or_default(),
             recursive: wire.recursive,
             by: wire.by.map(|list| list.0),
-            on: sides(wire.on),
+            not: exceptions(wire.not, &on, Self::on),
+            on,
         }
     }
 }
@@ -275,16 +296,17 @@ impl Package {
 
 impl Regexes {
     fn new(wire: wire::Regexes) -> Self {
-        let list = |list: Option<wire::Many<wire::Pattern>>| {
-            list.map(|list| list.0.into_iter().map(|pattern| pattern.0).collect()).unwrap_or_default()
-        };
         Self {
-            command: list(wire.command),
-            path: list(wire.path),
-            url: list(wire.url),
-            content: list(wire.content),
-            prompt: list(wire.prompt),
-            args: list(wire.args),
+            command: patterns(wire.command),
+            path: patterns(wire.path),
+            url: patterns(wire.url),
+            content: patterns(wire.content),
+            prompt: patterns(wire.prompt),
+            args: patterns(wire.args),
         }
     }
+}
+
+fn patterns(list: Option<wire::Many<wire::Pattern>>) -> Vec<Regex> {
+    list.map(|list| list.0.into_iter().map(|pattern| pattern.0).collect()).unwrap_or_default()
 }

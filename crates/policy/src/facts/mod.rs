@@ -100,16 +100,13 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     effects.extend(read.effects);
     let added = patches.into_iter().map(|file| file.added).chain(read.contents);
     let packages = read.commands.iter().flat_map(package::packages).collect();
+    let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
+    let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();
     Facts {
         commands: read.commands,
         paths,
         effects,
-        urls: tool
-            .urls()
-            .into_iter()
-            .chain(read.connects.iter().map(String::as_str))
-            .filter_map(url)
-            .collect(),
+        urls,
         packages,
         contents: added.filter(|added| !added.is_empty()).collect(),
         unparsed: read.unparsed,

@@ -4,6 +4,7 @@
 //!
 //! A program without a row does nothing that is known; what is redirected counts all the same.
 
+use crate::facts::Word;
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
 use super::archive::{gzip, seven_zip, tar, unzip, zip};
 use super::disk::{cryptsetup, dd, diskutil, nvme, wipefs};
@@ -341,6 +342,11 @@ pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch>
             let sources = given.operands.len().saturating_sub(targets);
             touches.extend(each(does, 0).take(sources).map(|touch| touch.deep(given.deep)));
             touches.extend(each(Write, sources).filter(|_| sources > 0));
+            // The target may be a directory, and then it is this that is written.
+            if let Some(target) = given.operands.get(sources).filter(|_| sources > 0) {
+                let into = given.operands.iter().take(sources).filter_map(|source| within(target, source));
+                touches.extend(into.map(|word| Touch::new(Write, &word)));
+            }
             // `ln -s x` and `cp x` without a target.
             if sources == 0 {
                 touches.extend(each(does, 0));
@@ -353,4 +359,19 @@ pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch>
         What::Own(own) => touches.extend(own(&given)),
     }
     touches
+}
+
+/// `DIRECTORY/NAME`, where the name is the last part of what is copied there.
+fn within(directory: &Word, source: &Word) -> Option<Word> {
+    let name = |text: &str| text.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+    let join = |directory: &str, name: String| format!("{}/{name}", directory.trim_end_matches('/'));
+    let (text, shape) = (name(&source.text)?, name(&source.shape)?);
+    let plain = !matches!(text.as_str(), "" | "." | "..");
+    plain.then(|| Word {
+        text: join(&directory.text, text),
+        shape: join(&directory.shape, shape),
+        dynamic: directory.dynamic || source.dynamic,
+        pattern: directory.pattern || source.pattern,
+        ..directory.clone()
+    })
 }

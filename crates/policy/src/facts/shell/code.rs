@@ -52,14 +52,7 @@ impl Reader {
             Act::RunsFetched => self.feed(own.as_slice(), ""),
             Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
             Act::RunsUnknown => self.pass_over("it runs code that cannot be read", code),
-            Act::ReverseShell => {
-                let command = own.and_then(|own| self.commands.get_mut(own));
-                if let Some(command) = command
-                    && !command.acts.contains(&"reverse-shell")
-                {
-                    command.acts.push("reverse-shell");
-                }
-            }
+            Act::ReverseShell => self.mark(own, "reverse-shell"),
         }
     }
 

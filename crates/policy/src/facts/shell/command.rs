@@ -52,12 +52,18 @@ pub struct ShellCommand {
     /// The machine it runs on, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// What it is known to do beyond what its words say: `reverse-shell`.
+    /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
+    /// Variables it is started with, as `NAME=value`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
     /// Texts it is known to print.
     #[serde(skip)]
     pub(super) said: Vec<Arc<str>>,
+    /// Texts it is known to get on its standard input.
+    #[serde(skip)]
+    pub(crate) given: Vec<Arc<str>>,
 }
 
 impl ShellCommand {

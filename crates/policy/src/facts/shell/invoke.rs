@@ -82,6 +82,7 @@ impl Reader {
         command.on = scope.place.on;
         command.host.clone_from(&scope.place.host);
         command.said = said(&program, rest, scope);
+        command.given.clone_from(&scope.stdin.texts);
         if self.push(command, io) {
             if program.is_empty() {
                 self.pass_over("the program is only known when it runs", &joined(words));
@@ -102,10 +103,13 @@ impl Reader {
             return self.interpret(kind, program, words, scope);
         }
         self.feed(&scope.stdin.from.clone(), program);
-        let given: Vec<usize> =
-            words.iter().filter(|word| word.process).flat_map(|word| word.from.clone()).collect();
+        // What `<(…)` and `$(…)` print is given to it as well.
+        let given: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
         self.feed(&given, program);
         if let Some(body) = scope.function(program) {
+            if multiplies(program, &body) {
+                self.mark(self.commands.len().checked_sub(1), "fork-bomb");
+            }
             let mut inner = scope.call(program, words);
             self.called.insert(Arc::clone(&body));
             self.text(&body, &mut inner);
@@ -154,11 +158,14 @@ impl Reader {
             self.feed(&scope.stdin.from.clone(), "sh");
             return self.crontab(scope);
         }
+        let first = self.commands.len();
+        let mut pairs = Vec::new();
         if matches!(program, "env" | "sudo" | "cross-env") {
             for (at, word) in words.iter().enumerate().take(words.len().saturating_sub(wrapped.inner.len())) {
                 let Some((name, _)) = word.text.split_once('=') else { continue };
                 let value = words.get(at).map(|word| word.tail(name.len() + 1)).unwrap_or_default();
                 self.hooked(name, &value, scope);
+                pairs.push(word.text.clone());
             }
         }
         if wrapped.shell {
@@ -186,6 +193,25 @@ impl Reader {
             && let Some(text) = split_string(words)
         {
             self.text(&text, &mut through);
+        }
+        self.started_with(first, &pairs);
+    }
+
+    /// The commands since `first` are started with these variables.
+    pub(super) fn started_with(&mut self, first: usize, pairs: &[String]) {
+        if !pairs.is_empty() {
+            for command in self.commands.iter_mut().skip(first) {
+                command.env.extend_from_slice(pairs);
+            }
+        }
+    }
+
+    /// A command is known to do something beyond what its words say.
+    pub(super) fn mark(&mut self, command: Option<usize>, act: &'static str) {
+        if let Some(command) = command.and_then(|at| self.commands.get_mut(at))
+            && !command.acts.contains(&act)
+        {
+            command.acts.push(act);
         }
     }
 
@@ -237,6 +263,14 @@ impl Reader {
             vec![[inner, &inputs].concat()]
         }
     }
+}
+
+/// Whether a function starts itself more than once, or in the background: then there is no end of it.
+fn multiplies(name: &str, body: &str) -> bool {
+    let word = |c: char| !c.is_whitespace() && !"|&;(){}<>`\"'$".contains(c);
+    let times = body.split(|c| !word(c)).filter(|part| *part == name).count();
+    let background = body.replace("&&", "").replace(">&", "").replace("&>", "").contains('&');
+    times > 1 && body.contains(['|', '&']) || times == 1 && background
 }
 
 /// The texts a command is known to print, or to pass on.

@@ -37,6 +37,11 @@ impl Unread {
         Self { why, text: bare, words, shell, whole: false }
     }
 
+    /// The text, without the quotes and backslashes that words are hidden behind.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The words it mentions: letters, digits, `_`, `-` and `.`.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|word| word.trim_matches('-'))

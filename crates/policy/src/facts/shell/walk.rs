@@ -20,6 +20,7 @@ impl Reader {
         if !self.spend(1) || !self.enter() {
             return;
         }
+        let mut endless = None;
         match node.kind() {
             "command" => self.command(node, src, Redirections::default(), Vec::new(), scope),
             "list" => self.chain(node, &[], src, scope),
@@ -38,12 +39,16 @@ impl Reader {
             "for_statement" => self.each(node, src, scope),
             "if_statement" | "case_statement" => self.branches(node, src, scope),
             "while_statement" | "c_style_for_statement" => {
+                if starts_without_end(node, src) {
+                    endless = Some(self.commands.len());
+                }
                 self.rounds(scope, |reader, scope| reader.branches(node, src, scope));
             }
             "function_definition" => self.define(node, src, scope),
             "comment" | "word" | "raw_string" | "heredoc_start" | "heredoc_end" => {}
             _ => self.walk_children(node, src, scope),
         }
+        self.mark(endless, "fork-bomb");
         self.leave();
     }
 
@@ -122,6 +127,7 @@ impl Reader {
         let outer = scope.stdin.clone();
         let mut words = Vec::new();
         let (mut outputs, mut sinks) = (Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         let start = self.commands.len();
         let mut at = None;
         for child in named_children(node) {
@@ -147,6 +153,7 @@ impl Reader {
                     self.assign(child, src, scope);
                 }
                 "variable_assignment" => {
+                    pairs.push(unquoted(slice(child, src)));
                     let mut environment = scope.clone();
                     self.assign(child, src, &mut environment);
                 }
@@ -165,6 +172,7 @@ impl Reader {
             self.bare(&io, &[], scope);
         } else {
             self.run(&words, &io, scope);
+            self.started_with(start, &pairs);
         }
         if !sinks.is_empty() {
             let mut written = scope.stdin.clone();
@@ -251,4 +259,27 @@ impl Reader {
         self.defined.push((Arc::clone(&body), scope.clone()));
         scope.define(slice(name, src), body);
     }
+}
+
+/// `NAME='value'` without its quotes, as far as one can see.
+fn unquoted(pair: &str) -> String {
+    pair.chars().filter(|c| !matches!(c, '\'' | '"')).collect()
+}
+
+/// Whether a loop without an end starts something in the background in each round, and waits for
+/// none of it.
+fn starts_without_end(node: Node<'_>, src: &str) -> bool {
+    let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
+    let endless = condition.is_none_or(|text| matches!(text.trim(), "true" | ":" | "1" | "[ 1 ]" | "((1))"));
+    let Some(body) = node.child_by_field_name("body").filter(|_| endless) else { return false };
+    let children: Vec<_> = body.children(&mut body.walk()).collect();
+    let background = children.iter().any(|child| child.kind() == "&");
+    let pauses = |child: &Node<'_>| {
+        let text = slice(*child, src).trim_start();
+        ["wait", "sleep", "read ", "inotifywait"].iter().any(|word| text.starts_with(word))
+    };
+    let paused = children.windows(2).any(|pair| {
+        matches!(pair, [first, next] if pauses(first) && next.kind() != "&")
+    });
+    background && !paused
 }

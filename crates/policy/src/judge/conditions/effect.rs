@@ -63,6 +63,9 @@ impl Wanted {
             })?;
             by_glob = tell.say(|| format!(" (`{glob}`)"));
         }
+        if self.not.iter().any(|inner| inner.check(effect, sense.other(), Tell::Nothing).is_ok()) {
+            return Err((4, tell.say(|| format!("an exception holds for {}", what()))));
+        }
         Ok(tell.say(|| {
             format!("`{}` {}{by_glob}", effect.by, doing(effect.does) + " `" + &effect.path.text + "`")
         }))

@@ -72,7 +72,10 @@ impl Shell {
             found = Some(format!("`{}`", word?));
         }
         // What a command does beyond its words is not in the words.
-        if self.acts.is_some() {
+        if self.acts.is_some() || self.env.is_some() {
+            return None;
+        }
+        if !self.text.is_empty() && !self.text.iter().any(|pattern| pattern.is_match(text.text())) {
             return None;
         }
         for names in [&self.via, &self.first].into_iter().flatten() {
@@ -85,7 +88,7 @@ impl Shell {
         for wanted in &self.words {
             text.words().find(|word| wanted.matches(word))?;
         }
-        for paths in [&self.operand, &self.path, &self.reads, &self.input].into_iter().flatten() {
+        for paths in [&self.operand, &self.path, &self.reads, &self.input, &self.output].into_iter().flatten() {
             let glob = paths.mentioned(|part| text.contains(part))?;
             found = Some(format!("`{glob}`"));
         }

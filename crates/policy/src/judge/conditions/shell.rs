@@ -95,6 +95,18 @@ impl Shell {
         {
             return Err((1, tell.say(|| format!("`{name}` does nothing of {}", acts.list()))));
         }
+        if !self.text.is_empty() {
+            let known = command.words.iter().map(|word| word.text.as_str());
+            let mut texts = known.chain(command.given.iter().map(AsRef::as_ref));
+            if !texts.any(|text| self.text.iter().any(|pattern| pattern.is_match(text))) {
+                return Err((1, tell.say(|| format!("`{name}` is given no such text"))));
+            }
+        }
+        if let Some(env) = &self.env
+            && !command.env.iter().any(|pair| env.matches(pair))
+        {
+            return Err((1, tell.say(|| format!("`{name}` is started with none of {}", env.list()))));
+        }
         if let Some(first) = &self.first {
             let word = command.operands.first().filter(|word| !word.dynamic);
             if !word.is_some_and(|word| first.matches(&word.text)) {
@@ -150,6 +162,12 @@ impl Shell {
             })?;
             found = format!("`{name}` with input {path}");
         }
+        if let Some(paths) = &self.output {
+            let path = sense.path(paths, command.outputs.iter()).ok_or_else(|| {
+                (3, tell.say(|| format!("the output of `{name}` goes into none of {}", paths.list())))
+            })?;
+            found = format!("`{name}` with output {path}");
+        }
         if let Some(programs) = &self.pipes_into {
             let target =
                 sense.pick(command.feeds.iter(), |program| programs.matches(program)).ok_or_else(|| {
@@ -157,6 +175,11 @@ impl Shell {
                 })?;
             let what = if found.is_empty() { format!("`{name}`") } else { found };
             found = format!("{what} into `{target}`");
+        }
+        for inner in &self.not {
+            if inner.check(command, sense.other(), Tell::Nothing).is_ok_and(|held| held.sure || sense == Sense::Vouches) {
+                return Err((5, tell.say(|| format!("an exception holds for `{name}`"))));
+            }
         }
         let why = if found.is_empty() { format!("`{name}`") } else { found };
         // Who vouches for a command vouches for all of its options.

@@ -105,6 +105,9 @@ pub(crate) struct Shell {
     /// Some file redirected into the command matches. Globs as in `path` above.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) input: Option<PathList>,
+    /// Some file the command's output is redirected into matches. Globs as in `path` above.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
+    pub(crate) output: Option<PathList>,
     /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or
     /// `$(…)`; an interpreter counts only when it would run what it gets as a script. An empty name
     /// stands for a program that is only known when it runs.
@@ -116,8 +119,17 @@ pub(crate) struct Shell {
     /// What it is known to do beyond what its words say, such as `reverse-shell`. Globs.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) acts: Option<NameList>,
+    /// Regular expressions: any of them fits one of its words, or a text that it is known to get on its
+    /// standard input (SQL for `psql`, for one).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
+    pub(crate) text: Option<Many<Pattern>>,
+    /// Globs on `NAME=value`: some variable it is started with, in front of it or by `env`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
+    pub(crate) env: Option<NameList>,
     /// Where it runs: any of these. Default: `here`.
     pub(crate) on: Option<Many<Side>>,
+    /// The same command satisfies none of these: `{ option: [n, dry-run] }`.
+    pub(crate) not: Option<Many<Shell>>,
 }
 
 /// Conditions on one operand of a command.
@@ -152,6 +164,8 @@ pub(crate) struct Effect {
     pub(crate) by: Option<NameList>,
     /// Where it is done: any of these. Default: `here`.
     pub(crate) on: Option<Many<Side>>,
+    /// The same effect satisfies none of these.
+    pub(crate) not: Option<Many<Effect>>,
 }
 
 /// Conditions on one address.
@@ -241,7 +255,7 @@ trait Told {
 
 impl Told for Effect {
     fn says_nothing(&self) -> bool {
-        let Self { does, path, place, recursive, by, on } = self;
+        let Self { does, path, place, recursive, by, on, not: _ } = self;
         does.is_none()
             && path.is_none()
             && place.is_none()
