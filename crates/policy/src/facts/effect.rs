@@ -81,7 +81,12 @@ fn here() -> Word {
 
 /// A word seen from a directory that an option names.
 fn within(directory: Option<&Word>, word: &Word) -> Word {
+    /// No system has longer ones; many words seen from a very long one would not fit in memory.
+    const LONGEST: usize = 1024;
     let Some(directory) = directory.filter(|_| !word.shape.starts_with('/')) else { return word.clone() };
+    if directory.shape.len() > LONGEST {
+        return Word { text: word.text.clone(), shape: "*".to_owned(), dynamic: true, ..Word::default() };
+    }
     Word {
         text: format!("{}/{}", directory.text, word.text),
         shape: format!("{}/{}", directory.shape, word.shape),

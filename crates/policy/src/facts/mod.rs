@@ -12,7 +12,7 @@ mod shell;
 mod url;
 
 use serde::Serialize;
-use tenterhook_event::{Event, Mcp};
+use tenterhook_event::{Command, Event, Mcp, ToolClass};
 
 pub use effect::{Does, Effect, Side};
 pub use package::{From as PackageFrom, PackageFact};
@@ -81,7 +81,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let user = around.user.or(event.agent.user.as_deref()).map(str::to_owned);
     let groups = around.groups.iter().map(|group| (*group).to_owned()).collect();
     let who = Facts { user, groups, ..Facts::default() };
-    let Some(tool) = &event.tool else { return who };
+    let Some(tool) = &event.tool else { return Facts { secrets: secrets(event, &[]), ..who } };
     let cwd = event.cwd.as_deref().or(event.project.as_deref());
     let ground = Ground::new(around.home, event.project.as_deref().or(cwd));
     let named = tool.paths().into_iter();
@@ -99,6 +99,9 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let read = shell::read(tool, &ground, cwd);
     effects.extend(read.effects);
     let added = patches.into_iter().map(|file| file.added).chain(read.contents);
+    let contents: Vec<_> = added.filter(|added| !added.is_empty()).collect();
+    let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
+    let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();
     let packages = read.commands.iter().flat_map(package::packages).collect();
     let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
     let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();
@@ -108,12 +111,51 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
         effects,
         urls,
         packages,
-        contents: added.filter(|added| !added.is_empty()).collect(),
+        secrets: secrets(event, &contents),
+        contents,
         unparsed: read.unparsed,
         unread: read.unread,
         mcp: tool.mcp.clone(),
         ..who
     }
+}
+
+/// The kinds of secrets in what a call writes, runs, sends or says; each once.
+fn secrets(event: &Event, patched: &[String]) -> Vec<SecretFact> {
+    let mut found: Vec<SecretFact> = Vec::new();
+    let mut look = |within: &'static str, text: &str| {
+        for secret in crate::secret::secrets(text) {
+            let fact = SecretFact { kind: secret.kind, within };
+            if !found.contains(&fact) {
+                found.push(fact);
+            }
+        }
+    };
+    let detail = &event.detail;
+    if let Some(text) = &detail.prompt {
+        look("prompt", text);
+    }
+    if let Some(output) = &detail.tool_output {
+        match output.as_str() {
+            Some(text) => look("output", text),
+            None => look("output", &output.to_string()),
+        }
+    }
+    let Some(tool) = &event.tool else { return found };
+    for command in tool.commands() {
+        match command {
+            Command::Text(text) => look("command", text),
+            Command::Argv(words) => words.iter().for_each(|word| look("command", word)),
+        }
+    }
+    let contents = tool.contents();
+    for text in contents.iter().copied().chain(patched.iter().map(String::as_str)) {
+        look("content", text);
+    }
+    if matches!(tool.class, ToolClass::Mcp | ToolClass::Other | ToolClass::Fetch | ToolClass::Agent) {
+        look("args", &tool.args.to_string());
+    }
+    found
 }
 
 /// What a patch does to one of its files.

@@ -66,7 +66,7 @@ fn told(words: &[Word]) -> Tar {
         let text = word.text.as_str();
         let at_first = std::mem::take(&mut first);
         if text.starts_with("--") {
-            let (name, value) = text.split_once('=').map_or((text, None), |(name, _)| (name, Some(())));
+            let (name, attached) = text.split_once('=').map_or((text, false), |(name, _)| (name, true));
             match name {
                 "--create" => told.mode = 'c',
                 "--extract" | "--get" => told.mode = 'x',
@@ -76,13 +76,12 @@ fn told(words: &[Word]) -> Tar {
                 _ => {}
             }
             if let Some((_, letter)) = TAR_NAMES.iter().find(|(known, _)| *known == name) {
-                let value = match value {
-                    Some(()) => Some(word.tail(name.len() + 1)),
-                    None => {
-                        let next = rest.first().cloned();
-                        rest = rest.get(1..).unwrap_or_default();
-                        next
-                    }
+                let value = if attached {
+                    Some(word.tail(name.len() + 1))
+                } else {
+                    let next = rest.first().cloned();
+                    rest = rest.get(1..).unwrap_or_default();
+                    next
                 };
                 told.take(letter.chars().next().unwrap_or('-'), value);
             }

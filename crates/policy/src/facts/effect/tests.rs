@@ -3,6 +3,7 @@
 //! Lines and what they do to files, in short: `delete! ~/x` deletes `~/x` and all below it.
 //! Paths in the project stand alone, others from home or root; `?` marks what is not known.
 
+mod hostile;
 mod programs;
 mod sides;
 
@@ -31,8 +32,7 @@ fn short(effect: &Effect) -> String {
     let path = &effect.path;
     let name = match (&path.in_project, &path.in_home, &path.resolved) {
         (Some(inside), _, _) if inside.is_empty() => ".",
-        (Some(inside), _, _) => inside,
-        (None, Some(inside), Some(_)) => inside,
+        (Some(inside), _, _) | (None, Some(inside), Some(_)) => inside,
         (None, _, Some(whole)) => whole,
         (None, _, None) => &path.text,
     };

@@ -13,13 +13,11 @@ const SEARCHERS: &[&str] = &["Grep", "grep", "search_file_content", "grep_search
 /// What a tool does to these paths.
 pub(crate) fn by_tool(tool: &ToolCall, paths: &[PathFact]) -> Vec<Effect> {
     let (does, recursive) = match tool.class {
-        ToolClass::Read => (Does::Read, false),
-        ToolClass::Write => (Does::Write, false),
         // An editor with verbs, one of which only looks.
         ToolClass::Edit if tool.args.get("command").is_some_and(|verb| verb == "view") => (Does::Read, false),
-        ToolClass::Edit => (Does::Write, false),
+        ToolClass::Write | ToolClass::Edit => (Does::Write, false),
         ToolClass::Search if SEARCHERS.contains(&tool.name.as_str()) => (Does::Read, true),
-        ToolClass::Fetch => (Does::Read, false),
+        ToolClass::Read | ToolClass::Fetch => (Does::Read, false),
         ToolClass::Mcp | ToolClass::Other => guess(tool),
         ToolClass::Shell | ToolClass::Patch | ToolClass::Search | ToolClass::Agent | ToolClass::Todo => {
             return Vec::new();

@@ -98,19 +98,13 @@ fn verb(name: &str, verb: &Verb<'_>) -> Vec<Touch> {
             [] => verb.whole(Delete),
             paths => verb.each(Delete, paths, true),
         },
-        "checkout" => match &verb.paths {
-            Some(paths) => verb.each(Write, paths, true),
+        "checkout" => {
             // `git checkout .` can only be a path.
-            None => {
-                let dots: Vec<&Word> = verb
-                    .operands
-                    .iter()
-                    .copied()
-                    .filter(|word| word.text.starts_with(['.', '/', '*', ':']))
-                    .collect();
-                verb.each(Write, &dots, true)
-            }
-        },
+            let is_path = |word: &&Word| word.text.starts_with(['.', '/', '*', ':']);
+            let named = || verb.operands.iter().copied().filter(is_path).collect();
+            let paths: Vec<&Word> = verb.paths.clone().unwrap_or_else(named);
+            verb.each(Write, &paths, true)
+        }
         "restore"
             if verb.letter('S') && !verb.letter('W') || verb.long("--staged") && !verb.long("--worktree") =>
         {
@@ -142,9 +136,8 @@ fn verb(name: &str, verb: &Verb<'_>) -> Vec<Touch> {
             [.., _, to] if !to.text.contains("://") => vec![verb.touch(Write, to)],
             _ => Vec::new(),
         },
-        "add" | "hash-object" => verb.each(Read, &verb.all(), false),
-        "diff" if verb.long("--no-index") => verb.each(Read, &verb.all(), false),
-        "apply" | "am" => verb.each(Read, &verb.all(), false),
+        "diff" if !verb.long("--no-index") => Vec::new(),
+        "add" | "hash-object" | "diff" | "apply" | "am" => verb.each(Read, &verb.all(), false),
         "archive" | "format-patch" => {
             let to = verb.behind(&["-o", "--output", "--output-directory"]);
             to.map(|word| verb.touch(Write, word)).into_iter().collect()

@@ -5,8 +5,11 @@
 use super::transform::letters;
 use super::word::Word;
 
+/// What turns a text into another.
+pub(super) type Decoder = Box<dyn Fn(&str) -> String>;
+
 /// What a program turns a text into, if it is one that decodes.
-pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Box<dyn Fn(&str) -> String>> {
+pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Decoder> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     match program {
         "base64" | "gbase64" if has(&["-d", "-D", "--decode", "-di", "-id"]) => Some(Box::new(base64)),
@@ -29,7 +32,7 @@ pub(super) fn decoder(program: &str, words: &[Word]) -> Option<Box<dyn Fn(&str) 
 }
 
 /// `tr a-z n-za-m`, `tr -d x`
-fn translation(words: &[Word]) -> Option<Box<dyn Fn(&str) -> String>> {
+fn translation(words: &[Word]) -> Option<Decoder> {
     if words.iter().any(|word| word.dynamic || word.text.starts_with('[') || word.text.contains('\\')) {
         return None;
     }

@@ -15,6 +15,9 @@ use super::side::Where;
 use super::word::Word;
 use table::{FAR, Far, Host};
 
+/// Every path is looked for in every one of them.
+const MOST_MOUNTS: usize = 64;
+
 /// What is sent elsewhere.
 #[derive(Default)]
 struct Sent {
@@ -31,8 +34,8 @@ struct Sent {
 impl Reader {
     /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
     pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        let rows = FAR.iter().filter(|row| row.names.contains(&program));
-        let Some((row, rest)) = rows.filter_map(|row| Some((row, behind_verbs(row, words)?))).next() else {
+        let mut rows = FAR.iter().filter(|row| row.names.contains(&program));
+        let Some((row, rest)) = rows.find_map(|row| Some((row, behind_verbs(row, words)?))) else {
             return false;
         };
         let sent = row.sent(rest);
@@ -64,6 +67,7 @@ impl Reader {
         let mut mounts: Vec<(String, String)> = sent
             .mounts
             .iter()
+            .take(MOST_MOUNTS)
             .filter_map(|(inside, outside)| Some((resolve(None, &inside.shape)?, known(outside)?)))
             .collect();
         let goes =
@@ -110,14 +114,12 @@ fn behind_verbs<'a>(row: &Far, words: &'a [Word]) -> Option<&'a [Word]> {
 impl Far {
     /// Whether an option word takes the next word for its value.
     fn takes_value(&self, text: &str) -> bool {
-        match text.strip_prefix("--") {
-            Some(long) => !long.contains('=') && self.long_values.contains(&long),
-            None => {
-                let letters = text.trim_start_matches('-');
-                let at = letters.find(|letter| self.values.contains(letter));
-                at.is_some_and(|at| at + 1 == letters.len())
-            }
+        if let Some(long) = text.strip_prefix("--") {
+            return !long.contains('=') && self.long_values.contains(&long);
         }
+        let letters = text.trim_start_matches('-');
+        let at = letters.find(|letter| self.values.contains(letter));
+        at.is_some_and(|at| at + 1 == letters.len())
     }
 
     fn sent(&self, words: &[Word]) -> Sent {

@@ -115,7 +115,7 @@ impl Reader {
             let program = if program.is_empty() { named_inside(&text) } else { program };
             match interpreter(program) {
                 Some(Interpreter::Shell) => {
-                    self.text(&text, &mut scope.through(program).with_any_arguments())
+                    self.text(&text, &mut scope.through(program).with_any_arguments());
                 }
                 Some(Interpreter::Other) => self.other_language(program, &text, own, scope),
                 None => {}
@@ -128,8 +128,8 @@ impl Reader {
 /// The program that the first line of a script names; a shell, if it names none.
 fn named_inside(text: &str) -> &str {
     let first = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or("sh");
-    let words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
-    words.filter(|word| *word != "env" && !word.starts_with('-')).next().unwrap_or("sh")
+    let mut words = first.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")
 }
 
 /// Whether the unknown part of a text for a shell lies behind a space: not in the program's name.

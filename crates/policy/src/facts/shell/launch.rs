@@ -4,6 +4,7 @@
 
 mod table;
 
+use super::super::effect::Does;
 use super::Reader;
 use super::invoke::joined;
 use super::scope::Scope;
@@ -73,13 +74,11 @@ impl Reader {
                 _ => (first.text.as_str(), second.text.as_str()),
             };
             let key = key.to_ascii_lowercase();
-            if !key.contains('.') {
-                continue;
-            }
+            let Some((_, last)) = key.rsplit_once('.') else { continue };
             let runs = GIT_SETTINGS.contains(&key.as_str())
-                || key.starts_with("filter.") && (key.ends_with(".clean") || key.ends_with(".smudge"))
+                || key.starts_with("filter.") && matches!(last, "clean" | "smudge" | "process")
                 || key.starts_with("pager.") && value.contains(' ')
-                || key.ends_with(".textconv");
+                || last == "textconv";
             let text = match value.strip_prefix('!') {
                 Some(text) if key.starts_with("alias.") || key.contains("helper") => Some(text),
                 _ => runs.then_some(value),
@@ -105,7 +104,7 @@ impl Reader {
                     self.text(text, &mut scope.through("sed"));
                 }
                 let flags = rest.strip_prefix('s').and_then(|rest| {
-                    let mark = rest.chars().next().filter(|c| c.is_ascii_punctuation())?;
+                    let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
                     (rest.matches(mark).count() >= 3).then(|| rest.rsplit(mark).next()).flatten()
                 });
                 let runs = |flags: &str| {
@@ -147,8 +146,10 @@ impl Reader {
             | "DYLD_INSERT_LIBRARIES"
             | "PYTHONSTARTUP"
             | "GIT_ASKPASS"
-            | "SSH_ASKPASS" => {
-                self.touch(super::super::effect::Does::Run, value, name, scope);
+            | "SSH_ASKPASS"
+                if value.text.contains('/') =>
+            {
+                self.touch(Does::Run, value, name, scope);
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::expand::slice;
 use super::scope::Scope;
-use super::transform::transform;
+use super::transform::{STEPS, transform};
 use super::word::{Atom, Expansion};
 
 impl Reader {
@@ -34,6 +34,7 @@ impl Reader {
             self.walk_children(node, src, scope);
             return match value {
                 Some(value) if operator.is_empty() => value,
+                Some(_) if !self.spend(STEPS) => Expansion::unknown(text, false),
                 Some(value) => match plain(&value).and_then(|value| transform(&value, operator)) {
                     Some(made) => Expansion { from: value.from, ..Expansion::literal(&made) },
                     None => Expansion { from: value.from, ..Expansion::unknown(text, false) },

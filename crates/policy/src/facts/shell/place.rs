@@ -7,6 +7,9 @@ use super::super::path::resolve;
 /// More directories than this count as any.
 const MOST: usize = 8;
 
+/// Longer than any directory is.
+const LONGEST: usize = 4096;
+
 /// Where a script may be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Directory {
@@ -80,7 +83,9 @@ impl Directory {
     }
 
     fn bound(&mut self) {
-        if self.main.is_none() || self.others.len() + self.stayed.len() > MOST {
+        // Every relative path is written out from here.
+        let long = self.main().into_iter().chain(self.others()).any(|place| place.len() > LONGEST);
+        if long || self.main.is_none() || self.others.len() + self.stayed.len() > MOST {
             *self = Self::default();
         }
     }

@@ -10,7 +10,7 @@ use super::command::fact;
 use super::expand::{named_children, slice};
 use super::invoke::Redirections;
 use super::scope::{Scope, Stream};
-use super::word::{Expansion, Word};
+use super::word::Word;
 
 impl Reader {
     pub(super) fn redirected(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::super::effect::{self, Does, Effect, Side, Touch};
+use super::super::effect::{self, Does, Effect, Touch};
 use super::super::home_of;
 use super::super::path::{Found, PathFact};
 use super::Reader;

@@ -2,12 +2,15 @@
 
 //! `${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}` on values that are known.
 
-/// Longer values are not worked on: cutting is quadratic.
-const LONGEST: usize = 512;
+/// Longer values are not worked on, nor are longer patterns: cutting tries every place.
+const LONGEST: usize = 128;
+const LONGEST_OPERATOR: usize = 32;
+/// What one use may cost, in steps.
+pub(super) const STEPS: usize = 256;
 
 /// What an operator makes of a value; `None` when it is not one of those known here.
 pub(super) fn transform(value: &str, operator: &str) -> Option<String> {
-    if value.len() > LONGEST || operator.len() > LONGEST || operator.contains(['$', '`']) {
+    if value.len() > LONGEST || operator.len() > LONGEST_OPERATOR || operator.contains(['$', '`']) {
         return None;
     }
     if let Some(pattern) = operator.strip_prefix("##") {
@@ -49,7 +52,6 @@ pub(super) fn transform(value: &str, operator: &str) -> Option<String> {
         ",," | "@L" => Some(value.to_lowercase()),
         "^" => letters.next().map(|first| first.to_uppercase().chain(letters).collect()),
         "," => letters.next().map(|first| first.to_lowercase().chain(letters).collect()),
-        "@Q" | "@E" | "@P" => None,
         _ => None,
     }
 }
@@ -98,7 +100,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 
 /// The letters of a set of `tr`: `a-z`, `A-Za-z`.
 pub(super) fn letters(set: &str) -> Vec<char> {
-    const MOST: usize = 1024;
+    const MOST: usize = 128;
     let all: Vec<char> = set.chars().collect();
     let mut out = Vec::new();
     let mut rest = all.as_slice();
