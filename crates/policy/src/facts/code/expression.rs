@@ -121,8 +121,8 @@ impl Reader {
         if token.kind == Token::Word {
             return match (token.text, language) {
                 ("if", Python) => Some(Between::Condition),
-                ("or" | "xor", Python | Perl | Ruby | Php | Lua) => Some(Between::Choice),
-                ("and", Python | Perl | Ruby | Php | Lua) => Some(Between::Second),
+                ("or", Python | Lua) => Some(Between::Choice),
+                ("and", Python | Lua) => Some(Between::Second),
                 ("in" | "is", Python) | ("eq" | "ne" | "lt" | "gt" | "le" | "ge" | "x" | "cmp", Perl) => {
                     Some(Between::Other)
                 }

@@ -112,10 +112,7 @@ impl Reader {
             Token::Sign => match token.text {
                 "(" => self.group(code),
                 "[" => self.array(code),
-                "{" => {
-                    let args = self.bracket(code);
-                    map(args)
-                }
+                "{" => self.braces(code),
                 ":" if self.language == Language::Ruby && code.word_ahead(1).is_some() => {
                     let name = code.word_ahead(1).unwrap_or_default();
                     code.at += 2;
@@ -274,6 +271,9 @@ impl Reader {
                     value = self.index(code, value);
                 }
                 (Token::Sign, "{") if self.language == Language::Ruby && code.sign_ahead(1, "|") => {
+                    if value.kind == Kind::List {
+                        self.element = Some(value.element());
+                    }
                     let args = self.bracket(code);
                     let last = args.items.into_iter().next_back().unwrap_or_default();
                     value = if value.kind == Kind::Member && value.shape == "map" {
@@ -283,8 +283,8 @@ impl Reader {
                     };
                 }
                 (Token::Sign, "{") if self.language == Language::Lua && value.kind == Kind::Name => {
-                    let args = self.bracket(code);
-                    value = self.call(value, Args::of(vec![map(args)]));
+                    let table = self.braces(code);
+                    value = self.call(value, Args::of(vec![table]));
                 }
                 (Token::Text, _)
                     if self.language == Language::Lua && matches!(value.kind, Kind::Name | Kind::Member) =>
@@ -306,7 +306,31 @@ impl Reader {
             }
             target = None;
         }
+        // `Dir.glob("*") do |f|`
+        if self.language == Language::Ruby && value.kind == Kind::List && code.is_word("do") {
+            self.element = Some(value.element());
+        }
+        // `unlink for …`
+        let alone =
+            code.peek().is_none_or(|token| matches!(token.text, ";" | "}" | "for" | "foreach" | "if"));
+        if alone
+            && self.language == Language::Perl
+            && matches!(value.shape.as_str(), "unlink" | "rmdir")
+            && value.kind == Kind::Name
+        {
+            value = self.call(value, Args::default());
+        }
         (value, target)
+    }
+
+    /// What stands between braces: a map, a block, or a list.
+    fn braces(&mut self, code: &mut Code<'_>) -> Value {
+        let args = self.bracket(code);
+        if self.language == Language::Lua && args.named.is_empty() {
+            Value::list(args.items)
+        } else {
+            map(args)
+        }
     }
 
     /// A template with a tag: a command for those that run it.
@@ -335,26 +359,26 @@ impl Reader {
         let starts = match next.kind {
             Token::Text | Token::Run | Token::Words | Token::Glob => true,
             Token::Number => self.language != Language::Php,
-            Token::Word => !matches!(
-                next.text,
-                "if" | "unless"
-                    | "for"
-                    | "foreach"
-                    | "or"
-                    | "and"
-                    | "do"
-                    | "while"
-                    | "until"
-                    | "then"
-                    | "end"
-                    | "rescue"
-                    | "eq"
-                    | "ne"
-                    | "x"
-                    | "in"
-                    | "as"
-                    | "not"
-            ),
+            Token::Word => {
+                let ends = matches!(
+                    next.text,
+                    "if" | "unless"
+                        | "for"
+                        | "foreach"
+                        | "or"
+                        | "and"
+                        | "do"
+                        | "while"
+                        | "until"
+                        | "then"
+                        | "end"
+                        | "rescue"
+                        | "in"
+                        | "as"
+                        | "not"
+                );
+                !ends && !(self.language == Language::Perl && matches!(next.text, "eq" | "ne" | "x"))
+            }
             Token::Sign => {
                 matches!(next.text, "\\" | "*") && next.space
                     || matches!(next.text, ":") && self.language == Language::Ruby && next.space
@@ -417,6 +441,18 @@ impl Reader {
                 pure::constant(self.language, &full).unwrap_or_else(|| named(full))
             }
             Kind::Map => value.key(name).cloned().unwrap_or_default(),
+            // Only the last member of a chain means anything.
+            Kind::Member => {
+                let held = value.items.into_iter().next().map(|inner| inner.items).unwrap_or_default();
+                let receiver = Value { items: held, ..Value::from(value.from) };
+                Value {
+                    kind: Kind::Member,
+                    shape: name.to_owned(),
+                    from: receiver.from,
+                    items: vec![receiver],
+                    ..Value::default()
+                }
+            }
             _ => Value {
                 kind: Kind::Member,
                 shape: name.to_owned(),

@@ -47,6 +47,8 @@ enum Makes {
     Input,
     /// A list: every argument.
     List,
+    /// The second argument and the first: a host and its port.
+    Pair,
     /// The first, joined by the second; or the other way round.
     Implode,
     /// `printf` to a text.
@@ -162,8 +164,11 @@ const PERL: &[Row] = &[
     ("dirname", Makes::Dirname),
     ("getcwd", Makes::Here),
     ("glob", Makes::Glob),
+    ("inet_aton", Makes::Same),
     ("join", Makes::Implode),
+    ("pack_sockaddr_in", Makes::Pair),
     ("reverse", Makes::Reverse),
+    ("sockaddr_in", Makes::Pair),
     ("sprintf", Makes::Format),
     ("tempdir", Makes::InTemp),
     ("tempfile", Makes::InTemp),
@@ -228,6 +233,7 @@ const PHP: &[Row] = &[
 ];
 
 const LUA: &[Row] = &[
+    ("assert", Makes::Same),
     ("io.read", Makes::Input),
     ("io.stdin.read", Makes::Input),
     ("ipairs", Makes::Same),
@@ -381,6 +387,7 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
         Makes::Reverse => join_texts(&args.items, "").map(&|text| Some(text.chars().rev().collect())),
         Makes::Input => Value::from(From::Input),
         Makes::List => Value::list(args.items.iter().chain(&args.named).cloned().collect()),
+        Makes::Pair => Value::list(vec![args.get(1), first()]),
         Makes::Implode => match (first(), args.items.get(1)) {
             (list, separator) if list.kind == Kind::List => {
                 join_texts(&list.items, separator.and_then(Value::whole).unwrap_or_default())

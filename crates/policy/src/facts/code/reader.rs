@@ -14,6 +14,8 @@ const ACTS: usize = 200;
 pub(super) const DEPTH: usize = 48;
 /// So often code inside code is read.
 const LEVELS: usize = 4;
+/// Values deeper than this are not kept.
+const DEEPEST: usize = 12;
 /// Names longer than this are nobody's.
 pub(super) const LONGEST_NAME: usize = 160;
 
@@ -129,6 +131,7 @@ impl Reader {
 
     pub(super) fn set(&mut self, name: &str, value: Value) {
         // A name stands for itself until it is given a value.
+        let value = if value.depth() > DEEPEST { Value::from(value.from) } else { value };
         if name.len() <= LONGEST_NAME && !(value.kind == super::value::Kind::Name && value.shape == name) {
             self.variables.insert(name.to_owned(), value);
         }

@@ -245,6 +245,11 @@ impl Value {
         }
     }
 
+    /// How many values lie inside each other.
+    pub(super) fn depth(&self) -> usize {
+        self.items.iter().map(|item| 1 + item.depth()).max().unwrap_or(0)
+    }
+
     /// How much there is to copy.
     pub(super) fn weight(&self) -> usize {
         8 + self.shape.len() + self.items.iter().map(Self::weight).sum::<usize>()

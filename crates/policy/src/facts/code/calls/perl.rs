@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     row("chdir", &[Chdir(0)]),
     row("chmod", &[All(Permit, 1)]),
     row("chown", &[All(Permit, 2)]),
-    gives("connect", &[Socket(0)], Fetched),
+    gives("connect", &[Socket(1)], Fetched),
     row("copy", &[Touch(Read, 0), Touch(Write, 1)]),
     row("cp", &[Touch(Read, 0), Touch(Write, 1)]),
     row("do", &[Touch(Run, 0)]),

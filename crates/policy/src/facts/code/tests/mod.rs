@@ -4,8 +4,14 @@
 //!
 //! `?` behind an argument: not all of it is known. `#`: it is a pattern. `!` behind a deed: everything below, too.
 
+mod awk;
+mod hostile;
 mod javascript;
+mod lua;
+mod perl;
+mod php;
 mod python;
+mod ruby;
 
 use super::{Act, Argument, Language, read};
 

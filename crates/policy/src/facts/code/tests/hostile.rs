@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Texts that nobody wrote: cut off, repeated, random, deep. None may panic, all are read in linear time.
+
+use std::time::Instant;
+
+use super::super::Language::{self, Awk, JavaScript, Lua, Perl, Php, Python, Ruby};
+use super::read;
+
+const ALL: [Language; 7] = [Python, JavaScript, Perl, Ruby, Php, Lua, Awk];
+
+const SEEDS: &[&str] = &[
+    "import os\nfor r, d, f in os.walk('/'):\n  [os.remove(os.path.join(r, n)) for n in f if n]\nexec(f'{x!r:>{w}}' \"\"\"a\"\"\")",
+    "const {a: b} = require('fs'); x => `a${`b${c}`}`; /[/]\\//.test(a) ? {b: 1} : [...c]; for (const f of g) { h(f) }",
+    "unlink $_ for <~/*>; my ($a, $b) = @_; print <<A, <<'B';\nx $y @{z}\nA\nq\nB\ns{a}{b}; qw(a b); open(F, \">$x\");",
+    "Dir['*'].each do |f| system \"rm #{f}\" end; %w[a b]; <<~E\n  x #{y}\nE\nputs :a ? 1 : {b: 2, :c => 3}",
+    "<?php foreach (glob('*') as $k => $f) { unlink(\"{$f}/$k[0]\"); } $x = <<<E\n$y\nE; `ls`; ?> x",
+    "--[==[ x ]==] local a = [[b]] .. 'c\\z  d' for _, f in ipairs{1} do os.remove(f) end",
+    "BEGIN { while ((\"ls\" | getline x) > 0) print x > \"y\" } /a\\/b/ { print | \"sh\" }",
+    "ü\u{1F600}é'\\",
+    "\\",
+    "%",
+    "<<",
+    "<<<",
+    "$",
+    "@{",
+    "#{",
+    "f'{",
+    "`${",
+    "s{",
+    "qw",
+    "[==",
+    "(cwd)",
+];
+
+/// A small generator: the same numbers every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % 1_000_003).unwrap() % below.max(1)
+    }
+}
+
+#[test]
+fn texts_that_are_cut_off_anywhere() {
+    for seed in SEEDS {
+        for (at, _) in seed.char_indices() {
+            for language in ALL {
+                read(language, &seed[..at]);
+                read(language, &seed[at..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_texts() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let letters: Vec<char> = "abefqxsm{}[]()<>'\"`$@#%&|\\/=-+*.,:;!?~ \n\t01é_".chars().collect();
+    for round in 0..3000 {
+        let mut text = String::new();
+        for _ in 0..random.next(40) {
+            if random.next(4) == 0 {
+                let seed: Vec<char> = SEEDS[random.next(SEEDS.len())].chars().collect();
+                let from = random.next(seed.len());
+                text.extend(seed.iter().skip(from).take(random.next(20)));
+            } else {
+                text.push(letters[random.next(letters.len())]);
+            }
+        }
+        read(ALL[round % ALL.len()], &text);
+    }
+}
+
+#[test]
+fn long_texts_take_time_in_proportion() {
+    let pieces = [
+        "(",
+        "[",
+        "{",
+        "a(",
+        "a.",
+        "a[",
+        "'",
+        "\"",
+        "`",
+        "<<A ",
+        "<",
+        "/",
+        "f'{",
+        "`${",
+        "\"$x{",
+        "#{",
+        "a,",
+        "a=",
+        "a+",
+        "x=x+x;",
+        "x+='aaaaaaaa'\n",
+        "for a in b ",
+        "[a for a in ",
+        "eval('",
+        "eval(x);",
+        "q(",
+        "s/",
+        "%w[",
+        "\n",
+        "{|x|",
+        "=>",
+        "a=>",
+        "lambda ",
+        "if ",
+        "not ",
+        "-",
+        "import a,",
+        "from a import b,",
+        "const {a}=b;",
+        "s=os.system;",
+        "os.system('a');",
+        "<?",
+        "--[[",
+        "\\",
+        "$a{",
+        "@a[",
+        "print \"a\" | ",
+        "x='a' if b else x\n",
+        "Path('a')/",
+        "unlink for ",
+        "map{",
+        "a?b:",
+        "${",
+        "\"#{\"#{",
+        "function(a){",
+        "(a)=>{",
+        "do |x| ",
+        "'a' 'b' ",
+        "x = ['a','b']\n",
+        "a or ",
+        "x = x or 'b'\n",
+        " x = y + 'b'\n y = x or y\n",
+    ];
+    for piece in pieces {
+        for language in ALL {
+            let text = piece.repeat(40_000 / piece.len());
+            let started = Instant::now();
+            let acts = read(language, &text);
+            let took = started.elapsed().as_millis();
+            assert!(acts.len() <= 200);
+            // Far above what it takes, far below what a square of it would.
+            assert!(took < 1500, "{piece:?} in {language:?}: {took} ms");
+        }
+    }
+}
