@@ -42,10 +42,10 @@ impl SessionState {
         self.labels.iter().map(String::as_str)
     }
 
-    /// How often a rule has matched since a moment.
-    pub fn matches_since(&self, rule: &str, since_ms: u64) -> usize {
+    /// How often a rule has matched in a window that ends now.
+    pub fn matches_within(&self, rule: &str, window_ms: u64, now_ms: u64) -> usize {
         let stamps = self.matched.get(rule).map(Vec::as_slice).unwrap_or_default();
-        stamps.iter().filter(|stamp| **stamp > since_ms).count()
+        stamps.iter().filter(|stamp| stamp.saturating_add(window_ms) > now_ms).count()
     }
 
     /// Takes in what an event adds.
@@ -97,7 +97,7 @@ mod tests {
         }
         assert_eq!(state.matched["r"], [97, 98, 99]);
         assert_eq!(state.labels.len(), MOST_LABELS);
-        assert_eq!(state.matches_since("r", 97), 2);
+        assert_eq!(state.matches_within("r", 10, 107), 2);
         state.apply(&StateDelta { labels: vec!["label-0".into(), "late".into()], ..StateDelta::default() });
         assert!(state.labels.contains("label-0") && !state.labels.contains("late"));
     }

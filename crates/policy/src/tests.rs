@@ -8,8 +8,12 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Status, Timestamp, T
 use super::*;
 
 mod conditions;
+mod features;
 mod hostile;
+mod properties;
+mod refusals;
 mod review;
+mod trust;
 
 const HOME: Surroundings<'static> = Surroundings { home: Some("/home/user"), user: None, groups: &[] };
 

@@ -105,25 +105,26 @@ impl Names {
 
 impl Hosts {
     pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
-        for text in texts {
-            if let Some((_, host)) = text.split_once("://") {
-                let host = host.split(['/', ':']).next().unwrap_or(host);
-                return Err(format!("`{text}` is an address, not a host; write `{host}`"));
-            }
-            if text.contains(['/', '@', ' ']) {
-                return Err(format!("`{text}` can be no host"));
-            }
-            if let Some((host, port)) = text.split_once(':')
-                && !port.is_empty()
-                && port.chars().all(|c| c.is_ascii_digit())
-            {
-                return Err(format!(
-                    "`{text}` has a port, which stands apart: `url: {{host: {host}, port: {port}}}`"
-                ));
-            }
-        }
         let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.').to_lowercase()).collect();
         Names::new(&texts).map(Self)
+    }
+
+    /// Whether a glob could match a host.
+    pub(crate) fn could_match(text: &str) -> Result<(), String> {
+        if let Some((_, host)) = text.split_once("://") {
+            let host = host.split(['/', ':']).next().unwrap_or(host);
+            return Err(format!("`{text}` is an address, not a host; write `{host}`"));
+        }
+        if text.contains(['/', '@', ' ']) {
+            return Err(format!("`{text}` can be no host"));
+        }
+        match text.split_once(':') {
+            Some((host, port)) if !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) => {
+                let right = format!("url: {{host: {host}, port: {port}}}");
+                Err(format!("`{text}` has a port, which stands apart: `{right}`"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a host matches.
@@ -318,7 +319,7 @@ pub(crate) fn well_formed(glob: &str) -> Result<(), String> {
 }
 
 /// A `/` in a name is a letter like any other.
-fn flat(name: &str) -> Cow<'_, str> {
+pub(super) fn flat(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 

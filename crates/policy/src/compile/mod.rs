@@ -4,6 +4,7 @@
 
 mod baseline;
 pub(crate) mod glob;
+mod index;
 mod matcher;
 mod set;
 mod trust;

@@ -9,6 +9,7 @@ use tenterhook_document::{Problem, Spot};
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 
 use super::baseline::{self, BASELINE, PACKS};
+use super::index::Index;
 use super::trust;
 use crate::examples;
 use crate::facts::Facts;
@@ -20,6 +21,7 @@ use crate::source::{Choices, Pack, Source};
 #[derive(Debug)]
 pub struct RuleSet {
     rules: Vec<Rule>,
+    index: Index,
     digest: u64,
     warnings: Vec<Problem>,
 }
@@ -55,7 +57,8 @@ impl RuleSet {
         loading.look_at_overrides();
         loading.choose(choices);
         let Loading { rules, problems, warnings, .. } = loading;
-        Loaded { rules: Self { rules, digest: digest(sources, choices), warnings }, problems }
+        let index = Index::new(&rules);
+        Loaded { rules: Self { rules, index, digest: digest(sources, choices), warnings }, problems }
     }
 
     /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read:
@@ -95,7 +98,7 @@ impl RuleSet {
 
     /// Whether any rule looks at events of this kind; if not, there is no need to look for facts.
     pub fn concerns(&self, kind: EventKind) -> bool {
-        self.rules.iter().any(|rule| rule.matcher.concerns_kind(kind))
+        self.index.concerns(kind)
     }
 
     /// Whether what the rules say about events of this kind depends on, or changes, what is remembered
@@ -138,8 +141,8 @@ impl RuleSet {
         event: &Event,
         facts: &Facts,
     ) -> impl Iterator<Item = &'s Rule> + use<'s> {
-        let _ = (event, facts);
-        self.rules.iter()
+        let numbers = self.index.candidates(event, facts).into_iter();
+        numbers.filter_map(|number| self.rules.get(usize::try_from(number).unwrap_or(usize::MAX)))
     }
 }
 

@@ -136,7 +136,7 @@ fn by_itself<'r>(rule: &Rule, case: Case<'_>, delta: &mut StateDelta) -> Fate<'r
         return Fate::Expired;
     }
     if let Some(limit) = rule.limit {
-        let before = case.state.matches_since(&rule.id, now.unix_ms().saturating_sub(limit.window_ms));
+        let before = case.state.matches_within(&rule.id, limit.window_ms, now.unix_ms());
         delta.matched.push((rule.id.to_string(), now.unix_ms()));
         delta.needed.insert(rule.id.to_string(), limit.count);
         if before < limit.count {

@@ -62,6 +62,17 @@ impl<'de> Deserialize<'de> for Glob {
     }
 }
 
+/// A glob that could match a host.
+struct HostGlob(String);
+
+impl<'de> Deserialize<'de> for HostGlob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Glob(text) = Glob::deserialize(deserializer)?;
+        Hosts::could_match(&text).map_err(Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
 fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Ok(Many::<Glob>::deserialize(deserializer)?.0.into_iter().map(|glob| glob.0).collect())
 }
@@ -88,7 +99,8 @@ impl<'de> Deserialize<'de> for PathList {
 
 impl<'de> Deserialize<'de> for HostList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Hosts::new(&globs(deserializer)?).map(Self).map_err(Error::custom)
+        let texts = Many::<HostGlob>::deserialize(deserializer)?.0.into_iter().map(|host| host.0);
+        Hosts::new(&texts.collect::<Vec<_>>()).map(Self).map_err(Error::custom)
     }
 }
 
