@@ -81,9 +81,241 @@ impl Reader {
         command.via.clone_from(&scope.via);
         command.on = scope.place.on;
         command.host.clone_from(&scope.place.host);
-        command.given.clone_from(&scope.stdin.texts);
         // What is decoded is gone through letter by letter.
         let size: usize = scope.stdin.texts.iter().map(|text| text.len()).sum();
         if decoder(&program, rest).is_none() || self.spend(size / 64) {
             command.said = said(&program, rest, scope);
         }
+        command.given.clone_from(&scope.stdin.texts);
+        if self.push(command, io) {
+            if program.is_empty() {
+                self.pass_over("the program is only known when it runs", &joined(words));
+                // `$(…)` in the place of a program runs what it prints.
+                let printed = words.first().map(|word| word.from.clone()).unwrap_or_default();
+                self.feed(&printed, "eval");
+            }
+            self.touch_redirected(io, &program, scope);
+            self.touch_all(words, &program, scope);
+            self.consequences(&program, rest, &io.inherited(), scope);
+        }
+        self.leave();
+    }
+
+    /// What the command starts, and what it changes for those after it.
+    fn consequences(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
+        if let Some(kind) = interpreter(program) {
+            return self.interpret(kind, program, words, scope);
+        }
+        self.feed(&scope.stdin.from.clone(), program);
+        // What `<(…)` and `$(…)` print is given to it as well.
+        let given: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+        self.feed(&given, program);
+        if let Some(body) = scope.function(program) {
+            if multiplies(program, &body) {
+                self.mark(self.commands.len().checked_sub(1), "fork-bomb");
+            }
+            let mut inner = scope.call(program, words);
+            self.called.insert(Arc::clone(&body));
+            self.text(&body, &mut inner);
+            return scope.returned(inner);
+        }
+        if self.builtin(program, words, scope) {
+            return;
+        }
+        self.launch(program, words, scope);
+        self.patched(program, words, scope);
+        if let Some(text) = broadcast(program, words) {
+            let place = Arc::new(Where::beyond(&scope.place, Side::Remote, None, Vec::new()));
+            return self.text(&text, &mut scope.through(program).moved(place, None));
+        }
+        if self.far(program, words, scope) {
+            return;
+        }
+        if let Some(wrapped) = unwrap(program, words) {
+            return self.unwrapped(program, words, &wrapped, io, scope);
+        }
+        self.run_own_file(scope);
+        if !self.other(program, words, scope)
+            && let Some(inner) = others::hidden_delete(program, words)
+        {
+            self.run(inner, io, &mut scope.through(program));
+        }
+    }
+
+    fn unwrapped(
+        &mut self,
+        program: &str,
+        words: &[Word],
+        wrapped: &Wrapped<'_>,
+        io: &Redirections,
+        scope: &Scope,
+    ) {
+        let mut through = scope.through(program);
+        if program == "nsenter" {
+            through = through.entered(words);
+        }
+        if let Some(place) = &wrapped.goes {
+            let known = !place.dynamic && !place.pattern;
+            through.cwd.change(known.then_some(place.text.as_str()), false);
+        }
+        if program == "crontab" {
+            self.feed(&scope.stdin.from.clone(), "sh");
+            return self.crontab(scope);
+        }
+        let first = self.commands.len();
+        let mut pairs = Vec::new();
+        if matches!(program, "env" | "sudo" | "cross-env") {
+            for (at, word) in words.iter().enumerate().take(words.len().saturating_sub(wrapped.inner.len())) {
+                let Some((name, _)) = word.text.split_once('=') else { continue };
+                let value = words.get(at).map(|word| word.tail(name.len() + 1)).unwrap_or_default();
+                self.hooked(name, &value, scope);
+                pairs.push(word.text.clone());
+            }
+        }
+        if wrapped.shell {
+            self.feed(&scope.stdin.from.clone(), "sh");
+            let texts = std::mem::take(&mut through.stdin.texts);
+            for text in texts {
+                self.text(&text, &mut through.clone());
+            }
+        }
+        for text in &wrapped.texts {
+            self.feed(&text.from, "sh");
+            self.text(&text.text, &mut through.clone());
+        }
+        match program {
+            _ if wrapped.inner.is_empty() => {}
+            "xargs" => {
+                for command in self.with_input(words, wrapped.inner, scope) {
+                    self.run(&command, io, &mut through);
+                }
+            }
+            _ if wrapped.joins => self.text(&joined(wrapped.inner), &mut through),
+            _ => self.run(wrapped.inner, io, &mut through),
+        }
+        if program == "env"
+            && let Some(text) = split_string(words)
+        {
+            self.text(&text, &mut through);
+        }
+        self.started_with(first, &pairs);
+    }
+
+    /// The commands since `first` are started with these variables.
+    pub(super) fn started_with(&mut self, first: usize, pairs: &[String]) {
+        if !pairs.is_empty() {
+            for command in self.commands.iter_mut().skip(first) {
+                command.env.extend_from_slice(pairs);
+            }
+        }
+    }
+
+    /// A command is known to do something beyond what its words say.
+    pub(super) fn mark(&mut self, command: Option<usize>, act: &'static str) {
+        if let Some(command) = command.and_then(|at| self.commands.get_mut(at))
+            && !command.acts.contains(&act)
+        {
+            command.acts.push(act);
+        }
+    }
+
+    /// The output of these commands reaches this program.
+    pub(super) fn feed(&mut self, from: &[usize], program: &str) {
+        for index in from {
+            if !self.spend(1) {
+                return;
+            }
+            if let Some(command) = self.commands.get_mut(*index)
+                && !command.feeds.iter().any(|known| known == program)
+            {
+                command.feeds.push(program.to_owned());
+            }
+        }
+    }
+
+    /// What `xargs` would run: the command with what comes on standard input.
+    pub(super) fn with_input(&self, words: &[Word], inner: &[Word], scope: &Scope) -> Vec<Vec<Word>> {
+        let own = words.len().saturating_sub(inner.len());
+        let replaces = words.iter().take(own).any(|word| {
+            word.text.starts_with("-I") || word.text.starts_with("-i") || word.text.starts_with("--replace")
+        });
+        let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
+        let mut finds = sources.iter().filter(|command| !FILTERS.contains(&command.program.as_str()));
+        let inputs = match (finds.next(), finds.next()) {
+            (Some(only), None) if only.program == "find" => find::targets(&only.words),
+            (Some(only), None) if only.program == "ls" && lists_paths(&only.words) => {
+                only.words.iter().filter(|word| !word.text.starts_with('-')).cloned().collect()
+            }
+            (Some(only), None) if matches!(only.program.as_str(), "fd" | "fdfind") => {
+                find::fd_targets(&only.words)
+            }
+            (Some(only), None) if matches!(only.program.as_str(), "echo" | "printf") => {
+                only.said.iter().flat_map(|text| text.split_whitespace()).map(Word::literal).collect()
+            }
+            _ => vec![Word {
+                text: "{}".to_owned(),
+                shape: "*".to_owned(),
+                dynamic: true,
+                splits: true,
+                from: scope.stdin.from.clone(),
+                ..Word::default()
+            }],
+        };
+        if replaces {
+            inputs.iter().map(|input| find::replace(inner, input)).collect()
+        } else {
+            vec![[inner, &inputs].concat()]
+        }
+    }
+}
+
+/// Whether a function starts itself more than once, or in the background: then there is no end of it.
+fn multiplies(name: &str, body: &str) -> bool {
+    let word = |c: char| !c.is_whitespace() && !"|&;(){}<>`\"'$".contains(c);
+    let times = body.split(|c| !word(c)).filter(|part| *part == name).count();
+    let background = body.replace("&&", "").replace(">&", "").replace("&>", "").contains('&');
+    times > 1 && body.contains(['|', '&']) || times == 1 && background
+}
+
+/// The texts a command is known to print, or to pass on.
+fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
+    match program {
+        "echo" => {
+            let texts = words
+                .iter()
+                .skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-ne" | "-en" | "-E"));
+            vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
+        }
+        "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
+        "printf" => words
+            .iter()
+            .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
+            .map(|word| unescape(&word.text).into())
+            .collect(),
+        _ => match decoder(program, words) {
+            Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
+            None => scope.stdin.texts.clone(),
+        },
+    }
+}
+
+pub(super) fn joined(words: &[Word]) -> String {
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether `ls` prints its operands rather than what is in them.
+fn lists_paths(words: &[Word]) -> bool {
+    words.iter().any(|word| word.pattern || word.is("-d")) && !words.iter().any(|word| word.dynamic)
+}
+
+/// `env -S 'rm -rf x'` splits the text itself.
+fn split_string(words: &[Word]) -> Option<String> {
+    let at = words
+        .iter()
+        .position(|word| word.text.starts_with("-S") || word.text.starts_with("--split-string"))?;
+    let option = words.get(at)?.text.as_str();
+    let attached =
+        option.trim_start_matches("--split-string").trim_start_matches("-S").trim_start_matches('=');
+    let rest = joined(words.get(at + 1..)?);
+    Some(format!("{attached} {rest}"))
+}
