@@ -29,6 +29,9 @@ files! {
     "persistence.yaml"
     "elsewhere.yaml"
     "infrastructure.yaml"
+    "databases.yaml"
+    "security.yaml"
+    "packages.yaml"
     "self-protection.yaml"
 }
 

@@ -275,9 +275,24 @@ impl PathGlob {
             self.text.as_bytes().get(..plain) == form.as_bytes().get(..plain)
         };
         (path.pattern || path.dynamic)
-            && self
-                .form(path)
-                .is_some_and(|form| begins_alike(form) && !by_directory(form) && overlap(&self.text, form))
+            && self.form(path).is_some_and(|form| {
+                begins_alike(form)
+                    && !by_directory(form)
+                    && (self.from != From::Anywhere || self.is_named_by(form))
+                    && overlap(&self.text, form)
+            })
+    }
+
+    /// A glob that may lie anywhere overlaps with any pattern at all: `src/**/*.css` might be
+    /// `src/.claude/settings.json`. It is only meant by one that has something of its name.
+    fn is_named_by(&self, form: &str) -> bool {
+        let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        let (own, other) = (last(&self.text), last(form));
+        let letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).count();
+        if letters(&own) >= 3 {
+            return letters(&other) >= 3 && overlap(&own, &other);
+        }
+        parts(&self.text).all(|part| form.contains(part))
     }
 }
 

@@ -157,6 +157,12 @@ struct Reader {
 impl Reader {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
+        // Only ever written to hide the spaces, which the grammar then does not see.
+        if text.contains("$IFS") || text.contains("${IFS}") {
+            if let Some(plain) = long::without_separators(text) {
+                return self.text(&plain, scope);
+            }
+        }
         if text.len() > LONGEST_TEXT {
             return match long::without_documents(text) {
                 Some(short) if short.len() <= LONGEST_TEXT => self.text(&short, scope),
@@ -229,6 +235,13 @@ impl Reader {
     /// The text is not shell, or not known: nobody reads it.
     fn pass_over(&mut self, why: &'static str, text: &str) {
         self.unread.push(Unread::new(why, text, false));
+    }
+
+    /// The text is code of which the calls are known; the rest of it nobody reads.
+    fn look_over(&mut self, text: &str) {
+        let mut unread = Unread::new("it is code in another language", text, false);
+        unread.seen = true;
+        self.unread.push(unread);
     }
 
     /// One level deeper; false when there is no going deeper.

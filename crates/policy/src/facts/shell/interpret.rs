@@ -61,7 +61,10 @@ impl Reader {
 
     fn other_language(&mut self, program: &str, text: &str, own: Option<usize>, scope: &Scope) {
         self.scripted(program, text, scope);
-        self.pass_over("it is code in another language", text);
+        match language(program) {
+            Some(_) => self.look_over(text),
+            None => self.pass_over("it is code in another language", text),
+        }
         if runs_its_input(text) {
             self.feed(&scope.stdin.from.clone(), "");
         }

@@ -40,6 +40,23 @@ fn document(line: &str) -> Option<&str> {
     (writes && plain(before) && plain(rest) && !word.is_empty()).then_some(word)
 }
 
+/// The text with a space for every `$IFS`, unless it changes the separators itself or has another
+/// variable of such a name.
+pub(super) fn without_separators(text: &str) -> Option<String> {
+    if text.contains("IFS=") || text.contains("'$IFS") || text.contains("'${IFS") {
+        return None;
+    }
+    let mut plain = text.replace("${IFS}", " ").replace("$IFS$9", " ");
+    while let Some(at) = plain.find("$IFS") {
+        let end = at + "$IFS".len();
+        if plain.get(end..)?.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            return None;
+        }
+        plain.replace_range(at..end, " ");
+    }
+    Some(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use tree_sitter::Node;
 
 use super::super::path::{PathFact, below};
 use super::command::ShellCommand;
+use super::decode::decoder;
 use super::expand::slice;
 use super::scope::Scope;
 use super::word::{Atom, Expansion, Word};
@@ -25,8 +26,8 @@ impl Reader {
     pub(super) fn substitution(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
         let mut from = self.subshell(node, src, scope);
         let value = match from.as_slice() {
-            [only] => self.output_of(*only, scope),
-            _ => None,
+            [only] => self.output_of(*only, scope).or_else(|| self.turned(&[*only])),
+            several => self.turned(several),
         };
         let value = value.unwrap_or_else(|| Expansion::unknown(slice(node, src), false));
         // `… | sh -c "$(cat)"`: what comes in goes out.
@@ -36,6 +37,23 @@ impl Reader {
             from.extend(&scope.stdin.from);
         }
         Expansion { from, ..value }
+    }
+
+    /// `$(echo eteled | rev)`, `$(base64 -d <<< …)`: a known text that is only turned into another.
+    fn turned(&self, from: &[usize]) -> Option<Expansion> {
+        let commands: Vec<_> = from.iter().filter_map(|index| self.commands.get(*index)).collect();
+        let (first, rest) = commands.split_first()?;
+        let plain = |command: &ShellCommand| command.words.iter().all(|word| !word.dynamic && !word.pattern);
+        let turns = |command: &ShellCommand| plain(command) && decoder(&command.program, &command.words).is_some();
+        let says = matches!(first.program.as_str(), "echo" | "printf" | "cat") && plain(first);
+        let known = says && !rest.is_empty() || turns(first) && !first.given.is_empty();
+        if !known || !rest.iter().all(|command| turns(command)) {
+            return None;
+        }
+        match commands.last()?.said.as_slice() {
+            [only] if !only.is_empty() => Some(Expansion::literal(only.trim_end())),
+            _ => None,
+        }
     }
 
     fn output_of(&self, index: usize, scope: &Scope) -> Option<Expansion> {

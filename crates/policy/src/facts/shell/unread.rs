@@ -21,6 +21,9 @@ pub struct Unread {
     /// Whether it is shell text, where a word may be hidden.
     #[serde(skip)]
     shell: bool,
+    /// Whether what it does to files is known; only what it hides in texts is not.
+    #[serde(skip)]
+    pub(crate) seen: bool,
     /// Whether nothing in it was read.
     #[serde(skip)]
     pub(crate) whole: bool,
@@ -34,7 +37,7 @@ impl Unread {
         } else {
             words_of(text).collect()
         };
-        Self { why, text: bare, words, shell, whole: false }
+        Self { why, text: bare, words, shell, seen: false, whole: false }
     }
 
     /// The text, without the quotes and backslashes that words are hidden behind.

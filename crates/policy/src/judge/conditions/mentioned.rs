@@ -57,6 +57,10 @@ impl Shell {
         if text.whole {
             return Some("more than can be read".to_owned());
         }
+        // A name alone says little in a language where it may be anything.
+        if text.seen && self.options.is_empty() {
+            return None;
+        }
         let mut found = None;
         if let Some(program) = &self.program {
             let options = |word: &str| {
@@ -101,6 +105,9 @@ impl Effect {
     fn mentioned(&self, text: &Unread) -> Option<String> {
         if text.whole {
             return Some("more than can be read".to_owned());
+        }
+        if text.seen {
+            return None;
         }
         let all = [Does::Read, Does::Write, Does::Append, Does::Delete, Does::Move, Does::Permit, Does::Run];
         let does = if self.does.is_empty() { all.as_slice() } else { &self.does };

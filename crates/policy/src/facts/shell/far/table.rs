@@ -256,6 +256,7 @@ pub(super) const FAR: &[Far] = &[
         values: "ncf",
         long_values: KUBECTL,
         dashes_end_operands: true,
+        on: Side::Remote,
         ..CONTAINER
     },
     Far {
@@ -267,7 +268,7 @@ pub(super) const FAR: &[Far] = &[
         dashes_end_operands: true,
         ..CONTAINER
     },
-    Far { names: &["oc"], verbs: &["rsh"], values: "nc", long_values: KUBECTL, ..CONTAINER },
+    Far { names: &["oc"], verbs: &["rsh"], values: "nc", long_values: KUBECTL, on: Side::Remote, ..CONTAINER },
     Far {
         names: &["lxc", "incus"],
         verbs: &["exec"],
