@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use tenterhook_event::Command;
+use tenterhook_event::ToolCall;
 
 use super::*;
 use crate::facts::{Ground, shell};
@@ -8,7 +8,8 @@ use crate::facts::{Ground, shell};
 /// `manager name from`, with `!` for what is run at once and `?` for what nobody knows.
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    let read = shell::read(&[Command::Text(line)], &[], &ground, Some("/home/user/project"));
+    let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
+    let read = shell::read(&tool, &ground, Some("/home/user/project"));
     let facts = read.commands.iter().flat_map(packages).map(|fact| {
         let from = serde_json::to_value(fact.from).unwrap();
         let marks = [(fact.runs, "!"), (fact.dynamic, "?")];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use tenterhook_event::Command;
+use tenterhook_event::ToolCall;
 
 use super::*;
 use crate::facts::{Ground, shell};
@@ -20,7 +20,8 @@ fn one(text: &str) -> String {
 
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    let read = shell::read(&[Command::Text(line)], &[], &ground, Some("/home/user/project"));
+    let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
+    let read = shell::read(&tool, &ground, Some("/home/user/project"));
     let facts: Vec<_> = read.commands.iter().flat_map(urls_of).map(|fact| short(&fact)).collect();
     facts.join(" ")
 }
