@@ -100,8 +100,6 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     effects.extend(read.effects);
     let added = patches.into_iter().map(|file| file.added).chain(read.contents);
     let contents: Vec<_> = added.filter(|added| !added.is_empty()).collect();
-    let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
-    let urls: Vec<_> = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();
     let packages = read.commands.iter().flat_map(package::packages).collect();
     let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
     let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();

@@ -4,7 +4,6 @@
 //!
 //! A program without a row does nothing that is known; what is redirected counts all the same.
 
-use crate::facts::Word;
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
 use super::archive::{gzip, seven_zip, tar, unzip, zip};
 use super::disk::{cryptsetup, dd, diskutil, nvme, wipefs};
@@ -14,6 +13,7 @@ use super::given::{Given, Touch};
 use super::own::{chattr, docker, find, gpg, install, kubectl, openssl, shred, ssh_keygen, xattr, xxd};
 use super::remote::{aws, gsutil, rclone, rsync, scp};
 use super::version::git;
+use crate::facts::Word;
 
 /// What a program does to its operands.
 #[derive(Clone, Copy)]

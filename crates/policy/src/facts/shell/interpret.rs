@@ -19,8 +19,13 @@ impl Reader {
             Script::Stdin => {
                 // The script has used up the input; what it starts gets what is left of it.
                 inner.stdin.texts.clear();
-                let read = own.and_then(|own| self.commands.get(own)).is_some_and(|own| !own.inputs.is_empty());
-                if kind == Interpreter::Shell && scope.stdin.from.is_empty() && scope.stdin.texts.is_empty() && !read {
+                let read =
+                    own.and_then(|own| self.commands.get(own)).is_some_and(|own| !own.inputs.is_empty());
+                if kind == Interpreter::Shell
+                    && scope.stdin.from.is_empty()
+                    && scope.stdin.texts.is_empty()
+                    && !read
+                {
                     self.mark(own, "interactive");
                 }
                 (scope.stdin.texts.clone(), scope.stdin.from.clone())

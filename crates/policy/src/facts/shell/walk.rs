@@ -278,8 +278,7 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
         let text = slice(*child, src).trim_start();
         ["wait", "sleep", "read ", "inotifywait"].iter().any(|word| text.starts_with(word))
     };
-    let paused = children.windows(2).any(|pair| {
-        matches!(pair, [first, next] if pauses(first) && next.kind() != "&")
-    });
+    let paused =
+        children.windows(2).any(|pair| matches!(pair, [first, next] if pauses(first) && next.kind() != "&"));
     background && !paused
 }

@@ -92,7 +92,8 @@ impl Shell {
         for wanted in &self.words {
             text.words().find(|word| wanted.matches(word))?;
         }
-        for paths in [&self.operand, &self.path, &self.reads, &self.input, &self.output].into_iter().flatten() {
+        for paths in [&self.operand, &self.path, &self.reads, &self.input, &self.output].into_iter().flatten()
+        {
             let glob = paths.mentioned(|part| text.contains(part))?;
             found = Some(format!("`{glob}`"));
         }

@@ -177,7 +177,10 @@ impl Shell {
             found = format!("{what} into `{target}`");
         }
         for inner in &self.not {
-            if inner.check(command, sense.other(), Tell::Nothing).is_ok_and(|held| held.sure || sense == Sense::Vouches) {
+            if inner
+                .check(command, sense.other(), Tell::Nothing)
+                .is_ok_and(|held| held.sure || sense == Sense::Vouches)
+            {
                 return Err((5, tell.say(|| format!("an exception holds for `{name}`"))));
             }
         }
