@@ -37,13 +37,13 @@ fn removing() {
 #[test]
 fn copying_and_moving() {
     all_have(&[
-        ("cp a b", "read a, write b"),
-        ("cp -r src ~/dst", "read! src, write ~/dst"),
+        ("cp a b", "read a, write b, write b/a"),
+        ("cp -r src ~/dst", "read! src, write ~/dst, write ~/dst/src"),
         ("cp -t /etc a b", "write /etc, read a, read b"),
         ("cp --target-directory=/etc a", "write /etc, read a"),
-        ("mv a b ~/", "move a, move b, write ~"),
+        ("mv a b ~/", "move a, move b, write ~, write ~/a, write ~/b"),
         ("mv x /dev/null", "move x"),
-        ("ln -s ~/.ssh/id_rsa key", "read ~/.ssh/id_rsa, write key"),
+        ("ln -s ~/.ssh/id_rsa key", "read ~/.ssh/id_rsa, write key, write key/id_rsa"),
         ("install -m 755 bin/x /usr/local/bin/x", "read bin/x, write /usr/local/bin/x"),
         ("install -d /opt/x", "write /opt/x"),
         ("rename 's/a/b/' *.txt", "move *.txt"),
