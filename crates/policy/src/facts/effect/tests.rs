@@ -3,6 +3,7 @@
 //! Lines and what they do to files, in short: `delete! ~/x` deletes `~/x` and all below it.
 //! Paths in the project stand alone, others from home or root; `?` marks what is not known.
 
+mod code;
 mod hostile;
 mod programs;
 mod sides;
