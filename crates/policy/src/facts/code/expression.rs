@@ -70,7 +70,7 @@ impl Reader {
                 }
                 Between::Format => {
                     let (right, _) = self.operand(code);
-                    left = super::pure::format_percent(left, &right);
+                    left = super::pure::format_percent(&left, &right);
                 }
                 Between::Choice => left = left.or(self.expression(code)),
                 Between::Second => left = self.expression(code),
@@ -138,8 +138,7 @@ impl Reader {
             ("+", _) | ("." | "..", Perl | Php | Lua) => Some(Between::Concat),
             ("/", Python | Ruby) => Some(Between::Divide),
             ("%", Python | Ruby) => Some(Between::Format),
-            ("=" | ":=", _) => Some(Between::Set),
-            ("||=" | "??=", _) | ("//=", Perl) => Some(Between::Set),
+            ("=" | ":=" | "||=" | "??=", _) | ("//=", Perl) => Some(Between::Set),
             ("+=" | ".=", _) | ("<<", Ruby) => Some(Between::Append),
             ("||" | "??", _) | ("//", Perl) => Some(Between::Choice),
             ("&&", _) => Some(Between::Second),

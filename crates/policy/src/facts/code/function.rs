@@ -93,7 +93,7 @@ impl Reader {
                 (Token::Sign, "(" | "[" | "{") => depth += 1,
                 (Token::Sign, ")" | "]" | "}") => depth = depth.saturating_sub(1),
                 (Token::Word, name) if depth == 0 && name != "self" => {
-                    self.set(name, std::mem::take(&mut element))
+                    self.set(name, std::mem::take(&mut element));
                 }
                 _ => {}
             }

@@ -203,17 +203,16 @@ impl<'a> Lexer<'a> {
                 (b'\\', _) if self.byte(1) == b'\n' => self.at += 2,
                 (b'\\', _) if self.byte(1) == b'\r' && self.byte(2) == b'\n' => self.at += 3,
                 (b'#', Language::Php) if self.byte(1) == b'[' => self.at += 1,
-                (b'#', Language::JavaScript) if self.at > 0 => break,
-                (b'#', Language::Lua) if self.at > 0 => break,
-                (b'#', _) => self.to_line_end(),
-                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'/' => self.to_line_end(),
+                (b'#', Language::JavaScript | Language::Lua) if self.at > 0 => break,
+                (b'#', _) => self.skip_line(),
+                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'/' => self.skip_line(),
                 (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'*' => self.past("*/"),
                 (b'-', Language::Lua) if self.byte(1) == b'-' => self.lua_comment(),
                 (b'=', Language::Ruby) if line_start && self.rest().starts_with("=begin") => {
-                    self.past("\n=end")
+                    self.past("\n=end");
                 }
                 (b'=', Language::Perl) if line_start && self.byte(1).is_ascii_alphabetic() => {
-                    self.past("\n=cut")
+                    self.past("\n=cut");
                 }
                 (b'?', Language::Php) if self.byte(1) == b'>' => self.skip_to_php(),
                 _ => break,
@@ -222,7 +221,7 @@ impl<'a> Lexer<'a> {
         self.at > from
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         self.at = self.rest().find('\n').map_or(self.text.len(), |end| self.at + end);
     }
 
@@ -234,7 +233,7 @@ impl<'a> Lexer<'a> {
         self.at += 2;
         match quote::long_bracket(self.rest()) {
             Some(level) => self.past(&format!("]{}]", "=".repeat(level))),
-            None => self.to_line_end(),
+            None => self.skip_line(),
         }
     }
 
@@ -285,10 +284,9 @@ impl<'a> Lexer<'a> {
     fn sigils(&self) -> usize {
         let value = self.after_value();
         match (self.language, self.byte(0), self.byte(1)) {
-            (Language::Perl, b'$', b'#') => 2,
-            (Language::Perl | Language::Php | Language::Ruby | Language::Awk, b'$', _) => 1,
-            (Language::Ruby, b'@', b'@') => 2,
-            (Language::Perl | Language::Ruby, b'@', _) => 1,
+            (Language::Perl, b'$', b'#') | (Language::Ruby, b'@', b'@') => 2,
+            (Language::Perl | Language::Php | Language::Ruby | Language::Awk, b'$', _)
+            | (Language::Perl | Language::Ruby, b'@', _) => 1,
             (Language::Perl, b'%' | b'&', _) if !value => 1,
             _ => 0,
         }

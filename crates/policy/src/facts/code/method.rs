@@ -54,7 +54,7 @@ impl Reader {
             }
             Kind::Text | Kind::Number => self.text_method(receiver, name, &args),
             Kind::List => list_method(receiver, name, &args),
-            _ => self.unknown_method(receiver, name, args),
+            _ => self.unknown_method(&receiver, name, &args),
         }
     }
 
@@ -108,7 +108,7 @@ impl Reader {
             }
             "format" if self.language == Language::Python => pure::format_braces(&text, args),
             "format" | "fmt" if self.language == Language::Lua => {
-                pure::format_percent(text, &Value::list(args.items.clone()))
+                pure::format_percent(&text, &Value::list(args.items.clone()))
             }
             "concat" | "append" | "__add__" => args.items.iter().cloned().fold(text, Value::concat),
             "split" | "lines" | "shellsplit" | "shlex" => {
@@ -135,7 +135,7 @@ impl Reader {
     }
 
     /// A method of something that is not known.
-    fn unknown_method(&mut self, receiver: Value, name: &str, args: Args) -> Value {
+    fn unknown_method(&mut self, receiver: &Value, name: &str, args: &Args) -> Value {
         // A `Path` nobody knows, where such things are used.
         if self.paths
             && receiver.kind == Kind::Unknown
@@ -153,7 +153,7 @@ impl Reader {
             self.shell |= self.acts.iter().any(|act| matches!(act, Act::Start(_)));
         }
         let from = receiver.from.max(args.from());
-        let items = if from == From::File { held(&receiver) } else { Vec::new() };
+        let items = if from == From::File { held(receiver) } else { Vec::new() };
         Value { items, ..Value::from(from) }
     }
 }

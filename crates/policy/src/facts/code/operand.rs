@@ -101,14 +101,15 @@ impl Reader {
                 Value::unknown()
             }
             Token::Newline => return (Value::unknown(), None),
-            Token::Word => match self.special(code, token.text) {
-                Some(value) => value,
-                None => {
+            Token::Word => {
+                if let Some(value) = self.special(code, token.text) {
+                    value
+                } else {
                     code.at += 1;
                     target = Some(token.text.to_owned());
                     self.named(token.text)
                 }
-            },
+            }
             Token::Sign => match token.text {
                 "(" => self.group(code),
                 "[" => self.array(code),
@@ -377,7 +378,7 @@ impl Reader {
                         | "as"
                         | "not"
                 );
-                !ends && !(self.language == Language::Perl && matches!(next.text, "eq" | "ne" | "x"))
+                !(ends || self.language == Language::Perl && matches!(next.text, "eq" | "ne" | "x"))
             }
             Token::Sign => {
                 matches!(next.text, "\\" | "*") && next.space

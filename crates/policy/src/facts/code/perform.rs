@@ -335,7 +335,7 @@ impl Reader {
             [one] if !has_list => self.shell_text(one),
             // Ruby: what follows a single text may be a mode.
             [one, mode] if mode.whole().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
-                self.shell_text(one)
+                self.shell_text(one);
             }
             [] => self.act(Act::Shell(Value::unknown().argument())),
             words => self.start(words),
@@ -353,7 +353,7 @@ impl Reader {
                 (Kind::List, true) => self.shell_text(&one.items.first().cloned().unwrap_or_default()),
                 (_, true) => self.shell_text(one),
                 (Kind::Unknown | Kind::Member | Kind::Name, false) => {
-                    self.start(&[Value::from(one.from), Value::from(one.from)])
+                    self.start(&[Value::from(one.from), Value::from(one.from)]);
                 }
                 (_, false) => self.start(std::slice::from_ref(one)),
             }

@@ -370,7 +370,7 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
             if args.is_on("recursive") {
                 Value::list(vec![below(root)])
             } else {
-                Value::list(vec![inside(root)])
+                Value::list(vec![inside(&root)])
             }
         }
         Makes::Module => match first().whole() {
@@ -400,7 +400,7 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
             }
         },
         Makes::Format => {
-            format_percent(first(), &Value::list(args.items.get(1..).unwrap_or_default().to_vec()))
+            format_percent(&first(), &Value::list(args.items.get(1..).unwrap_or_default().to_vec()))
         }
         Makes::Mapped => return None,
     })
@@ -518,9 +518,8 @@ pub(super) fn below(root: Value) -> Value {
 }
 
 /// What is in a directory.
-pub(super) fn inside(root: Value) -> Value {
+fn inside(root: &Value) -> Value {
     // A name alone: it is joined to its directory, or the working directory is that directory.
-    let _ = root.kind;
     Value {
         kind: Kind::Text,
         shape: "*".into(),
@@ -531,7 +530,7 @@ pub(super) fn inside(root: Value) -> Value {
 }
 
 /// `"rm %s" % x`, `sprintf("%s/x", y)`
-pub(super) fn format_percent(template: Value, values: &Value) -> Value {
+pub(super) fn format_percent(template: &Value, values: &Value) -> Value {
     if !template.is_text() {
         return Value::from(template.from.max(values.from));
     }

