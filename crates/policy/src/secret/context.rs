@@ -12,13 +12,13 @@ const LONGEST: usize = 256;
 const LONGEST_JWT_PART: usize = 4096;
 
 /// `-----BEGIN … PRIVATE KEY-----` to its end, with line breaks of any kind.
-pub(super) fn private_key(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn private_key(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let span = pem(bytes, start)?;
     (!is_in_service_account(bytes, span.start)).then_some(span)
 }
 
 /// The same, where Google keeps it.
-pub(super) fn service_account(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn service_account(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let span = pem(bytes, start)?;
     is_in_service_account(bytes, span.start).then_some(span)
 }
@@ -83,7 +83,7 @@ fn stands_in_key(body: &[u8]) -> bool {
 }
 
 /// Three parts, the first of which says `alg`.
-pub(super) fn jwt(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn jwt(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     if !begins(bytes, start.start) {
         return None;
     }
@@ -130,7 +130,7 @@ fn decoded(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Digits before the colon, 35 letters from `AA` on.
-pub(super) fn telegram(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn telegram(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let before = part(bytes, start.start.saturating_sub(11)..start.start);
     let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let first = start.start.checked_sub(digits).filter(|_| (8..=10).contains(&digits))?;
@@ -143,7 +143,7 @@ pub(super) fn telegram(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>
 }
 
 /// Fourteen letters, `.atlasv1.`, sixty or more.
-pub(super) fn terraform(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn terraform(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let first = start.start.checked_sub(14)?;
     let head = part(bytes, first..start.start);
     let length = Letters::Url.run(bytes, start.end, 81);
@@ -156,7 +156,7 @@ pub(super) fn terraform(bytes: &[u8], start: Range<usize>) -> Option<Range<usize
 }
 
 /// A number of the form of a UUID is a key only when something near says so.
-pub(super) fn heroku(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn heroku(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let near = part(bytes, start.end..(start.end + 48).min(bytes.len()));
     let line = near.split(|byte| *byte == b'\n').next()?;
     let sign = line.iter().position(|byte| matches!(byte, b'=' | b':'))?;
@@ -172,15 +172,15 @@ pub(super) fn heroku(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> 
 }
 
 /// Forty letters of base64 after the name.
-pub(super) fn aws_secret(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
-    let span = assigned_value(bytes, start.end)?;
+pub(super) fn aws_secret(bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
+    let span = assigned_value(bytes, start.end, read)?;
     let value = part(bytes, span.clone());
     let fits = value.len() == 40 && value.iter().all(|byte| Letters::Base64.has(*byte));
     (fits && is_mixed(value) && !stands_in(value)).then_some(span)
 }
 
 /// `Authorization: Bearer …`, and the other schemes that carry a secret as it is.
-pub(super) fn authorization(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn authorization(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     let rest = part(bytes, start.end..(start.end + LONGEST_JWT_PART).min(bytes.len()));
     let gap = |rest: &[u8]| rest.iter().take(8).take_while(|byte| b" \"':=\\,".contains(byte)).count();
     let skipped = gap(rest);
@@ -201,7 +201,7 @@ pub(super) fn authorization(bytes: &[u8], start: Range<usize>) -> Option<Range<u
 }
 
 /// The password in `scheme://user:password@host`.
-pub(super) fn url_password(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn url_password(bytes: &[u8], start: Range<usize>, _: &mut usize) -> Option<Range<usize>> {
     start.start.checked_sub(1).and_then(|at| bytes.get(at)).filter(|byte| byte.is_ascii_alphanumeric())?;
     let stops = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>/\\{}()$|,;".contains(byte);
     let place = part(bytes, start.end..(start.end + LONGEST).min(bytes.len()));
@@ -235,7 +235,7 @@ pub(super) fn url_password(bytes: &[u8], start: Range<usize>) -> Option<Range<us
 const TAILS: &[&[u8]] = &[b"", b"_key", b"-key", b"key", b"_access_key", b"_value", b"_key_base", b"_base"];
 
 /// `password = "…"`, `TOKEN: …`, `"apiKey": "…"`.
-pub(super) fn assigned(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>> {
+pub(super) fn assigned(bytes: &[u8], start: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
     let tail = Letters::Url.run(bytes, start.end, 16);
     let name_end = start.end + tail;
     let tail = part(bytes, start.end..name_end);
@@ -246,7 +246,7 @@ pub(super) fn assigned(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>
     if !TAILS.iter().any(|known| known.eq_ignore_ascii_case(tail)) {
         return None;
     }
-    let span = assigned_value(bytes, name_end)?;
+    let span = assigned_value(bytes, name_end, read)?;
     let quoted = span
         .start
         .checked_sub(1)
@@ -257,7 +257,7 @@ pub(super) fn assigned(bytes: &[u8], start: Range<usize>) -> Option<Range<usize>
 }
 
 /// The value that follows a name: after `=`, `:`, `:=` or `=>`, in quotes or not.
-fn assigned_value(bytes: &[u8], name_end: usize) -> Option<Range<usize>> {
+fn assigned_value(bytes: &[u8], name_end: usize, read: &mut usize) -> Option<Range<usize>> {
     let rest = part(bytes, name_end..(name_end + LONGEST + 16).min(bytes.len()));
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let skip = |at: usize, is: &dyn Fn(&u8) -> bool| {
@@ -283,6 +283,10 @@ fn assigned_value(bytes: &[u8], name_end: usize) -> Option<Range<usize>> {
         Some(_) => length?,
         None => length.unwrap_or(value.len()),
     };
+    // A name inside a bare value is part of it; in quotes there may be a text with names of its own.
+    if quote.is_none() {
+        *read = name_end + from + length;
+    }
     (8..=LONGEST).contains(&length).then_some(name_end + from..name_end + from + length)
 }
 

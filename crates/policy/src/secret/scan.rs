@@ -117,7 +117,7 @@ impl Row {
                 let end = begins(bytes, start.start).then(|| follow(bytes, start.end, parts, read))??;
                 (ends(bytes, end) && check.passes(part(bytes, start.end..end))).then_some(start.end..end)
             }
-            Shape::Context(find) | Shape::Guess(find) => find(bytes, start),
+            Shape::Context(find) | Shape::Guess(find) => find(bytes, start, read),
         }
     }
 

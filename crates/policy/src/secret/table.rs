@@ -27,10 +27,13 @@ pub(super) enum Shape {
     /// The token comes after the beginning.
     Value(&'static [Part], Check),
     /// More than parts in a row.
-    Context(fn(&[u8], Range<usize>) -> Option<Range<usize>>),
+    Context(Find),
     /// A secret only because of where it stands; any other row knows better.
-    Guess(fn(&[u8], Range<usize>) -> Option<Range<usize>>),
+    Guess(Find),
 }
+
+/// Finds the secret around a beginning. The number is how far the row has read.
+type Find = fn(&[u8], Range<usize>, &mut usize) -> Option<Range<usize>>;
 
 const fn token(
     kind: &'static str,
@@ -51,8 +54,6 @@ const fn value(
 ) -> Row {
     Row { kind, about, starts, shape: Shape::Value(parts, check) }
 }
-
-type Find = fn(&[u8], Range<usize>) -> Option<Range<usize>>;
 
 const fn context(
     kind: &'static str,

@@ -44,14 +44,14 @@ fn sample(parts: &[Part], check: Check, dice: &mut Dice) -> String {
         }
     }
     if check == Check::Checksum {
-        let body = text[..text.len() - 6].to_owned();
+        let body = text.get(..text.len() - 6).unwrap().to_owned();
         text = format!("{body}{}", String::from_utf8_lossy(&checksum(body.as_bytes())));
     }
     text
 }
 
 pub(super) fn found(text: &str) -> Vec<(&'static str, &str)> {
-    secrets(text).into_iter().map(|secret| (secret.kind, &text[secret.span])).collect()
+    secrets(text).into_iter().map(|secret| (secret.kind, text.get(secret.span).unwrap())).collect()
 }
 
 fn formed(row: &Row) -> Option<(&'static [Part], Check, bool)> {
@@ -103,7 +103,7 @@ fn no_row_finds_what_only_looks_like_its_tokens() {
             let misses = [
                 format!("{start}{fill}"),
                 format!("{start}{same}"),
-                format!("{start}{}", &token[..token.len().min(least.min(6))]),
+                format!("{start}{}", token.get(..token.len().min(least.min(6))).unwrap()),
                 format!("{start}<your-token-here>"),
                 format!("{start}${{TOKEN}}"),
                 format!("{start}{token}{}", dice.text(&made_of(letters), most + 1)),
