@@ -70,7 +70,8 @@ impl TestContext {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.path("person"))
-            .env("TENTERHOOK_HOME", self.home());
+            .env("TENTERHOOK_HOME", self.home())
+            .env("TENTERHOOK_SYSTEM_DIR", self.path("system"));
         command
     }
 

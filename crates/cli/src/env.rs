@@ -15,6 +15,8 @@ pub(crate) struct Env {
     pub(crate) home: Option<PathBuf>,
     /// `TENTERHOOK_HOME`: where our state and settings are.
     pub(crate) tenterhook_home: Option<PathBuf>,
+    /// `TENTERHOOK_SYSTEM_DIR`: where the organisation's rules are, for a program that is not installed.
+    pub(crate) tenterhook_system_dir: Option<PathBuf>,
     /// `XDG_STATE_HOME`: where programs keep state.
     pub(crate) xdg_state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`: where programs keep settings.
@@ -38,6 +40,7 @@ impl Env {
         Self {
             home: path("HOME"),
             tenterhook_home: path("TENTERHOOK_HOME"),
+            tenterhook_system_dir: path("TENTERHOOK_SYSTEM_DIR"),
             xdg_state_home: path("XDG_STATE_HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
             all: std::env::vars_os()

@@ -14,13 +14,19 @@ use crate::intake;
 /// A file in the state directory that says: somebody installed Tenterhook here.
 const MARK: &str = "home.json";
 
+/// What belongs to the machine and not to a person.
+const SYSTEM: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/Tenterhook" } else { "/etc/tenterhook" };
+
 /// State and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Home {
     /// State: programs, ledger, receipts.
     pub(crate) state: PathBuf,
-    /// Settings: `tenterhook.yaml`, `policy.yaml`.
+    /// Settings: `tenterhook.yaml`, `policy.yaml`, `packs.yaml`.
     pub(crate) config: PathBuf,
+    /// The rules of the organisation that runs this machine.
+    pub(crate) organisation: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,10 +42,23 @@ impl Home {
     /// An installed program trusts its own place before the environment: a project's settings can
     /// set variables for the hooks of a harness, and must not choose their policy.
     pub(crate) fn find(said: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, CommandError> {
+        let installed = program.map_or(Ok(None), Self::around);
+        let is_installed = !matches!(installed, Ok(None));
+        let system = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
+        let organisation = Some(system.unwrap_or(Path::new(SYSTEM)).join("policy.yaml"));
+        let home = Self::find_own(said, installed, env)?;
+        Ok(Self { organisation, ..home })
+    }
+
+    fn find_own(
+        said: Option<&Path>,
+        installed: Result<Option<Self>, CommandError>,
+        env: &Env,
+    ) -> Result<Self, CommandError> {
         if let Some(dir) = said {
             return Ok(Self::whole(absolute(dir)?));
         }
-        if let Some(home) = program.map(Self::around).transpose()?.flatten() {
+        if let Some(home) = installed? {
             return Ok(home);
         }
         if let Some(dir) = &env.tenterhook_home {
@@ -59,12 +78,13 @@ impl Home {
         Ok(Self {
             state: below(&env.xdg_state_home, ".local/state"),
             config: below(&env.xdg_config_home, ".config"),
+            organisation: None,
         })
     }
 
-    /// State and settings in one directory.
+    /// State and settings in one directory, and no organisation.
     pub(crate) fn whole(dir: PathBuf) -> Self {
-        Self { config: dir.clone(), state: dir }
+        Self { config: dir.clone(), state: dir, organisation: None }
     }
 
     /// The home a program is installed in: `<home>/bin/<program>` beside a mark. A mark that cannot
@@ -81,7 +101,7 @@ impl Home {
             return Ok(None);
         };
         let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-        Ok(Some(Self { state: state.to_owned(), config: mark.config }))
+        Ok(Some(Self { state: state.to_owned(), config: mark.config, organisation: None }))
     }
 
     /// Makes the state directory, for its owner only.
@@ -121,6 +141,21 @@ impl Home {
     /// The person's rules.
     pub(crate) fn policy(&self) -> PathBuf {
         self.config.join("policy.yaml")
+    }
+
+    /// Which packs and rules are on.
+    pub(crate) fn pack_list(&self) -> PathBuf {
+        self.config.join("packs.yaml")
+    }
+
+    /// The packs of others.
+    pub(crate) fn packs(&self) -> PathBuf {
+        self.config.join("packs")
+    }
+
+    /// Which project files are trusted.
+    pub(crate) fn trust(&self) -> PathBuf {
+        self.state.join("trust.json")
     }
 }
 
@@ -175,12 +210,22 @@ mod tests {
         let installed = Home::whole(dir.path().to_owned());
         installed.mark().unwrap();
         let program = installed.bin().join("tenterhook-hook");
-        let misled = Env { tenterhook_home: Some("/evil".into()), ..env() };
-        assert_eq!(Home::find(None, Some(&program), &misled).unwrap(), installed);
+        let misled = Env {
+            tenterhook_home: Some("/evil".into()),
+            tenterhook_system_dir: Some("/evil".into()),
+            ..env()
+        };
+        let found = Home::find(None, Some(&program), &misled).unwrap();
+        let organisation = Some(Path::new(SYSTEM).join("policy.yaml"));
+        assert_eq!(found, Home { organisation, ..installed });
+        let said = Home::find(Some(Path::new("/said")), Some(&program), &misled).unwrap();
+        assert_eq!(said.organisation, found.organisation);
         std::fs::write(dir.path().join(MARK), "{").unwrap();
         assert!(Home::find(None, Some(&program), &misled).is_err(), "a damaged mark opens nothing");
         let elsewhere = Path::new("/usr/bin/tenterhook");
-        assert_eq!(Home::find(None, Some(elsewhere), &misled).unwrap().state, Path::new("/evil"));
+        let found = Home::find(None, Some(elsewhere), &misled).unwrap();
+        assert_eq!(found.state, Path::new("/evil"));
+        assert_eq!(found.organisation.as_deref(), Some(Path::new("/evil/policy.yaml")));
     }
 
     #[test]

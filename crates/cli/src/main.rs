@@ -9,11 +9,14 @@ mod env;
 mod error;
 mod home;
 mod intake;
+mod packs;
 mod profiles;
 mod road;
 mod ruling;
+mod sources;
 mod strict;
 mod terminal;
+mod trust;
 
 use std::process::ExitCode;
 

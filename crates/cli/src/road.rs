@@ -12,13 +12,14 @@ use tenterhook_engine::{
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_ledger::{Leaf, Log};
-use tenterhook_policy::{Layer, Loaded, Problem, RuleSet, SessionState, Source, Surroundings};
+use tenterhook_policy::{Choices, Loaded, Problem, RuleSet, SessionState, Source, Surroundings};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::env::Env;
 use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
+use crate::sources::{Place, Sources};
 
 /// Everything that decides about an event.
 pub(crate) struct Road {
@@ -58,26 +59,26 @@ struct LedgerRecorder(Log);
 // === impl Configuration ===
 
 impl Configuration {
-    /// Reads a home's rules and hooks on top of the compiled-in baseline, and tries every example.
-    /// What cannot be used is a problem; the rest stands.
-    pub(crate) fn read(home: &Home, env: &Env) -> Self {
-        Self::read_with(home, env, RuleSet::load)
+    /// Reads the rules and hooks of a home, and the rules of the project an agent works on, and tries
+    /// every example. What cannot be used is a problem; the rest stands.
+    pub(crate) fn read(home: &Home, env: &Env, place: &Place) -> Self {
+        Self::read_with(home, env, place, RuleSet::load_with)
     }
 
     /// The same for a single call, where every millisecond is felt.
-    pub(crate) fn read_in_haste(home: &Home, env: &Env) -> Self {
-        Self::read_with(home, env, RuleSet::load_in_haste)
+    pub(crate) fn read_in_haste(home: &Home, env: &Env, place: &Place) -> Self {
+        Self::read_with(home, env, place, RuleSet::load_in_haste_with)
     }
 
-    fn read_with(home: &Home, env: &Env, load_rules: fn(&[Source<'_>]) -> Loaded) -> Self {
-        let mut problems = Vec::new();
-        let policy = read_optional(&home.policy(), &mut problems);
-        let mut sources = RuleSet::baseline_sources().to_vec();
-        let name = home.policy().display().to_string();
-        if let Some(text) = &policy {
-            sources.push(Source { name: &name, text, layer: Layer::User, trusted: true });
-        }
-        let loaded = load_rules(&sources);
+    fn read_with(
+        home: &Home,
+        env: &Env,
+        place: &Place,
+        load_rules: fn(&[Source<'_>], &Choices<'_>) -> Loaded,
+    ) -> Self {
+        let mut sources = Sources::in_force(home, env, place);
+        let loaded = sources.load(load_rules);
+        let mut problems = std::mem::take(&mut sources.problems);
         problems.extend(loaded.problems);
 
         let text = read_optional(&home.settings(), &mut problems);
@@ -91,7 +92,8 @@ impl Configuration {
             Some(text) => format!("{}-{}", loaded.rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
             None => loaded.rules.digest(),
         };
-        let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
+        let (mut hooks, mut warnings) = (settings.hooks, sources.warnings);
+        warnings.extend(settings.warnings);
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
@@ -102,9 +104,10 @@ impl Configuration {
 // === impl Road ===
 
 impl Road {
-    /// The road of a home.
-    pub(crate) fn open(home: &Home, env: &Env, memory: Memory) -> Result<Self, CommandError> {
-        Self::build(Configuration::read_in_haste(home, env), env.home.as_deref(), memory)
+    /// The road of a home, for an agent that works in a place.
+    pub(crate) fn open(home: &Home, env: &Env, place: &Place, memory: Memory) -> Result<Self, CommandError> {
+        let configuration = Configuration::read_in_haste(home, env, place);
+        Self::build(configuration, env.home.as_deref(), memory)
     }
 
     pub(crate) fn build(

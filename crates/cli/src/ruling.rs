@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Timestamp, ToolCall};
-use tenterhook_policy::{Facts, Layer, Problem, RuleSet, SessionState, Source, Surroundings};
+use tenterhook_policy::{Facts, Layer, Problem, RuleSet, SessionState, Surroundings};
 
+use crate::env::Env;
 use crate::error::CommandError;
+use crate::home::Home;
+use crate::packs;
+use crate::sources::{Place, Sources};
 
 /// Which rules to judge by, as it is typed.
 #[derive(Debug, Default, clap::Args)]
@@ -19,6 +23,9 @@ pub(crate) struct RuleArgs {
     /// Leave out the rules that are compiled in
     #[arg(long)]
     pub(crate) no_baseline: bool,
+    /// Judge by these packs as well (see `tenterhook rules list`)
+    #[arg(long, value_name = "PACK", value_delimiter = ',')]
+    pub(crate) packs: Vec<String>,
 }
 
 /// Rules, and the person in whose home they judge.
@@ -37,27 +44,46 @@ pub(crate) struct Ruling {
     pub(crate) nudge: Option<String>,
 }
 
+// === impl RuleArgs ===
+
+impl RuleArgs {
+    /// Whether anything was said about rules.
+    pub(crate) fn is_given(&self) -> bool {
+        self.no_baseline || !self.policy.is_empty() || !self.packs.is_empty()
+    }
+}
+
 // === impl Rulebook ===
 
 impl Rulebook {
+    /// The rules in force in a home, for an agent that works in a place.
+    pub(crate) fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
+        let sources = Sources::in_force(home, env, place);
+        let loaded = sources.load(RuleSet::load_in_haste_with);
+        let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
+        Self { rules: loaded.rules, problems: loaded.problems, home: person }
+    }
+
     /// The rules that were asked for, without any home.
     pub(crate) fn asked(args: &RuleArgs, person: Option<&Path>) -> Result<Self, CommandError> {
-        let mut files = Vec::new();
-        for path in &args.policy {
-            let text =
-                fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;
-            files.push((path.display().to_string(), text));
+        let mut sources = Sources::default();
+        if let Some(name) = args.packs.iter().find(|name| packs::compiled_in(name).is_none()) {
+            let known: Vec<_> = RuleSet::packs().iter().map(|pack| pack.name).collect();
+            let error = CommandError::unusable(format!("there is no pack `{name}`"));
+            return Err(error.hint(format!("known: {}", known.join(", "))));
         }
-        let mut sources = if args.no_baseline { Vec::new() } else { RuleSet::baseline_sources().to_vec() };
-        sources.extend(files.iter().map(|(name, text)| Source {
-            name,
-            text,
-            layer: Layer::User,
-            trusted: true,
-        }));
-        let loaded = RuleSet::load_in_haste(&sources);
+        sources.compiled_in(|pack| {
+            pack.on_by_default && !args.no_baseline || args.packs.iter().any(|name| name == pack.name)
+        });
+        sources.texts.extend(Sources::files(&args.policy, Layer::User)?.texts);
+        let loaded = sources.load(RuleSet::load_in_haste_with);
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         Ok(Self { rules: loaded.rules, problems: loaded.problems, home })
+    }
+
+    /// The same rules in another home.
+    pub(crate) fn at_home(self, home: &str) -> Self {
+        Self { home: Some(home.to_owned()), ..self }
     }
 
     pub(crate) fn facts(&self, event: &Event) -> Facts {
@@ -74,8 +100,13 @@ impl Rulebook {
 
     /// What the rules say together: the strictest counts, and among equals the first.
     pub(crate) fn rule_on(&self, event: &Event) -> Ruling {
+        self.strictest(event, &SessionState::default())
+    }
+
+    /// The same in a session that carries labels.
+    pub(crate) fn strictest(&self, event: &Event, state: &SessionState) -> Ruling {
         let mut strictest = Ruling::default();
-        for ruling in self.rulings_on(event) {
+        for ruling in self.rulings(event, state) {
             if ruling.verdict > strictest.verdict {
                 strictest = ruling;
             }
@@ -85,8 +116,12 @@ impl Rulebook {
 
     /// What every rule that matches says.
     pub(crate) fn rulings_on(&self, event: &Event) -> Vec<Ruling> {
-        let judged =
-            tenterhook_policy::judge(event, &self.facts(event), &SessionState::default(), &self.rules);
+        self.rulings(event, &SessionState::default())
+    }
+
+    /// The same in a session that carries labels.
+    pub(crate) fn rulings(&self, event: &Event, state: &SessionState) -> Vec<Ruling> {
+        let judged = tenterhook_policy::judge(event, &self.facts(event), state, &self.rules);
         let ruling = |finding: Finding| Ruling {
             verdict: finding.decision,
             rule: match finding.by {

@@ -59,10 +59,21 @@ pub(super) fn propose(
         return Ok(true);
     }
     if !Terminal::is_interactive() {
-        return Err(CommandError::unusable(format!("`{verb}` needs a yes, and there is nobody to ask"))
-            .hint("use `--yes` to go ahead, or `--dry-run` to only look"));
+        return Err(nobody(verb).hint("use `--yes` to go ahead, or `--dry-run` to only look"));
     }
-    Ok(ask(terminal)?)
+    Ok(ask(terminal, "Make this change?")?)
+}
+
+/// Asks a person; with nobody there it is an error.
+pub(super) fn confirm(terminal: Terminal, question: &str, verb: &str) -> Result<bool, CommandError> {
+    if !Terminal::is_interactive() {
+        return Err(nobody(verb).hint("look at what is shown, then use `--yes` to go ahead"));
+    }
+    Ok(ask(terminal, question)?)
+}
+
+fn nobody(verb: &str) -> CommandError {
+    CommandError::unusable(format!("`{verb}` needs a yes, and there is nobody to ask"))
 }
 
 /// The answer of a command that may change settings, in JSON.
@@ -101,9 +112,9 @@ fn colored(diff: &str) -> String {
     diff.lines().map(line).collect()
 }
 
-fn ask(terminal: Terminal) -> std::io::Result<bool> {
+fn ask(terminal: Terminal, question: &str) -> std::io::Result<bool> {
     use std::io::Write;
-    write!(terminal.err(), "{BOLD}Make this change?{BOLD:#} [y/N] ")?;
+    write!(terminal.err(), "{BOLD}{question}{BOLD:#} [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::profiles::{SettingsFile, Stage};
 use crate::road::Configuration;
+use crate::sources::Place;
 use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -40,7 +41,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return settings(context, profile, &args.files);
     }
     let configuration = if args.files.is_empty() {
-        Configuration::read(context.home()?, &context.env)
+        Configuration::read(context.home()?, &context.env, &Place::here())
     } else {
         files(&args.files)?
     };

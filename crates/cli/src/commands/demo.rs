@@ -14,6 +14,7 @@ use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
 use crate::road::{Memory, Road};
+use crate::sources::Place;
 use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
 
 /// Payloads of one real session of Claude Code, one a line, paths made neutral.
@@ -45,7 +46,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = Home::whole(dir.path().to_owned());
     let log = Log::new(home.ledger());
     let env = Env { home: Some(PERSON.into()), ..Env::default() };
-    let road = Road::open(&home, &env, Memory::Ledger(log))?;
+    let road = Road::open(&home, &env, &Place::default(), Memory::Ledger(log))?;
     let harness = intake::harness("claude-code")?;
     let table = Table::new(Terminal::width());
     if !context.terminal.json {

@@ -15,6 +15,7 @@ use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
 use crate::road::{Memory, Road};
+use crate::sources::Place;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 
 const EXAMPLES: &str = "\
@@ -62,7 +63,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Some(leaf) => Call { event: leaf.event.clone(), native: None },
         None => asked(context, args)?,
     };
-    let road = Road::open(context.home()?, &context.env, Memory::None)?;
+    let road = Road::open(context.home()?, &context.env, &Place::of(&call.event), Memory::None)?;
     let outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
         None => road.fire(&call)?,

@@ -14,6 +14,7 @@ use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::{Fired, SettingsFile, Stage};
 use crate::road::{Memory, Road, until_told_to_end};
+use crate::sources::Place;
 use crate::terminal::tame;
 
 const EXAMPLES: &str = "\
@@ -76,7 +77,7 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     } else {
         Memory::None
     };
-    let outcome = Road::open(home, &context.env, memory)?.fire(&call)?;
+    let outcome = Road::open(home, &context.env, &Place::of(&call.event), memory)?.fire(&call)?;
     let reply = harness.encode(&call, &outcome);
     if context.terminal.json {
         let reply =

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::road::{Memory, Road};
+use crate::sources::Place;
 
 const EXAMPLES: &str = "\
 A harness runs this; people rarely do. The payload is read from standard input, the harness's own
@@ -53,7 +54,7 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
             return Err(CommandError::unusable(error.to_string()));
         }
     };
-    let road = Road::open(home, &context.env, Memory::Ledger(log))?;
+    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::Ledger(log))?;
     let mut reply = harness.encode(&call, &road.fire(&call)?);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(

@@ -12,6 +12,8 @@ mod fire;
 mod hook;
 mod install;
 mod judge;
+mod policy;
+mod rules;
 mod scan;
 mod uninstall;
 
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Check(check::Args),
     Judge(judge::Args),
     Scan(scan::Args),
+    Policy(policy::Args),
+    Rules(rules::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -46,6 +50,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Check(args) => check::run(context, &args),
         Command::Judge(args) => judge::run(context, &args),
         Command::Scan(args) => scan::run(context, &args),
+        Command::Policy(args) => policy::run(context, &args),
+        Command::Rules(args) => rules::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_event::{Decision, Event};
+use tenterhook_policy::{RuleNote, SessionState};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
+use crate::sources::Place;
+use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
+use crate::{intake, strict};
+
+const EXAMPLES: &str = "\
+Only rules are asked; `tenterhook explain` asks the hooks too. With --policy, --packs or --no-baseline the
+rules are those that are named; else the ones in force where the event happens.
+
+Examples:
+  tenterhook policy explain --shell 'git push --force origin main'
+  tenterhook policy explain --all < event.json
+  tenterhook policy explain --harness claude-code < payload.json --json";
+
+/// Say which rules look at an event, what they see, and what they say
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A shell command, as if an agent wanted to run it here
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true, conflicts_with = "harness")]
+    shell: Option<String>,
+    /// The event on standard input is this harness's own payload, not our normal form
+    #[arg(long)]
+    harness: Option<String>,
+    /// Where the command would run [default: here]
+    #[arg(long, value_name = "DIR", requires = "shell")]
+    cwd: Option<PathBuf>,
+    /// Labels the session carries
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    label: Vec<String>,
+    /// Show the rules that do not match as well
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    rules: RuleArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let event = event(context, args)?;
+    let book = book(context, &args.rules, &Place::of(&event))?;
+    let state = SessionState { labels: args.label.iter().cloned().collect(), ..SessionState::default() };
+    let facts = book.facts(&event);
+    let ruling = book.strictest(&event, &state);
+    let mut notes = tenterhook_policy::explain(&event, &facts, &state, &book.rules);
+    if !args.all {
+        notes.retain(|note| note.matched);
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&json!({
+            "verdict": ruling.verdict, "rule": ruling.rule, "reason": ruling.reason, "nudge": ruling.nudge,
+            "facts": facts, "rules": notes,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = said(&ruling);
+    let _ = writeln!(text, "\n{BOLD}Rules{BOLD:#} {DIM}{} looked{DIM:#}", book.rules.rules().count());
+    for note in &notes {
+        text += &line(note, &book);
+    }
+    if notes.is_empty() {
+        let _ = writeln!(text, "  {DIM}none matches; --all says why{DIM:#}");
+    }
+    let facts = serde_json::to_value(&facts).unwrap_or_default();
+    let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}");
+    for (kind, items) in facts.as_object().into_iter().flatten() {
+        for item in items.as_array().into_iter().flatten() {
+            let _ = writeln!(text, "  {kind:<9} {}", tame(&gist(item)));
+        }
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rules that were named, else those in force in a place.
+pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<Rulebook, CommandError> {
+    if args.is_given() {
+        return Rulebook::asked(args, context.env.home.as_deref())?.whole();
+    }
+    Ok(Rulebook::in_force(context.home()?, &context.env, place))
+}
+
+fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
+    let door = Context::bare_door()?;
+    if let Some(command) = &args.shell {
+        let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
+        return Ok(about_to_run(command, cwd.to_str(), door.ts));
+    }
+    let payload = intake::payload(None)?;
+    if let Some(harness) = &args.harness {
+        let harness = intake::harness(harness)?;
+        let call = harness.decode(&context.door(harness, "")?, &payload);
+        return Ok(call.map_err(|error| CommandError::unusable(error.to_string()))?.event);
+    }
+    let unusable = |error: serde_json::Error| {
+        CommandError::unusable(format!("standard input is no event in the normal form: {error}"))
+            .hint("use `--harness ID` for a harness's own payload, or `--shell COMMAND`")
+    };
+    serde_json::from_value(strict::json(&payload).map_err(unusable)?).map_err(unusable)
+}
+
+fn said(ruling: &Ruling) -> String {
+    let style = style_of(ruling.verdict);
+    let mut text = format!("  {style}{}{style:#}\n", verdict_in_words(ruling.verdict));
+    for line in ruling.reason.iter().flat_map(|reason| reason.lines()) {
+        let _ = writeln!(text, "  {}", tame(line));
+    }
+    if let Some(nudge) = ruling.nudge.as_deref().filter(|_| ruling.verdict == Decision::Deny) {
+        let _ = writeln!(text, "  {DIM}→ {}{DIM:#}", tame(nudge));
+    }
+    text
+}
+
+fn line(note: &RuleNote, book: &Rulebook) -> String {
+    let (mark, style) = match (note.matched, note.counts) {
+        (true, true) => ("●", style_of(note.verdict)),
+        (true, false) => ("◐", DIM),
+        (false, _) => ("○", DIM),
+    };
+    let place = book
+        .rules
+        .rule(&note.rule)
+        .map_or_else(String::new, |rule| format!("{} {}:{}", rule.layer(), tame(rule.source()), rule.line()));
+    let verdict = note.verdict;
+    format!(
+        "  {style}{mark} {verdict:<5}{style:#} {:<28} {}\n          {DIM}{place}{DIM:#}\n",
+        note.rule,
+        tame(&note.why)
+    )
+}
+
+/// A fact in one line.
+fn gist(item: &Value) -> String {
+    let Some(fields) = item.as_object() else { return item.to_string() };
+    let words = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.get("text").or(item.get("resolved")).unwrap_or(item))
+            .map(|item| item.as_str().map_or_else(|| item.to_string(), ToOwned::to_owned))
+            .collect::<Vec<_>>()
+            .join(" "),
+        other => other.to_string(),
+    };
+    let shown = fields.iter().filter(|(_, value)| !value.is_null() && **value != json!(false));
+    shown.map(|(key, value)| format!("{key}={}", words(value))).collect::<Vec<_>>().join("  ")
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `policy`: look at the rules, try them, trust a project's, take over those of other programs.
+
+mod check;
+mod excerpt;
+mod explain;
+mod show;
+mod test;
+mod trust;
+
+use std::process::ExitCode;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+pub(super) use show::own_lines;
+
+const EXAMPLES: &str = "\
+Rules come from four layers: the packs compiled in, the organisation (/etc/tenterhook/policy.yaml), you
+(policy.yaml in your settings) and the project (.tenterhook.yaml). A deny of any layer stands.
+
+Examples:
+  tenterhook policy show
+  tenterhook policy explain --shell 'git push --force'
+  tenterhook policy test rules.test.yaml
+  tenterhook policy trust";
+
+/// Look at the rules in force, try them, trust a project's
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Check(check::Args),
+    Show(show::Args),
+    Explain(explain::Args),
+    Test(test::Args),
+    Trust(trust::TrustArgs),
+    Untrust(trust::UntrustArgs),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::Check(args) => check::run(context, args),
+        Command::Show(args) => show::run(context, args),
+        Command::Explain(args) => explain::run(context, args),
+        Command::Test(args) => test::run(context, args),
+        Command::Trust(args) => trust::trust(context, args),
+        Command::Untrust(args) => trust::untrust(context, args),
+    }
+}

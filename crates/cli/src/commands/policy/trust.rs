@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_policy::{Layer, RuleSet, Source};
+
+use crate::commands::change::confirm;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::sources::Place;
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, style_of, tame};
+use crate::trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file};
+
+const EXAMPLES: &str = "\
+A project's .tenterhook.yaml may deny and ask from the start. What could loosen or steer (allow, nudge,
+rewrite, when, overrides, limit, label, its own words) counts only once you have read the file and trust
+it. Trust is for exactly that text: when the file changes, it is not trusted any more.
+
+Examples:
+  tenterhook policy trust
+  tenterhook policy trust ~/work/shop --yes
+  tenterhook policy trust --list";
+
+/// Trust a project's rule file after reading it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct TrustArgs {
+    /// The file, or the project it belongs to [default: the one you are in]
+    path: Option<PathBuf>,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// List the files that are trusted
+    #[arg(long, conflicts_with_all = ["path", "yes"])]
+    list: bool,
+}
+
+/// Take the trust in a project's rule file back
+#[derive(Debug, clap::Args)]
+pub(super) struct UntrustArgs {
+    /// The file, or the project it belongs to [default: the one you are in]
+    path: Option<PathBuf>,
+}
+
+pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut trust = Trust::read(home)?;
+    if args.list {
+        return list(context, &trust);
+    }
+    let path = file_of(context, args.path.as_deref())?;
+    let text = read_project_file(&path)?
+        .ok_or_else(|| CommandError::unusable(format!("there is no file `{}`", path.display())))?;
+    let standing = trust.standing(&path, &text);
+    if !context.terminal.json {
+        context.terminal.say(&preview(&path, &text, standing))?;
+    }
+    let trusted = standing == Standing::Trusted;
+    let done = trusted || args.yes || confirm(context.terminal, "Trust this file?", "trust")?;
+    if done && !trusted {
+        trust.add(&path, &text, Context::bare_door()?.ts);
+        trust.write(home)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"path": path, "trusted": done, "changed": done && !trusted}))?;
+    } else if trusted {
+        context.terminal.say("It is trusted already.\n")?;
+    } else if done {
+        context
+            .terminal
+            .say(&format!("{GOOD}✓{GOOD:#} trusted as it is now; a change takes the trust away\n"))?;
+    }
+    Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut trust = Trust::read(home)?;
+    // A file that is gone can still be in the list.
+    let path = match &args.path {
+        Some(path) if path.is_dir() => path.join(PROJECT_FILE),
+        Some(path) => path.clone(),
+        None => file_of(context, None)?,
+    };
+    let path = std::path::absolute(path)?;
+    if !trust.remove(&path) {
+        return Err(CommandError::unusable(format!("`{}` is not trusted", path.display()))
+            .hint("see `tenterhook policy trust --list`"));
+    }
+    trust.write(home)?;
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"path": path, "trusted": false}))?;
+    } else {
+        context.terminal.say(&format!(
+            "{GOOD}✓{GOOD:#} `{}` is not trusted any more: only its denies and asks count\n",
+            path.display()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
+    let standing = |path: &Path| match read_project_file(path) {
+        Ok(Some(text)) => trust.standing(path, &text).word(),
+        Ok(None) => "gone",
+        Err(_) => "cannot be read",
+    };
+    if context.terminal.json {
+        let files: Vec<_> = trust
+            .trusted
+            .iter()
+            .map(|(path, entry)| {
+                json!({"path": path, "sha256": entry.sha256, "since": entry.since, "standing": standing(path)})
+            })
+            .collect();
+        context.terminal.print_json(&files)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for (path, entry) in &trust.trusted {
+        let word = standing(path);
+        let style = if word == "trusted" { GOOD } else { BAD };
+        let _ = writeln!(text, "{} {style}{word}{style:#} {DIM}since {}{DIM:#}", path.display(), entry.since);
+    }
+    if trust.trusted.is_empty() {
+        text += "no project's file is trusted\n";
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file that is meant: named, in a directory, or nearest to where we are.
+fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandError> {
+    let none = |place: &Path| {
+        CommandError::unusable(format!("there is no `{PROJECT_FILE}` in `{}`", place.display()))
+            .hint("go to the project, or name the file: `tenterhook policy trust PATH`")
+    };
+    match said {
+        Some(path) if path.is_dir() => {
+            let file = path.join(PROJECT_FILE);
+            if file.exists() { Ok(std::path::absolute(file)?) } else { Err(none(path)) }
+        }
+        Some(path) => Ok(std::path::absolute(path)?),
+        None => {
+            let here = Place::here().cwd.unwrap_or_default();
+            let mut files = project_files(&here, None, context.env.home.as_deref());
+            files.pop().ok_or_else(|| none(&here))
+        }
+    }
+}
+
+/// The file, and what its rules would do once it is trusted.
+fn preview(path: &Path, text: &str, standing: Standing) -> String {
+    let mut shown = format!("{BOLD}{}{BOLD:#} {WARN}{}{WARN:#}\n", path.display(), standing.word());
+    for (at, line) in text.lines().enumerate() {
+        let _ = writeln!(shown, "  {DIM}{:>4} │{DIM:#} {}", at + 1, tame(line));
+    }
+    let name = path.display().to_string();
+    let loaded = RuleSet::load(&[Source { name: &name, text, layer: Layer::Project, trusted: true }]);
+    for rule in loaded.rules.rules() {
+        let style = style_of(rule.verdict());
+        let _ = writeln!(
+            shown,
+            "{style}{:<5}{style:#} {} {DIM}{}{DIM:#}",
+            rule.verdict(),
+            rule.id(),
+            tame(rule.description())
+        );
+    }
+    for problem in &loaded.problems {
+        let _ = writeln!(shown, "{BAD}problem{BAD:#} {}", tame(&problem.to_string()));
+    }
+    shown
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_event::Decision;
+use tenterhook_policy::Loaded;
+
+use super::gather::{Gathered, gather, is_address};
+use crate::commands::change::confirm;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::home::{Home, make_private, write_whole};
+use crate::packs::{Added, PackList, compiled_in};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
+use crate::trust::sha256;
+
+const EXAMPLES: &str = "\
+The *.yaml files at the top of the directory or repository are copied, and pinned by SHA-256 in packs.yaml.
+What the pack contains is shown first. Nothing of it is run.
+
+Examples:
+  tenterhook rules add ./our-rules
+  tenterhook rules add https://example.com/our-rules.git --name ours --yes";
+
+/// Add a pack of somebody else's
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AddArgs {
+    /// A directory, or the address of a git repository
+    #[arg(value_name = "DIR|GIT-URL")]
+    from: String,
+    /// What to call it [default: the last part of where it is from]
+    #[arg(long)]
+    name: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Fetch an added pack again, and take over what changed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook rules update ours")]
+pub(super) struct UpdateArgs {
+    /// The pack
+    name: String,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Remove an added pack
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook rules remove ours")]
+pub(super) struct RemoveArgs {
+    /// The pack
+    name: String,
+}
+
+pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = PackList::read_to_change(home)?;
+    let from = if is_address(&args.from) {
+        args.from.clone()
+    } else {
+        std::path::absolute(&args.from)?.to_string_lossy().into_owned()
+    };
+    let name = args.name.clone().unwrap_or_else(|| name_of(&from));
+    check_name(&name, &list)?;
+    let gathered = gather(&from)?;
+    let loaded = gathered.load();
+    let added = pinned(&name, &from, &gathered);
+    if !context.terminal.json {
+        context.terminal.say(&contents(&added, &loaded))?;
+    }
+    if loaded.rules.rules().next().is_none() {
+        return Err(CommandError::unusable("there is no usable rule in it; nothing was added"));
+    }
+    if !args.yes && !confirm(context.terminal, "Add this pack?", "rules add")? {
+        return Ok(ExitCode::FAILURE);
+    }
+    copy(home, &name, &gathered)?;
+    list.sources.push(added);
+    list.write(home)?;
+    done(
+        context,
+        &name,
+        &format!("pack `{name}` is added and on: {}", count(loaded.rules.rules().count(), "rule")),
+    )
+}
+
+pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = PackList::read_to_change(home)?;
+    let Some(entry) = list.sources.iter_mut().find(|added| added.name == args.name) else {
+        return Err(unknown(&args.name));
+    };
+    let gathered = gather(&entry.from)?;
+    let fresh = pinned(&entry.name, &entry.from, &gathered);
+    let mut on_disk = Vec::new();
+    entry.texts(home, &mut on_disk);
+    if fresh.files == entry.files && on_disk.is_empty() {
+        return done(context, &args.name, "nothing changed");
+    }
+    let loaded = gathered.load();
+    if !context.terminal.json {
+        let mut text = String::new();
+        for file in fresh.files.keys().filter(|file| !entry.files.contains_key(*file)) {
+            let _ = writeln!(text, "{GOOD}+ {}{GOOD:#}", tame(file));
+        }
+        for file in entry.files.keys().filter(|file| !fresh.files.contains_key(*file)) {
+            let _ = writeln!(
+                text,
+                "{BAD}- {}{BAD:#} {WARN}its rules will not be checked any more{WARN:#}",
+                tame(file)
+            );
+        }
+        for (file, hash) in &fresh.files {
+            if entry.files.get(file).is_some_and(|old| old != hash) {
+                let _ = writeln!(text, "{WARN}~ {}{WARN:#} changed", tame(file));
+            }
+        }
+        context.terminal.say(&(text + &contents(&fresh, &loaded)))?;
+    }
+    if !args.yes && !confirm(context.terminal, "Take this over?", "rules update")? {
+        return Ok(ExitCode::FAILURE);
+    }
+    *entry = fresh;
+    copy(home, &args.name, &gathered)?;
+    list.write(home)?;
+    done(context, &args.name, &format!("pack `{}` is as it is there now", args.name))
+}
+
+pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = PackList::read_to_change(home)?;
+    if list.added(&args.name).is_none() {
+        return Err(unknown(&args.name));
+    }
+    list.sources.retain(|added| added.name != args.name);
+    list.disabled.retain(|name| *name != args.name);
+    list.write(home)?;
+    let dir = home.packs().join(&args.name);
+    if dir.exists() {
+        fs_err::remove_dir_all(dir)?;
+    }
+    let loosens = "This loosens your protection: its rules are not checked any more.";
+    done(
+        context,
+        &args.name,
+        &format!("pack `{}` is removed. {WARN}{BOLD}{loosens}{BOLD:#}{WARN:#}", args.name),
+    )
+}
+
+fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        let list = PackList::read_to_change(context.home()?)?;
+        let added = list.added(name);
+        context.terminal.print_json(&json!({
+            "pack": name, "from": added.map(|added| &added.from), "commit": added.map(|added| &added.commit),
+            "files": added.map(|added| &added.files),
+        }))?;
+    } else {
+        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(name: &str) -> CommandError {
+    CommandError::unusable(format!("no pack `{name}` was added"))
+        .hint("a pack that is compiled in is turned off: `tenterhook rules disable PACK`")
+}
+
+/// `https://x.example/Our-Rules.git` is `our-rules`.
+fn name_of(from: &str) -> String {
+    let last = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    last.trim_end_matches(".git").to_ascii_lowercase()
+}
+
+fn check_name(name: &str, list: &PackList) -> Result<(), CommandError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
+        return Err(CommandError::unusable(format!(
+            "`{name}` is no name for a pack (small letters, digits, `-`, `_`, `.`)"
+        ))
+        .hint("give it one: `--name NAME`"));
+    }
+    if compiled_in(name).is_some() || list.added(name).is_some() {
+        return Err(CommandError::unusable(format!("there is a pack `{name}` already"))
+            .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
+    }
+    Ok(())
+}
+
+fn pinned(name: &str, from: &str, gathered: &Gathered) -> Added {
+    let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
+    Added {
+        name: name.to_owned(),
+        from: from.to_owned(),
+        commit: gathered.commit.clone(),
+        files: gathered.files.iter().map(hash).collect(),
+    }
+}
+
+/// Puts the files in place; those of an earlier state go.
+fn copy(home: &Home, name: &str, gathered: &Gathered) -> Result<(), CommandError> {
+    let dir = home.packs().join(name);
+    make_private(&dir)?;
+    for entry in fs_err::read_dir(&dir)? {
+        let entry = entry?;
+        if !gathered.files.keys().any(|file| entry.file_name() == file.as_str()) {
+            fs_err::remove_file(entry.path())?;
+        }
+    }
+    for (file, text) in &gathered.files {
+        write_whole(&dir.join(file), text.as_bytes(), 0o600)?;
+    }
+    Ok(())
+}
+
+/// What is in a pack, and above all what in it loosens.
+fn contents(added: &Added, loaded: &Loaded) -> String {
+    let mut text = format!("{BOLD}{}{BOLD:#} {DIM}from {}{DIM:#}", added.name, tame(&added.from));
+    if let Some(commit) = &added.commit {
+        let _ = write!(text, " {DIM}at {commit}{DIM:#}");
+    }
+    text.push('\n');
+    for rule in loaded.rules.rules() {
+        let (style, verdict) = (style_of(rule.verdict()), rule.verdict());
+        let _ = writeln!(
+            text,
+            "  {style}{verdict:<5}{style:#} {:<34} {DIM}{}{DIM:#}",
+            rule.id(),
+            tame(rule.description())
+        );
+    }
+    let loosening: Vec<_> = loaded
+        .rules
+        .rules()
+        .filter(|rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
+        .map(tenterhook_policy::Rule::id)
+        .collect();
+    if !loosening.is_empty() {
+        let _ = writeln!(
+            text,
+            "{WARN}{BOLD}These loosen your protection:{BOLD:#}{WARN:#} {}",
+            loosening.join(", ")
+        );
+    }
+    for problem in &loaded.problems {
+        let _ = writeln!(text, "{BAD}cannot be used{BAD:#} {}", tame(&problem.to_string()));
+    }
+    text
+}

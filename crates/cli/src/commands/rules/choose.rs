@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_policy::{Choices, Rule, RuleSet, Source};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::packs::{PackList, compiled_in};
+use crate::sources::{Place, Sources, Text};
+use crate::terminal::{BOLD, GOOD, WARN, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook rules enable cloud                 a whole pack
+  tenterhook rules enable recursive-delete      a rule that was disabled";
+
+/// Turn a pack or a rule on
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EnableArgs {
+    /// A pack or a rule
+    #[arg(value_name = "PACK|RULE")]
+    name: String,
+}
+
+const DISABLE_EXAMPLES: &str = "\
+A locked rule cannot be turned off. To allow one thing and keep the rule, write an exception instead: a rule
+of your own with `verdict: allow` and `overrides`.
+
+Examples:
+  tenterhook rules disable cloud
+  tenterhook rules disable recursive-delete-unknown";
+
+/// Turn a pack or a rule off
+#[derive(Debug, clap::Args)]
+#[command(after_help = DISABLE_EXAMPLES)]
+pub(super) struct DisableArgs {
+    /// A pack or a rule
+    #[arg(value_name = "PACK|RULE")]
+    name: String,
+}
+
+pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = PackList::read_to_change(home)?;
+    let before = list.clone();
+    let name = &args.name;
+    let pack = compiled_in(name);
+    if pack.is_none() && list.added(name).is_none() && !list.is_disabled(name) {
+        let there = Sources::in_force(home, &context.env, &Place::here());
+        if all_rules(&there).rule(name).is_none() {
+            return Err(unknown(name));
+        }
+    }
+    list.disabled.retain(|other| other != name);
+    if pack.is_some_and(|pack| !pack.on_by_default) && !list.enabled.contains(name) {
+        list.enabled.push(name.clone());
+    }
+    let rules = pack.map(|pack| RuleSet::load_in_haste(&[pack.source]).rules.rules().count());
+    let what = rules
+        .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
+    finish(context, &before, &list, &format!("{what} is on: more is checked"), false)
+}
+
+pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = PackList::read_to_change(home)?;
+    let before = list.clone();
+    let name = &args.name;
+    let there = Sources::in_force(home, &context.env, &Place::here());
+    let rules = all_rules(&there);
+    let in_pack = |rule: &&Rule| {
+        there.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))
+    };
+    let is_pack = compiled_in(name).is_some() || list.added(name).is_some();
+    let gone: Vec<_> = rules.rules().filter(|rule| rule.id() == name || in_pack(rule)).collect();
+    if !is_pack && gone.is_empty() && !list.is_disabled(name) {
+        return Err(unknown(name));
+    }
+    let locked = gone.iter().filter(|rule| rule.locked()).count();
+    if locked > 0 && locked == gone.len() {
+        return Err(CommandError::unusable(format!("`{name}` is locked and cannot be turned off"))
+            .hint("whoever wrote the layer it belongs to locked it: see `tenterhook policy show`"));
+    }
+    list.enabled.retain(|other| other != name);
+    let needed = compiled_in(name).is_none_or(|pack| pack.on_by_default);
+    if needed && !list.is_disabled(name) {
+        list.disabled.push(name.clone());
+    }
+    let stay = if locked > 0 { format!("; {locked} of it are locked and stay") } else { String::new() };
+    let what = match (is_pack, gone.first()) {
+        (true, _) => {
+            format!(
+                "pack `{name}` is off: {} will not be checked any more{stay}",
+                count(gone.len() - locked, "rule")
+            )
+        }
+        (false, Some(rule)) => {
+            format!(
+                "rule `{name}` ({}, {}) is off: it will not be checked any more",
+                rule.verdict(),
+                rule.severity()
+            )
+        }
+        (false, None) => format!("`{name}` is off"),
+    };
+    finish(context, &before, &list, &what, true)
+}
+
+/// Writes the list if it changed, and says what that means.
+fn finish(
+    context: &Context,
+    before: &PackList,
+    list: &PackList,
+    what: &str,
+    loosens: bool,
+) -> Result<ExitCode, CommandError> {
+    let changed = before != list;
+    if changed {
+        list.write(context.home()?)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(
+            &json!({"changed": changed, "loosens": changed && loosens, "enabled": list.enabled, "disabled": list.disabled}),
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = match (changed, loosens) {
+        (false, _) => "nothing to change\n".to_owned(),
+        (true, false) => format!("{GOOD}✓{GOOD:#} {what}\n"),
+        (true, true) => {
+            format!("{GOOD}✓{GOOD:#} {what}\n{WARN}{BOLD}This loosens your protection.{BOLD:#}{WARN:#}\n")
+        }
+    };
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rules of these texts, also those that are off.
+fn all_rules(sources: &Sources) -> RuleSet {
+    let texts: Vec<Source<'_>> = sources.texts.iter().map(Text::source).collect();
+    RuleSet::load_in_haste_with(&texts, &Choices::default()).rules
+}
+
+fn unknown(name: &str) -> CommandError {
+    CommandError::unusable(format!("there is no pack and no rule `{name}`"))
+        .hint("see `tenterhook rules list`, or look for it: `tenterhook rules search TEXT`")
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Fetches a pack: from a directory, or with `git` into one that is thrown away.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
+
+use crate::error::CommandError;
+use crate::packs::is_rule_file;
+
+const LARGEST: u64 = 1024 * 1024;
+const MOST: usize = 100;
+
+/// A pack as it was found.
+pub(super) struct Gathered {
+    pub(super) commit: Option<String>,
+    /// File name and text.
+    pub(super) files: BTreeMap<String, String>,
+}
+
+/// Whether this names a repository and not a directory.
+pub(super) fn is_address(from: &str) -> bool {
+    from.contains("://") || from.starts_with("git@")
+}
+
+pub(super) fn gather(from: &str) -> Result<Gathered, CommandError> {
+    if !is_address(from) {
+        return Ok(Gathered { commit: None, files: files(Path::new(from))? });
+    }
+    let dir = tempfile::Builder::new().prefix("tenterhook-pack-").tempdir()?;
+    let clone = dir.path().join("pack");
+    // Nothing of the repository is run: no hooks, no filters of its own, no other transports.
+    let said = Command::new("git")
+        .args([
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "protocol.ext.allow=never",
+            "-c",
+            "core.symlinks=false",
+        ])
+        .args(["clone", "--quiet", "--depth", "1", "--", from])
+        .arg(&clone)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .output()
+        .map_err(|error| {
+            CommandError::failed(format!("`git` could not be run: {error}"))
+                .hint("install git, or fetch the pack yourself and add the directory")
+        })?;
+    if !said.status.success() {
+        let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+        return Err(CommandError::failed(format!("`{from}` could not be fetched: {why}")));
+    }
+    let head = Command::new("git").arg("-C").arg(&clone).args(["rev-parse", "HEAD"]).output()?;
+    let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();
+    Ok(Gathered { commit: Some(commit), files: files(&clone)? })
+}
+
+/// The rule files in a directory: regular files only, for a link could lead anywhere.
+fn files(dir: &Path) -> Result<BTreeMap<String, String>, CommandError> {
+    let mut found = BTreeMap::new();
+    let entries = fs_err::read_dir(dir).map_err(|error| CommandError::unusable(error.to_string()))?;
+    for entry in entries {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if !is_rule_file(&name) {
+            continue;
+        }
+        let metadata = entry.metadata()?;
+        if !metadata.is_file() {
+            continue;
+        }
+        if metadata.len() > LARGEST {
+            return Err(CommandError::unusable(format!(
+                "`{name}` is larger than 1 MiB: that is no rule file"
+            )));
+        }
+        let text = fs_err::read_to_string(entry.path())
+            .map_err(|error| CommandError::unusable(error.to_string()))?;
+        found.insert(name, text);
+    }
+    match found.len() {
+        0 => Err(CommandError::unusable(format!("there is no *.yaml file in `{}`", dir.display()))
+            .hint("a pack is a directory with rule files at its top")),
+        many if many > MOST => Err(CommandError::unusable(format!("{many} files are too many for a pack"))),
+        _ => Ok(found),
+    }
+}
+
+// === impl Gathered ===
+
+impl Gathered {
+    pub(super) fn load(&self) -> Loaded {
+        let sources: Vec<_> = self
+            .files
+            .iter()
+            .map(|(name, text)| Source { name, text, layer: Layer::User, trusted: true })
+            .collect();
+        RuleSet::load(&sources)
+    }
+}

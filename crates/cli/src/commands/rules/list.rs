@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_policy::{Choices, Rule, RuleSet, Source};
+
+use crate::commands::policy::own_lines;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::packs::PackList;
+use crate::sources::{Place, Sources, Text};
+use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
+
+/// List every rule there is, pack by pack
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  tenterhook rules list\n  tenterhook rules list --pack destructive --json"
+)]
+pub(super) struct ListArgs {
+    /// Only this pack
+    #[arg(long, value_name = "PACK")]
+    pack: Option<String>,
+}
+
+/// Show one rule as it is written
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook rules show recursive-delete")]
+pub(super) struct ShowArgs {
+    /// The rule
+    id: String,
+}
+
+/// Find rules by what they say or look for
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook rules search 'git push'")]
+pub(super) struct SearchArgs {
+    /// A text in the rule, in small or capital letters
+    text: String,
+}
+
+/// Every rule there is, also of packs that are off.
+struct Shelf {
+    sources: Sources,
+    rules: RuleSet,
+    list: PackList,
+}
+
+impl Shelf {
+    fn new(context: &Context) -> Result<Self, CommandError> {
+        let home = context.home()?;
+        let list = PackList::read_to_change(home)?;
+        let mut sources = Sources::in_force(home, &context.env, &Place::here());
+        let there: Vec<_> = sources.texts.iter().filter_map(|text| text.pack.clone()).collect();
+        sources.compiled_in(|pack| !there.iter().any(|name| name == pack.name));
+        let texts: Vec<Source<'_>> = sources.texts.iter().map(Text::source).collect();
+        let rules = RuleSet::load_in_haste_with(&texts, &Choices::default()).rules;
+        Ok(Self { sources, rules, list })
+    }
+
+    fn text_of(&self, rule: &Rule) -> Option<&Text> {
+        self.sources.texts.iter().find(|text| text.name == rule.source())
+    }
+
+    fn is_on(&self, rule: &Rule) -> bool {
+        let pack = self.text_of(rule).and_then(|text| text.pack.as_deref());
+        let pack_on = pack.and_then(crate::packs::compiled_in).is_none_or(|pack| self.list.is_on(pack))
+            && !pack.is_some_and(|pack| self.list.is_disabled(pack));
+        rule.locked() || pack_on && !self.list.is_disabled(rule.id())
+    }
+
+    fn json(&self, rule: &Rule) -> Value {
+        json!({
+            "id": rule.id(),
+            "pack": self.text_of(rule).and_then(|text| text.pack.as_deref()),
+            "layer": rule.layer(),
+            "on": self.is_on(rule),
+            "locked": rule.locked(),
+            "verdict": rule.verdict(),
+            "severity": rule.severity(),
+            "description": rule.description(),
+            "source": rule.source(),
+            "line": rule.line(),
+        })
+    }
+
+    fn line(&self, rule: &Rule) -> String {
+        let (mark, style) = if self.is_on(rule) { ("●", style_of(rule.verdict())) } else { ("○", DIM) };
+        let locked = if rule.locked() { " (locked)" } else { "" };
+        let (verdict, id) = (rule.verdict(), rule.id());
+        format!(
+            "  {style}{mark} {verdict:<5}{style:#} {id:<34} {DIM}{}{locked}{DIM:#}\n",
+            tame(rule.description())
+        )
+    }
+}
+
+pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, CommandError> {
+    let mut shelf = Shelf::new(context)?;
+    if let Some(pack) = &args.pack {
+        shelf.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
+        if shelf.sources.texts.is_empty() {
+            return Err(CommandError::unusable(format!("there is no pack `{pack}`"))
+                .hint("see `tenterhook rules list`"));
+        }
+    }
+    let of = |text: &Text| shelf.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>();
+    if context.terminal.json {
+        let rules: Vec<_> = shelf.sources.texts.iter().flat_map(of).map(|rule| shelf.json(rule)).collect();
+        context.terminal.print_json(&rules)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for part in &shelf.sources.texts {
+        let name = part.pack.as_deref().unwrap_or(&part.name);
+        let compiled_in = part.pack.as_deref().and_then(crate::packs::compiled_in);
+        let title = compiled_in.map_or("", |pack| pack.title);
+        let on = compiled_in.is_none_or(|pack| shelf.list.is_on(pack)) && !shelf.list.is_disabled(name);
+        let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };
+        let _ = writeln!(
+            text,
+            "{BOLD}{}{BOLD:#} {style}{word}{style:#} {DIM}{} {title}{DIM:#}",
+            tame(name),
+            part.layer
+        );
+        for rule in of(part) {
+            text += &shelf.line(rule);
+        }
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, CommandError> {
+    let shelf = Shelf::new(context)?;
+    let Some(rule) = shelf.rules.rule(&args.id) else {
+        return Err(CommandError::unusable(format!("there is no rule `{}`", args.id))
+            .hint("look for it: `tenterhook rules search TEXT`"));
+    };
+    let written = shelf.text_of(rule).map(|text| own_lines(&text.yaml, rule.line())).unwrap_or_default();
+    if context.terminal.json {
+        let mut answer = shelf.json(rule);
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("yaml".to_owned(), written.join("\n").into());
+        }
+        context.terminal.print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let place = format!("{}:{}", tame(rule.source()), rule.line());
+    let mut text =
+        format!("{}  {DIM}{} · {} · {place}{DIM:#}\n\n", shelf.line(rule), rule.severity(), rule.layer());
+    for line in written {
+        let _ = writeln!(text, "{}", line.chars().filter(|c| !c.is_control()).collect::<String>());
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn search(context: &Context, args: &SearchArgs) -> Result<ExitCode, CommandError> {
+    let shelf = Shelf::new(context)?;
+    let wanted = args.text.to_lowercase();
+    let has = |rule: &&Rule| {
+        let written = shelf.text_of(rule).map(|text| own_lines(&text.yaml, rule.line()).join("\n"));
+        written.unwrap_or_default().to_lowercase().contains(&wanted)
+    };
+    let found: Vec<_> = shelf.rules.rules().filter(has).collect();
+    if context.terminal.json {
+        context.terminal.print_json(&found.iter().map(|rule| shelf.json(rule)).collect::<Vec<_>>())?;
+    } else if found.is_empty() {
+        context
+            .terminal
+            .say(&format!("no rule says `{}`; write one: `tenterhook rules new ID`\n", tame(&args.text)))?;
+    } else {
+        context.terminal.say(&found.iter().map(|rule| shelf.line(rule)).collect::<String>())?;
+    }
+    Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `rules`: find rules, turn packs and rules on and off, take over packs of others, write one's own.
+
+mod add;
+mod choose;
+mod gather;
+mod list;
+mod new;
+
+use std::process::ExitCode;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+const EXAMPLES: &str = "\
+Packs are groups of rules. Some are compiled in and on, some are compiled in and off until you enable
+them, and others can be added from a directory or a git repository; their files are pinned by SHA-256 in
+packs.yaml, and a file that changes afterwards is not used.
+
+Examples:
+  tenterhook rules list
+  tenterhook rules search docker
+  tenterhook rules enable cloud
+  tenterhook rules add https://example.com/our-rules.git";
+
+/// Find rules, turn packs and rules on and off, add packs of others
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    List(list::ListArgs),
+    Show(list::ShowArgs),
+    Search(list::SearchArgs),
+    New(new::Args),
+    Enable(choose::EnableArgs),
+    Disable(choose::DisableArgs),
+    Add(add::AddArgs),
+    Update(add::UpdateArgs),
+    Remove(add::RemoveArgs),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::List(args) => list::list(context, args),
+        Command::Show(args) => list::show(context, args),
+        Command::Search(args) => list::search(context, args),
+        Command::New(args) => new::run(context, args),
+        Command::Enable(args) => choose::enable(context, args),
+        Command::Disable(args) => choose::disable(context, args),
+        Command::Add(args) => add::add(context, args),
+        Command::Update(args) => add::update(context, args),
+        Command::Remove(args) => add::remove(context, args),
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_policy::{Layer, RuleSet, Source};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::home::{make_private, write_whole};
+use crate::intake;
+use crate::terminal::GOOD;
+
+const EXAMPLES: &str = "\
+The rule is written to policy.yaml in your settings, with a comment on every part, ready to be changed. It
+matches nothing that exists until you do.
+
+Examples:
+  tenterhook rules new no-prod-deploy
+  tenterhook rules new no-prod-deploy --print";
+
+/// Write a rule of your own from a template
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Its id: small letters, digits, `-`, `.`, `_`, `/`
+    id: String,
+    /// Print it and write nothing
+    #[arg(long)]
+    print: bool,
+}
+
+/// One rule; `ID` is put in.
+const TEMPLATE: &str = "\
+- id: ID
+  description: What this rule is for, in one sentence
+  severity: medium                 # low, medium, high, critical
+  # mode: monitor                  # to see first what it would say
+  match:
+    # All that is given must hold. More: effect, path, url, package, regex, any, not (docs/guide/rules.md).
+    tool: shell
+    shell:
+      program: [example-program]   # the program, however it is wrapped or called
+      words: [deploy]              # these words, in this order
+  verdict: deny                    # deny, ask, allow
+  reason: Why, for the agent and the person.
+  nudge: what the agent could do instead
+  examples:                        # tried whenever the rule is loaded; a rule that fails one is refused
+    deny:
+      - example-program deploy
+      - sudo example-program --fast deploy
+    allow:
+      - example-program status
+";
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let rule = TEMPLATE.replace("ID", &args.id);
+    let fresh = format!("version: 1\nrules:\n{}", indented(&rule, "  "));
+    let loaded = RuleSet::load(&[source("policy.yaml", &fresh)]);
+    if let Some(problem) = loaded.problems.first() {
+        return Err(CommandError::unusable(&problem.message));
+    }
+    if args.print {
+        context.terminal.exactly(&fresh, "")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let home = context.home()?;
+    let path = home.policy();
+    let name = path.display().to_string();
+    let before = intake::regular_file(&path)?.unwrap_or_default();
+    let after = if before.trim().is_empty() { fresh } else { appended(&name, &before, &rule, &args.id)? };
+    make_private(&home.config)?;
+    write_whole(&path, after.as_bytes(), 0o600)?;
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"id": args.id, "file": path}))?;
+    } else {
+        context.terminal.say(&format!(
+            "{GOOD}✓{GOOD:#} rule `{}` is in `{name}`; change it, then run `tenterhook policy check`\n",
+            args.id
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file with the rule at its end, if that is where rules go.
+fn appended(name: &str, before: &str, rule: &str, id: &str) -> Result<String, CommandError> {
+    let old = RuleSet::load_in_haste(&[source(name, before)]);
+    if old.rules.rule(id).is_some() {
+        return Err(CommandError::unusable(format!("there is a rule `{id}` in `{name}` already")));
+    }
+    let last = before.lines().rev().find(|line| line.trim_start().starts_with("- id:"));
+    let indent: String =
+        last.map_or("  ".to_owned(), |line| line.chars().take_while(|c| *c == ' ').collect());
+    let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
+    let after = format!("{before}{gap}{}", indented(rule, &indent));
+    let new = RuleSet::load_in_haste(&[source(name, &after)]);
+    let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
+    if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
+        return Err(CommandError::failed(format!(
+            "`{name}` is written in a way that the rule cannot be added to"
+        ))
+        .hint(format!("put it in by hand: `tenterhook rules new {id} --print`")));
+    }
+    Ok(after)
+}
+
+fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
+    Source { name, text, layer: Layer::User, trusted: true }
+}
+
+fn indented(text: &str, indent: &str) -> String {
+    text.lines().flat_map(|line| [indent, line, "\n"]).collect()
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `packs.yaml`: which packs and rules are on, and the packs of others with the hashes of their files.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Deserialize;
+use tenterhook_document::{parse, read};
+use tenterhook_policy::{Pack, Problem, RuleSet};
+
+use crate::error::CommandError;
+use crate::home::{Home, make_private, write_whole};
+use crate::intake;
+use crate::trust::sha256;
+
+/// What a person chose about packs and rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PackList {
+    /// Packs compiled in that are off by default, and are on here.
+    pub(crate) enabled: Vec<String>,
+    /// Rules and packs that are off.
+    pub(crate) disabled: Vec<String>,
+    /// Packs of others.
+    pub(crate) sources: Vec<Added>,
+}
+
+/// A pack of somebody else's, as it was when the person looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Added {
+    pub(crate) name: String,
+    /// A directory or an address.
+    pub(crate) from: String,
+    #[serde(default)]
+    pub(crate) commit: Option<String>,
+    /// SHA-256 of every file.
+    #[serde(default)]
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// The pack compiled in of this name.
+pub(crate) fn compiled_in(name: &str) -> Option<&'static Pack> {
+    RuleSet::packs().iter().find(|pack| pack.name == name)
+}
+
+/// Whether a file of a pack holds rules, by its name.
+pub(crate) fn is_rule_file(name: &str) -> bool {
+    !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "yaml")
+}
+
+// === impl PackList ===
+
+impl PackList {
+    /// The list of a home; empty where there is none.
+    pub(crate) fn read(home: &Home) -> Result<Self, Box<Problem>> {
+        let path = home.pack_list();
+        let name = path.display().to_string();
+        let hint = "until it can be read, only the packs that are on by default are in force";
+        let text = intake::regular_file(&path)
+            .map_err(|error| Box::new(Problem::whole(&name, error.to_string()).hint(hint)))?;
+        let Some(text) = text else { return Ok(Self::default()) };
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let misfit = |spot, message| Box::new(Problem::new(&name, spot, message).hint(hint));
+        let tree = parse(&text).map_err(|(spot, message)| misfit(spot, message))?;
+        read(&tree).map_err(|found| misfit(found.spot, found.message))
+    }
+
+    /// The same for a command that is going to change it.
+    pub(crate) fn read_to_change(home: &Home) -> Result<Self, CommandError> {
+        Self::read(home).map_err(|problem| {
+            CommandError::failed(problem.to_string()).hint("mend or remove the file, then try again")
+        })
+    }
+
+    pub(crate) fn write(&self, home: &Home) -> Result<(), CommandError> {
+        make_private(&home.config)?;
+        write_whole(&home.pack_list(), self.to_yaml().as_bytes(), 0o600)
+    }
+
+    pub(crate) fn is_disabled(&self, name: &str) -> bool {
+        self.disabled.iter().any(|other| other == name)
+    }
+
+    /// Whether a pack compiled in is in force.
+    pub(crate) fn is_on(&self, pack: &Pack) -> bool {
+        let enabled = pack.on_by_default || self.enabled.iter().any(|name| name == pack.name);
+        enabled && !self.is_disabled(pack.name)
+    }
+
+    pub(crate) fn added(&self, name: &str) -> Option<&Added> {
+        self.sources.iter().find(|added| added.name == name)
+    }
+
+    fn to_yaml(&self) -> String {
+        // A JSON text is a YAML text, whatever is in it.
+        let quote = |text: &str| serde_json::Value::from(text).to_string();
+        let list = |names: &[String]| names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
+        let mut text = "# Which packs and rules are on. `tenterhook rules` writes this file.\n".to_owned();
+        let _ = writeln!(text, "enabled: [{}]", list(&self.enabled));
+        let _ = writeln!(text, "disabled: [{}]", list(&self.disabled));
+        if self.sources.is_empty() {
+            text += "sources: []\n";
+            return text;
+        }
+        text += "sources:\n";
+        for added in &self.sources {
+            let _ = writeln!(text, "  - name: {}\n    from: {}", quote(&added.name), quote(&added.from));
+            if let Some(commit) = &added.commit {
+                let _ = writeln!(text, "    commit: {}", quote(commit));
+            }
+            let _ = writeln!(text, "    files:{}", if added.files.is_empty() { " {}" } else { "" });
+            for (file, hash) in &added.files {
+                let _ = writeln!(text, "      {}: {}", quote(file), quote(hash));
+            }
+        }
+        text
+    }
+}
+
+// === impl Added ===
+
+impl Added {
+    /// The files of the pack as they were pinned. One that is not the same any more, or that nobody
+    /// pinned, is a problem and is not used.
+    pub(crate) fn texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
+        let dir = home.packs().join(&self.name);
+        let hint =
+            format!("look at what changed; to take it over run `tenterhook rules update {}`", self.name);
+        let mut refuse = |name: &str, message: &str| problems.push(Problem::whole(name, message).hint(&hint));
+        let mut texts = Vec::new();
+        for (file, pinned) in &self.files {
+            let path = dir.join(file);
+            let name = path.display().to_string();
+            match intake::regular_file(&path) {
+                Ok(Some(text)) if sha256(text.as_bytes()) == *pinned => texts.push((name, text)),
+                Ok(Some(_)) => {
+                    refuse(&name, "this file was changed since the pack was added; it is not used");
+                }
+                Ok(None) => refuse(&name, "this file of the pack is gone"),
+                Err(error) => refuse(&name, &error.to_string()),
+            }
+        }
+        for entry in fs_err::read_dir(&dir).into_iter().flatten().flatten() {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            if is_rule_file(&file) && !self.files.contains_key(&file) {
+                let name = entry.path().display().to_string();
+                refuse(&name, "this file was not there when the pack was added; it is not used");
+            }
+        }
+        texts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::whole(dir.path().to_owned());
+        assert_eq!(PackList::read(&home), Ok(PackList::default()));
+        let files = [("a.yaml".to_owned(), "00".to_owned()), ("b: \"#.yaml".to_owned(), "11".to_owned())];
+        let added = Added {
+            name: "ours".to_owned(),
+            from: "https://x.example/r.git".to_owned(),
+            commit: Some("abc".to_owned()),
+            files: files.into_iter().collect(),
+        };
+        let list = PackList {
+            enabled: vec!["cloud".to_owned()],
+            disabled: vec!["no".to_owned(), "a/b".to_owned()],
+            sources: vec![added.clone(), Added { commit: None, files: BTreeMap::new(), ..added }],
+        };
+        for list in [list, PackList::default()] {
+            list.write(&home).unwrap();
+            assert_eq!(PackList::read(&home), Ok(list));
+        }
+        std::fs::write(home.pack_list(), "enabled: [a\n").unwrap();
+        assert!(PackList::read(&home).is_err());
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The texts of all rules that are in force for a call, and whose they are.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use tenterhook_event::Event;
+use tenterhook_policy::{Choices, Layer, Loaded, Problem, RuleSet, Source};
+
+use crate::env::Env;
+use crate::error::CommandError;
+use crate::home::Home;
+use crate::intake;
+use crate::packs::PackList;
+use crate::trust::{self, ProjectFile, Standing, Trust};
+
+/// Where the agent works: a project's own rules depend on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// All texts, weakest layer first, and what was chosen about them.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    pub(crate) texts: Vec<Text>,
+    /// Rules that are off, by their ids.
+    pub(crate) disabled: Vec<String>,
+    /// What cannot be used.
+    pub(crate) problems: Vec<Problem>,
+    /// What can be used but should be looked at.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) yaml: Cow<'static, str>,
+    pub(crate) layer: Layer,
+    pub(crate) standing: Standing,
+    /// The pack it belongs to.
+    pub(crate) pack: Option<String>,
+}
+
+// === impl Place ===
+
+impl Place {
+    /// Where an event happens.
+    pub(crate) fn of(event: &Event) -> Self {
+        let path =
+            |text: &Option<String>| text.as_deref().map(PathBuf::from).filter(|path| path.is_absolute());
+        Self { cwd: path(&event.cwd), project: path(&event.project) }
+    }
+
+    /// Where the person is.
+    pub(crate) fn here() -> Self {
+        Self { cwd: std::env::current_dir().ok(), project: None }
+    }
+
+    /// The project's rule files, with how much each is trusted.
+    pub(crate) fn files(
+        &self,
+        person: Option<&Path>,
+        trust: &Trust,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<ProjectFile> {
+        let Some(cwd) = &self.cwd else { return Vec::new() };
+        let mut files = Vec::new();
+        for path in trust::project_files(cwd, self.project.as_deref(), person) {
+            match trust::read_project_file(&path) {
+                Ok(None) => {}
+                Ok(Some(text)) => {
+                    files.push(ProjectFile { standing: trust.standing(&path, &text), path, text });
+                }
+                Err(error) => problems.push(Problem::whole(&path.display().to_string(), error.to_string())),
+            }
+        }
+        files
+    }
+}
+
+// === impl Sources ===
+
+impl Sources {
+    /// What is in force in a home, and in the project an agent works on.
+    pub(crate) fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
+        let mut found = Self::default();
+        let list = PackList::read(home).unwrap_or_else(|problem| {
+            found.problems.push(*problem);
+            PackList::default()
+        });
+        found.packs(home, &list);
+        if let Some(path) = &home.organisation {
+            found.file(path, Layer::Organisation);
+        }
+        found.file(&home.policy(), Layer::User);
+        found.project(home, env, place);
+        found
+    }
+
+    /// The packs compiled in that are on by default, and those that are named.
+    pub(crate) fn compiled_in(&mut self, is_on: impl Fn(&tenterhook_policy::Pack) -> bool) {
+        for pack in RuleSet::packs().iter().filter(|pack| is_on(pack)) {
+            self.texts.push(Text {
+                name: pack.source.name.to_owned(),
+                yaml: Cow::Borrowed(pack.source.text),
+                layer: Layer::Baseline,
+                standing: Standing::Trusted,
+                pack: Some(pack.name.to_owned()),
+            });
+        }
+    }
+
+    fn packs(&mut self, home: &Home, list: &PackList) {
+        let enabled = |pack: &tenterhook_policy::Pack| {
+            pack.on_by_default || list.enabled.iter().any(|name| name == pack.name)
+        };
+        self.compiled_in(enabled);
+        for name in &list.enabled {
+            if crate::packs::compiled_in(name).is_none() {
+                let source = home.pack_list().display().to_string();
+                let problem = Problem::whole(&source, format!("there is no pack `{name}`"));
+                self.problems.push(problem.hint("see `tenterhook rules list`"));
+            }
+        }
+        for added in &list.sources {
+            for (name, text) in added.texts(home, &mut self.problems) {
+                self.texts.push(Text {
+                    name,
+                    yaml: Cow::Owned(text),
+                    layer: Layer::User,
+                    standing: Standing::Trusted,
+                    pack: Some(added.name.clone()),
+                });
+            }
+        }
+        self.disabled.clone_from(&list.disabled);
+        // A pack that is off is every rule of it being off, so that a locked one stays.
+        let is_off = |text: &Text| text.pack.as_deref().is_some_and(|pack| list.is_disabled(pack));
+        let ids: Vec<String> = self
+            .texts
+            .iter()
+            .filter(|text| is_off(text))
+            .flat_map(|text| {
+                let loaded = RuleSet::load_in_haste(&[text.source()]).rules;
+                loaded
+                    .rules()
+                    .filter(|rule| !rule.locked())
+                    .map(|rule| rule.id().to_owned())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        self.disabled.retain(|name| !self.texts.iter().any(|text| text.pack.as_ref() == Some(name)));
+        self.disabled.extend(ids);
+    }
+
+    /// A file that is not there is no problem; one that cannot be read is.
+    pub(crate) fn file(&mut self, path: &Path, layer: Layer) {
+        let name = path.display().to_string();
+        match intake::regular_file(path) {
+            Ok(None) => {}
+            Ok(Some(text)) => self.texts.push(Text {
+                name,
+                yaml: Cow::Owned(text),
+                layer,
+                standing: Standing::Trusted,
+                pack: None,
+            }),
+            Err(error) => self.problems.push(Problem::whole(&name, error.to_string())),
+        }
+    }
+
+    fn project(&mut self, home: &Home, env: &Env, place: &Place) {
+        let trust = Trust::read(home).unwrap_or_else(|error| {
+            self.problems.push(Problem::whole(&home.trust().display().to_string(), error.message));
+            Trust::default()
+        });
+        for file in place.files(env.home.as_deref(), &trust, &mut self.problems) {
+            let name = file.path.display().to_string();
+            if file.standing != Standing::Trusted {
+                let message = match file.standing {
+                    Standing::Changed => {
+                        "THIS FILE WAS CHANGED since it was trusted: only its rules that deny or ask count"
+                    }
+                    _ => "nobody has trusted this file: only its rules that deny or ask count",
+                };
+                let hint = "read it, then run `tenterhook policy trust`";
+                self.warnings.push(Problem::whole(&name, message).hint(hint));
+            }
+            self.texts.push(Text {
+                name,
+                yaml: Cow::Owned(file.text),
+                layer: Layer::Project,
+                standing: file.standing,
+                pack: None,
+            });
+        }
+    }
+
+    /// Makes rules of the texts.
+    pub(crate) fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
+        let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
+        let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
+        load(&sources, &Choices { disabled: &disabled, monitor: false })
+    }
+
+    /// The texts of these files, as a person's own.
+    pub(crate) fn files(paths: &[PathBuf], layer: Layer) -> Result<Self, CommandError> {
+        let mut found = Self::default();
+        for path in paths {
+            if !path.exists() {
+                return Err(CommandError::unusable(format!("there is no file `{}`", path.display())));
+            }
+            found.file(path, layer);
+        }
+        if let Some(problem) = found.problems.first() {
+            return Err(CommandError::unusable(problem.to_string()));
+        }
+        Ok(found)
+    }
+}
+
+// === impl Text ===
+
+impl Text {
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source {
+            name: &self.name,
+            text: &self.yaml,
+            layer: self.layer,
+            trusted: self.standing == Standing::Trusted,
+        }
+    }
+}

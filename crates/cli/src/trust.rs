@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which project files somebody has read and trusts, by the hash of what they read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tenterhook_event::Timestamp;
+
+use crate::error::CommandError;
+use crate::home::{Home, write_whole};
+use crate::intake;
+
+/// The name of a project's rule file.
+pub(crate) const PROJECT_FILE: &str = ".tenterhook.yaml";
+
+/// A project's file is read at every call, and anybody may have written it.
+const LARGEST: u64 = 256 * 1024;
+
+/// The files that are trusted, by their real paths.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Trust {
+    v: u32,
+    pub(crate) trusted: BTreeMap<PathBuf, Trusted>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Trusted {
+    pub(crate) sha256: String,
+    pub(crate) since: Timestamp,
+}
+
+/// How much a text is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Somebody has read exactly this.
+    Trusted,
+    /// Somebody has read another text in this place.
+    Changed,
+    /// Nobody has read it.
+    Unknown,
+}
+
+/// A project's rule file.
+#[derive(Debug)]
+pub(crate) struct ProjectFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) standing: Standing,
+}
+
+// === impl Trust ===
+
+impl Trust {
+    pub(crate) fn read(home: &Home) -> Result<Self, CommandError> {
+        let path = home.trust();
+        let broken = |why: String| {
+            CommandError::failed(format!("`{}` cannot be read: {why}", path.display()))
+                .hint("remove it, and trust your projects again: `tenterhook policy trust`")
+        };
+        match intake::regular_file(&path).map_err(|error| broken(error.to_string()))? {
+            None => Ok(Self { v: 1, ..Self::default() }),
+            Some(text) => serde_json::from_str(&text).map_err(|error| broken(error.to_string())),
+        }
+    }
+
+    pub(crate) fn write(&self, home: &Home) -> Result<(), CommandError> {
+        home.make()?;
+        let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
+        write_whole(&home.trust(), &text, 0o600)
+    }
+
+    /// How much the text in this place is trusted.
+    pub(crate) fn standing(&self, path: &Path, text: &str) -> Standing {
+        match self.trusted.get(&real(path)) {
+            Some(trusted) if trusted.sha256 == sha256(text.as_bytes()) => Standing::Trusted,
+            Some(_) => Standing::Changed,
+            None => Standing::Unknown,
+        }
+    }
+
+    pub(crate) fn add(&mut self, path: &Path, text: &str, now: Timestamp) {
+        let trusted = Trusted { sha256: sha256(text.as_bytes()), since: now };
+        self.trusted.insert(real(path), trusted);
+    }
+
+    /// Whether it was trusted.
+    pub(crate) fn remove(&mut self, path: &Path) -> bool {
+        self.trusted.remove(&real(path)).is_some()
+    }
+}
+
+// === impl Standing ===
+
+impl Standing {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Changed => "changed since it was trusted",
+            Self::Unknown => "not trusted",
+        }
+    }
+}
+
+/// Hexadecimal SHA-256.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The path without links: a link must not lend its trust to another file.
+fn real(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The rule files of a project, outermost first: from the working directory up to the project's
+/// root. Never the person's home, nor anything above it.
+///
+/// All of them count, not only the nearest: else a file in a subdirectory would take the project's
+/// rules away from whoever works there.
+pub(crate) fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) -> Vec<PathBuf> {
+    let root = project
+        .filter(|root| cwd.starts_with(root))
+        .or_else(|| cwd.ancestors().find(|dir| dir.join(".git").exists()))
+        .unwrap_or(cwd);
+    let above_home = |dir: &Path| person.is_some_and(|person| person.starts_with(dir));
+    let mut found: Vec<PathBuf> = cwd
+        .ancestors()
+        .take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
+        .map(|dir| dir.join(PROJECT_FILE))
+        .filter(|path| path.symlink_metadata().is_ok())
+        .collect();
+    found.reverse();
+    found
+}
+
+/// The text of a project's file.
+pub(crate) fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
+    if fs_err::metadata(path).is_ok_and(|metadata| metadata.len() > LARGEST) {
+        let message = format!("`{}` is larger than {} KiB and is not read", path.display(), LARGEST / 1024);
+        return Err(std::io::Error::other(message));
+    }
+    intake::regular_file(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_the_published_one() {
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn a_changed_text_is_not_the_one_that_was_read() {
+        let mut trust = Trust::default();
+        let path = Path::new("/no/such/.tenterhook.yaml");
+        assert_eq!(trust.standing(path, "a"), Standing::Unknown);
+        trust.add(path, "a", Timestamp::from_unix_ms(0));
+        assert_eq!(trust.standing(path, "a"), Standing::Trusted);
+        assert_eq!(trust.standing(path, "b"), Standing::Changed);
+        assert!(trust.remove(path));
+        assert_eq!(trust.standing(path, "a"), Standing::Unknown);
+    }
+
+    #[test]
+    fn files_are_looked_for_up_to_the_root_and_never_at_home() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("home/p/a/b")).unwrap();
+        for place in ["home", "home/p", "home/p/a/b"] {
+            std::fs::write(at(place).join(PROJECT_FILE), "").unwrap();
+        }
+        let (home, cwd) = (at("home"), at("home/p/a/b"));
+        let both = [at("home/p").join(PROJECT_FILE), cwd.join(PROJECT_FILE)];
+        let found = |project: Option<&str>| {
+            let project = project.map(at);
+            project_files(&cwd, project.as_deref(), Some(&home))
+        };
+        assert_eq!(found(Some("home/p")), both);
+        assert_eq!(found(Some("home")), both, "a home is no project");
+        assert_eq!(found(Some("home/p/a")), both[1..]);
+        assert_eq!(found(None), both[1..], "without a root there is only this directory");
+        std::fs::create_dir(at("home/p/.git")).unwrap();
+        assert_eq!(found(None), both);
+        assert_eq!(found(Some("elsewhere")), both);
+    }
+}
