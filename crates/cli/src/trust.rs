@@ -124,10 +124,10 @@ fn real(path: &Path) -> PathBuf {
 /// All of them count, not only the nearest: else a file in a subdirectory would take the project's
 /// rules away from whoever works there.
 pub(crate) fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) -> Vec<PathBuf> {
-    let root = project
-        .filter(|root| cwd.starts_with(root))
-        .or_else(|| cwd.ancestors().find(|dir| dir.join(".git").exists()))
-        .unwrap_or(cwd);
+    // Some harnesses say the working directory where they know no project: the outer of the two counts.
+    let said = project.filter(|root| cwd.starts_with(root));
+    let found = cwd.ancestors().find(|dir| dir.join(".git").exists());
+    let root = said.into_iter().chain(found).min_by_key(|root| root.as_os_str().len()).unwrap_or(cwd);
     let above_home = |dir: &Path| person.is_some_and(|person| person.starts_with(dir));
     let mut found: Vec<PathBuf> = cwd
         .ancestors()

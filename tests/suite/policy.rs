@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `policy`: the layers, what they say together, and whose word counts.
+
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext};
+
+/// A rule about one program.
+fn rule(id: &str, program: &str, verdict: &str, more: &str) -> String {
+    format!(
+        "version: 1\nrules:\n  - id: {id}\n    match: {{shell: {{program: {program}}}}}\n    verdict: {verdict}\n    reason: because of {id}\n{more}"
+    )
+}
+
+fn verdict(test: &TestContext, command: &str) -> Value {
+    test.run(&["policy", "explain", "--json", "--shell", command]).json()
+}
+
+fn fails(ran: &Ran, exit: i32, part: &str) {
+    assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        format!("{}{}", ran.stdout, ran.stderr).contains(part),
+        "`{part}` is not in\n{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+}
+
+#[test]
+fn check_points_at_the_place() {
+    let test = TestContext::new();
+    let file = test.write("work/p.yaml", &rule("x", "docker", "dney", ""));
+    let ran = test.run(&["policy", "check", file.to_str().unwrap()]);
+    assert_eq!(ran.exit, 1);
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert!(lines[0].starts_with("problem [DIR]/work/p.yaml:5:14: rule `x`: "), "{}", ran.stdout);
+    assert_eq!(
+        &lines[1..4],
+        [
+            "      4 │     match: {shell: {program: docker}}",
+            "      5 │     verdict: dney",
+            "        │              ^"
+        ]
+    );
+    test.write("work/p.yaml", &rule("x", "docker", "deny", ""));
+    let ran = test.run(&["policy", "check", "p.yaml"]);
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 1 rule can be used\n", 0));
+    fails(&test.run(&["policy", "check", "none.yaml"]), 2, "there is no file `none.yaml`");
+}
+
+#[test]
+fn every_layer_is_heard_and_shown() {
+    let test = TestContext::new();
+    test.write("system/policy.yaml", &rule("org", "aws", "deny", "    locked: true\n"));
+    test.write("home/policy.yaml", &rule("mine", "docker", "ask", "    expires: 2020-01-01\n"));
+    test.write("work/.tenterhook.yaml", &rule("project", "make", "deny", ""));
+    assert_eq!(verdict(&test, "aws s3 ls")["rule"], "org");
+    assert_eq!(verdict(&test, "docker ps")["verdict"], "none", "it is expired");
+    assert_eq!(verdict(&test, "make x")["rule"], "project");
+    let ran = test.run_with(&["fire"], test.bash("make x").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+
+    let ran = test.run(&["policy", "show"]);
+    for part in [
+        "organisation [DIR]/system/policy.yaml\n",
+        ":3  locked\n",
+        "user [DIR]/home/policy.yaml\n",
+        ":3  expired\n",
+        "project [DIR]/work/.tenterhook.yaml not trusted: only its denies and asks count\n",
+    ] {
+        assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
+    }
+    let answer = test.run(&["policy", "show", "org", "--json"]).json();
+    assert_eq!(
+        (&answer["locked"], &answer["layer"], &answer["line"]),
+        (&json!(true), &json!("organisation"), &json!(3))
+    );
+    assert!(
+        test.run(&["policy", "show", "project"]).stdout.contains("│   - id: project"),
+        "its own text is shown"
+    );
+    fails(&test.run(&["policy", "show", "nothing"]), 2, "there is no rule `nothing` here");
+}
+
+#[test]
+fn a_project_loosens_nothing_until_it_is_trusted_and_not_after_a_change() {
+    let test = TestContext::new();
+    let text = rule("ok", "make", "allow", "");
+    test.write("work/.tenterhook.yaml", &text);
+    assert_eq!(verdict(&test, "make x")["verdict"], "none");
+    fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
+
+    fails(&test.run(&["policy", "trust"]), 2, "there is nobody to ask");
+    assert_eq!(verdict(&test, "make x")["verdict"], "none");
+    let ran = test.run(&["policy", "trust", "--yes"]);
+    assert!(ran.stdout.contains("│   - id: ok") && ran.stdout.contains("✓ trusted"), "{}", ran.stdout);
+    assert_eq!(verdict(&test, "make x")["verdict"], "allow");
+    assert_eq!(test.run(&["policy", "trust", "--list", "--json"]).json()[0]["standing"], "trusted");
+
+    test.write("work/.tenterhook.yaml", &(text.clone() + "# changed\n"));
+    assert_eq!(verdict(&test, "make x")["verdict"], "none", "another text is not trusted");
+    fails(&test.run(&["policy", "check"]), 1, "THIS FILE WAS CHANGED");
+    fails(&test.run(&["policy", "show"]), 0, "changed since it was trusted");
+    test.write("work/.tenterhook.yaml", &text);
+    assert_eq!(verdict(&test, "make x")["verdict"], "allow");
+
+    assert_eq!(test.run(&["policy", "untrust", "."]).exit, 0);
+    assert_eq!(verdict(&test, "make x")["verdict"], "none");
+    fails(&test.run(&["policy", "untrust", "."]), 2, "is not trusted");
+}
+
+#[test]
+fn a_project_s_rules_hold_in_its_directories_and_not_beside_it() {
+    let test = TestContext::new();
+    test.write("work/p/.tenterhook.yaml", &rule("project", "make", "deny", ""));
+    test.write("work/p/.git/HEAD", "");
+    std::fs::create_dir_all(test.path("work/p/a/b")).unwrap();
+    let said = |dir: &str| {
+        let payload = test
+            .bash("make x")
+            .replace(test.path("work").to_str().unwrap(), test.path(dir).to_str().unwrap());
+        let ran = test.run_with(&["fire", "--json"], payload.as_bytes());
+        ran.json()["outcome"]["decision"].clone()
+    };
+    assert_eq!(
+        (said("work/p"), said("work/p/a/b"), said("work")),
+        (json!("deny"), json!("deny"), json!("none"))
+    );
+}
+
+#[test]
+fn explain_says_what_matched_and_with_all_what_did_not() {
+    let test = TestContext::new();
+    let ran = test.run(&["policy", "explain", "--shell", "rm -rf /"]);
+    assert!(ran.stdout.starts_with("  deny: it does not happen\n"), "{}", ran.stdout);
+    for part in ["● deny  recursive-delete", "baseline rules/destructive.yaml:", "\nFacts\n", "program=rm"]
+    {
+        assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("○"), "{}", ran.stdout);
+    assert!(
+        test.run(&["policy", "explain", "--all", "--shell", "rm -rf /"])
+            .stdout
+            .contains("○ deny  remote-code")
+    );
+    let ran = test.run_with(
+        &["policy", "explain", "--harness", "claude-code", "--json"],
+        test.bash("rm -rf /").as_bytes(),
+    );
+    assert_eq!(ran.json()["verdict"], "deny");
+    fails(&test.run_with(&["policy", "explain"], b"{}"), 2, "no event in the normal form");
+}
+
+#[test]
+fn cases_are_played_and_failures_say_what_happened() {
+    let test = TestContext::new();
+    test.write("work/p.yaml", &rule("no-deploy", "make", "deny", "    nudge: ask the release team\n"));
+    let good = "cases:\n  - {command: make deploy, expect: deny, rule: no-deploy, nudge: release team}\n  - {command: ls, expect: none}\n  \
+                - {name: a file, tool: Read, args: {file_path: /home/user/.ssh/id_rsa}, expect: deny}\n";
+    test.write("work/good.yaml", good);
+    let ran = test.run(&["policy", "test", "good.yaml", "--policy", "p.yaml"]);
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("✓ 3 cases as expected\n", 0));
+
+    let bad = "cases:\n  - {command: make deploy, expect: ask, reason: nonsense}\n  - {command: ls, expcet: none}\n  - {expect: none}\n";
+    test.write("work/bad.yaml", bad);
+    let ran = test.run(&["policy", "test", "bad.yaml", "--policy", "p.yaml"]);
+    assert_eq!(ran.exit, 1);
+    for part in [
+        "✗ make deploy bad.yaml:2\n    expected ask, but it is deny by `no-deploy`\n    expected `nonsense` in the reason, but it is `because of no-deploy`\n",
+        "✗ case bad.yaml:3\n",
+        "give one of `command`, `tool` (with `args`) and `event`",
+        "3 of 3 cases not as expected",
+    ] {
+        assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
+    }
+    let xml = test.run(&["policy", "test", "bad.yaml", "good.yaml", "--policy", "p.yaml", "--junit"]).stdout;
+    assert!(xml.contains("tests=\"6\" failures=\"3\""), "{xml}");
+    fails(&test.run(&["policy", "test", "p.yaml"]), 2, "there is no list `cases`");
+}
