@@ -30,6 +30,7 @@
 mod compile;
 mod examples;
 mod facts;
+pub mod import;
 mod judge;
 mod load;
 mod rule;

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A pattern of Go's `regexp` → the same pattern for Rust's `regex`.
+//!
+//! Both are of one family. What one of them reads otherwise is rewritten here; a pattern that
+//! cannot be is refused. One difference is left: `\b`, `\w`, `\d` and `\s` know only ASCII there.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// The same pattern for us, or why there is none.
+pub(super) fn translated(pattern: &str) -> Result<String, String> {
+    let out = rewritten(pattern)?;
+    match regex::Regex::new(&out) {
+        Ok(_) => Ok(out),
+        Err(error) => {
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default();
+            Err(last.trim_start_matches("error: ").to_owned())
+        }
+    }
+}
+
+fn rewritten(pattern: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars().peekable();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '\\' => escape(&mut rest, &mut out)?,
+            '[' => class(&mut rest, &mut out)?,
+            // There, what is no repetition is a letter.
+            '{' if !is_repetition(rest.clone()) => out.push_str("\\{"),
+            letter => out.push(letter),
+        }
+    }
+    Ok(out)
+}
+
+/// What follows a backslash, outside or inside a class.
+fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
+    match rest.next() {
+        None => return Err("it ends in a backslash".to_owned()),
+        Some('Q') => {
+            let text: String = rest.collect();
+            let (quoted, after) = text.split_once("\\E").unwrap_or((&text, ""));
+            out.push_str(&regex::escape(quoted));
+            out.push_str(&rewritten(after)?);
+        }
+        Some('C') => return Err("`\\C` stands for a byte, and texts here are made of letters".to_owned()),
+        Some(digit @ '0'..='7') => {
+            let mut code = u32::from(digit) - u32::from('0');
+            for _ in 0..2 {
+                let Some(next) = rest.next_if(|next| ('0'..='7').contains(next)) else { break };
+                code = code * 8 + u32::from(next) - u32::from('0');
+            }
+            out.push_str(&format!("\\x{{{code:x}}}"));
+        }
+        // Here these two are the edges of a word.
+        Some(letter @ ('<' | '>')) => out.push(letter),
+        Some(letter) => out.extend(['\\', letter]),
+    }
+    Ok(())
+}
+
+/// A class: there, a `[` in it is a letter, and so are two `&`, `-` or `~` in a row.
+fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
+    out.push('[');
+    if rest.next_if_eq(&'^').is_some() {
+        out.push('^');
+    }
+    if rest.next_if_eq(&']').is_some() {
+        out.push_str("\\]");
+    }
+    while let Some(letter) = rest.next() {
+        match letter {
+            ']' => {
+                out.push(']');
+                return Ok(());
+            }
+            '\\' => escape(rest, out)?,
+            '[' if rest.peek() == Some(&':') => {
+                let text: String = rest.clone().collect();
+                let named = text.split_once(":]").filter(|(name, _)| !name.contains(']'));
+                let Some((name, _)) = named else {
+                    out.push_str("\\[");
+                    continue;
+                };
+                out.push('[');
+                out.push_str(name);
+                out.push_str(":]");
+                for _ in 0..name.chars().count() + 2 {
+                    rest.next();
+                }
+            }
+            '[' | '&' | '~' => out.extend(['\\', letter]),
+            '-' if out.ends_with('-') => out.push_str("\\-"),
+            letter => out.push(letter),
+        }
+    }
+    Err("it has a `[` without its `]`".to_owned())
+}
+
+/// Whether `{` opens `{n}`, `{n,}` or `{n,m}`.
+fn is_repetition(rest: Peekable<Chars<'_>>) -> bool {
+    let text: String = rest.take_while(|letter| *letter != '}').take(16).collect();
+    let (least, most) = text.split_once(',').unwrap_or((&text, ""));
+    let number = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());
+    !least.is_empty() && number(least) && number(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_read_alike_stays_as_it_is() {
+        for pattern in [
+            r"^(pip|npm) install\s",
+            r"\brm\s+-rf?\b",
+            "(?i)drop{2,3}",
+            "[[:alpha:]_-]+$",
+            r"[^\s/]+",
+            "a{2}b{1,}",
+        ] {
+            assert_eq!(translated(pattern).as_deref(), Ok(pattern));
+        }
+    }
+
+    #[test]
+    fn what_is_read_otherwise_is_rewritten() {
+        for (theirs, ours, text) in [
+            (r"\Qa.b[\E+", r"a\.b\[+", "a.b[["),
+            ("${HOME}", r"$\{HOME}", ""),
+            ("[[]x", r"[\[]x", "[x"),
+            ("[a&&b]", r"[a\&\&b]", "&"),
+            ("[+--]", r"[+-\-]", ","),
+            (r"\<b\>", "<b>", "<b>"),
+            (r"\101", r"\x{41}", "A"),
+            ("[]a]", r"[\]a]", "]"),
+            ("{,3}", r"\{,3}", "{,3}"),
+        ] {
+            let pattern = translated(theirs).unwrap();
+            assert_eq!(pattern, ours);
+            assert!(text.is_empty() || regex::Regex::new(&pattern).unwrap().is_match(text), "{theirs}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_refused_with_the_reason() {
+        for pattern in [r"\C", "(?=x)", "(", "[a", "\\", r"(a)\8"] {
+            assert!(translated(pattern).is_err(), "{pattern}");
+        }
+        assert_eq!(
+            translated("(?!x)").unwrap_err(),
+            "look-around, including look-ahead and look-behind, is not supported"
+        );
+    }
+}

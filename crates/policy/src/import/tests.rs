@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+mod claude;
+mod judged;
+mod loads;
+mod openagentlock;
+
+use super::Imported;
+
+/// What was left out, one line each.
+fn left_out(imported: &Imported) -> Vec<String> {
+    imported.left_out.iter().map(ToString::to_string).collect()
+}
+
+/// The lines of the file below `rules:`.
+fn rules(imported: &Imported) -> &str {
+    imported.yaml.split_once("rules:\n").map_or("", |(_, rules)| rules)
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Writes YAML that people like to read.
+
+/// Longer lists are written one item a line.
+const WIDEST: usize = 90;
+/// Words that YAML, in one version or another, does not take for a text.
+const RESERVED: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+
+/// Letters that need no quotes, beside the ordinary ones: in a list, and on a line of their own.
+const LIST: &str = "_./()- `";
+const LINE: &str = "_./()- `*~,:;'+=!";
+
+/// What is to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Tree {
+    Text(String),
+    List(Vec<Tree>),
+    Map(Map),
+}
+
+/// Keys and what they hold, in the order they are written.
+pub(super) type Map = Vec<(&'static str, Tree)>;
+
+impl Tree {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A list of texts.
+    pub(super) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// Writes the entries of a map, each on a line of its own.
+    pub(super) fn write(map: &Map, depth: usize, out: &mut String) {
+        for (key, value) in map {
+            out.push_str(&" ".repeat(depth));
+            out.push_str(key);
+            out.push(':');
+            value.write_value(depth, out);
+        }
+    }
+
+    fn write_value(&self, depth: usize, out: &mut String) {
+        match self {
+            Self::Map(map) if !map.is_empty() => {
+                out.push('\n');
+                Self::write(map, depth + 2, out);
+            }
+            Self::List(items) if self.flow().is_none_or(|flow| flow.len() + depth > WIDEST) => {
+                out.push('\n');
+                for item in items {
+                    item.write_item(depth + 2, out);
+                }
+            }
+            Self::Text(text) => out.push_str(&format!(" {}\n", scalar(text, LINE))),
+            short => {
+                out.push(' ');
+                out.push_str(&short.flow().unwrap_or_else(|| "{}".to_owned()));
+                out.push('\n');
+            }
+        }
+    }
+
+    fn write_item(&self, depth: usize, out: &mut String) {
+        let indent = " ".repeat(depth);
+        if let Self::Map(map) = self {
+            let mut block = String::new();
+            Self::write(map, depth + 2, &mut block);
+            out.push_str(&indent);
+            out.push_str("- ");
+            out.push_str(block.trim_start());
+        } else {
+            let flow = self.flow().unwrap_or_default();
+            out.push_str(&format!("{indent}- {flow}\n"));
+        }
+    }
+
+    /// The whole on one line, if it has no map in it.
+    fn flow(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(scalar(text, LIST)),
+            Self::List(items) => {
+                let items: Vec<_> = items.iter().map(Self::flow).collect::<Option<_>>()?;
+                Some(format!("[{}]", items.join(", ")))
+            }
+            Self::Map(_) => None,
+        }
+    }
+}
+
+/// A text as plain as it can be: bare, else in single quotes, which leave backslashes alone.
+fn scalar(text: &str, letters: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letters.contains(letter);
+    let bare = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && text.chars().all(plain)
+        && !RESERVED.contains(&text.to_ascii_lowercase().as_str());
+    if bare {
+        return text.to_owned();
+    }
+    if text.chars().any(char::is_control) || text.contains(['\u{2028}', '\u{2029}', '\u{feff}']) {
+        return double_quoted(text);
+    }
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn double_quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{2028}' | '\u{2029}' | '\u{feff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter if letter.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_comes_back_as_it_was() {
+        for text in [
+            "plain",
+            "two words",
+            "",
+            " ",
+            "yes",
+            "a:",
+            "it's a, b: c",
+            "a *b ~c:d",
+            "Null",
+            "1",
+            "-x",
+            "a: b",
+            "a #b",
+            "it's",
+            r"^a\s\b'$",
+            "tab\there",
+            "line\nline",
+            "\u{1}",
+            "→",
+            "\u{2028}",
+            "{a}",
+            "[a]",
+            "*",
+            "!x",
+            "a,b",
+            "a\\\"b\r",
+        ] {
+            let mut yaml = String::new();
+            Tree::write(&vec![("k", Tree::texts([text])), ("one", Tree::text(text))], 0, &mut yaml);
+            let read = tenterhook_document::parse(&yaml).unwrap();
+            assert_eq!(read.get("one").unwrap().text(), Some(text), "{yaml}");
+            let tenterhook_document::Value::List(list) = &read.get("k").unwrap().value else { panic!() };
+            assert_eq!(list[0].text(), Some(text), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn what_is_long_or_deep_is_written_in_lines() {
+        let inner = Tree::Map(vec![("tool", Tree::text("Bash")), ("path", Tree::texts(["/x/**"]))]);
+        let long: Vec<String> = (0..12).map(|n| format!("package-{n}")).collect();
+        let mut yaml = String::new();
+        let map = vec![("any", Tree::List(vec![inner])), ("name", Tree::texts(long))];
+        Tree::write(&map, 2, &mut yaml);
+        assert!(
+            yaml.starts_with("  any:\n    - tool: Bash\n      path: ['/x/**']\n  name:\n    - package-0\n")
+        );
+        assert!(yaml.ends_with("    - package-11\n"));
+    }
+}
