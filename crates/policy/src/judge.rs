@@ -108,8 +108,9 @@ fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell) -> Result<Hit<'r>, String
 }
 
 fn verdict(rule: &Rule, case: Case<'_>, tell: Tell) -> Verdict {
-    // To vouch for a call is another thing than to be afraid of it.
-    let sense = if rule.verdict == Decision::Allow { Sense::Vouches } else { Sense::Guards };
+    // To vouch for a call, or to keep other rules from it, is another thing than to be afraid of it.
+    let vouches = rule.verdict == Decision::Allow || rule.lets_pass();
+    let sense = if vouches { Sense::Vouches } else { Sense::Guards };
     match rule.matcher.check(case, sense, tell) {
         Ok(held) if !held.sure && sense == Sense::Vouches => {
             Verdict::Passes(format!("{}, but that is not certain", held.why))

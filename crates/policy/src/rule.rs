@@ -89,6 +89,14 @@ pub enum Mode {
 // === impl Rule ===
 
 impl Rule {
+    /// Whether all it does is to keep the later rules of its file from being asked.
+    pub(crate) fn lets_pass(&self) -> bool {
+        self.first_of.is_some()
+            && self.verdict == Decision::None
+            && self.labels.is_empty()
+            && self.rewrite.is_none()
+    }
+
     /// Its name, unique in the set.
     pub fn id(&self) -> &str {
         &self.id

@@ -51,7 +51,9 @@ pub(crate) fn rule(
     let labels: Vec<_> =
         wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
     let rewrite = wire.rewrite.map(|wire| rewrite(wire, guards)).transpose()?;
-    if verdict == Decision::None && labels.is_empty() && rewrite.is_none() {
+    // Where the first rule that matches decides, one that says nothing keeps the later ones away.
+    let idle = verdict == Decision::None && labels.is_empty() && rewrite.is_none();
+    if idle && header.order != wire::Order::First {
         return Err(
             "a rule with `verdict: none` needs a `label` or a `rewrite`, else it does nothing".to_owned()
         );

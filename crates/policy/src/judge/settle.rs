@@ -159,7 +159,7 @@ fn passed_over<'r>(hits: &[Hit<'r>]) -> Vec<Option<&'r str>> {
         passed.push(earlier.map(|(_, by)| *by));
         if let (Some(file), None, true) = (hit.rule.first_of, earlier, hit.counts())
             && hit.sure
-            && hit.decision != Decision::None
+            && (hit.decision != Decision::None || hit.rule.lets_pass())
         {
             deciding.push((file, &hit.rule.id));
         }
