@@ -13,6 +13,7 @@
 mod bad_input;
 mod borders;
 mod cases;
+mod cases_openagentlock;
 mod commands;
 mod context;
 mod fixtures;

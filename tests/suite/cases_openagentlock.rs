@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The lines of `tests/cases/openagentlock.jsonl`: what another program decided, by its own policy.
+//!
+//! A policy in a line is imported and judged by; `@baseline` stands for its built-in gates, and our
+//! built-in rules have to come to the same decision in their own words. What must be equal is whether
+//! the tool runs and what is said: our reply to a deny has no `continue: false`, which would keep
+//! the model from reading the reason.
+
+mod variants;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_policy::import::{Daemon, openagentlock, openagentlock_under};
+
+use crate::context::{TestContext, repository};
+
+/// Denied there, and not yet by a rule of ours. A line that is decided alike has to leave the list.
+const WAITING: &[&str] = &["cc-deny-iptables-flush"];
+
+/// Run here, with another result on purpose.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("cc-empty-stdin", "a payload that cannot be read is refused"),
+    ("cc-unknown-event", "an unknown event is recorded and goes on: a slip in a file does not stop an agent"),
+    ("cu-deny", "a directory inside the project may be deleted"),
+];
+
+const NOT_RUN: &[(&str, &str)] = &[
+    ("cc-daemon-down", DOWN),
+    ("cc-daemon-http401", DOWN),
+    ("cx-down", DOWN),
+    ("cu-down", DOWN),
+    ("ge-down", DOWN),
+    ("cx-post-exit0-with-error-meta", REPLY),
+    ("cu-post-silent", REPLY),
+];
+const DOWN: &str = "rules are judged where the hook runs: there is nothing that could be down";
+const REPLY: &str = "what Codex and Cursor say after a call is not read yet";
+
+/// A line of the file.
+struct Case {
+    id: String,
+    harness: String,
+    event: String,
+    stdin: String,
+    /// Their policy; `None` for the built-in one.
+    policy: Option<String>,
+    daemon: Daemon,
+    /// Files of repositories, by their path.
+    files: Vec<(String, String)>,
+    /// What is said when the call is denied; `None` if it goes on.
+    denied: Option<String>,
+    /// The gate that decided, if the line says.
+    gate: Option<String>,
+}
+
+fn cases() -> Vec<Case> {
+    let text = std::fs::read_to_string(repository().join("tests/cases/openagentlock.jsonl")).unwrap();
+    text.lines().map(|line| Case::new(&serde_json::from_str(line).unwrap())).collect()
+}
+
+impl Case {
+    fn new(line: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let said = &line["expected_stdout_or_shape"]["value"];
+        let reason = ["stopReason", "agent_message"].iter().find_map(|key| said[*key].as_str());
+        let files = line["policy"]["files"].as_object().into_iter().flatten();
+        Self {
+            id: text(&line["id"]),
+            harness: text(&line["harness"]),
+            event: text(&line["event"]),
+            stdin: text(&line["stdin"]),
+            policy: line["policy"]["policy"]
+                .as_str()
+                .filter(|text| !text.starts_with('@'))
+                .map(ToOwned::to_owned),
+            daemon: if line["policy"]["daemon_mode"] == "monitor" {
+                Daemon::Monitor
+            } else {
+                Daemon::Firewall
+            },
+            files: files.map(|(path, content)| (path.clone(), text(content))).collect(),
+            denied: (line["expected_exit"] == 2).then(|| reason.unwrap_or_default().to_owned()),
+            gate: line["expected_ledger"]["rule_id"].as_str().map(ToOwned::to_owned),
+        }
+    }
+
+    fn listed(&self, list: &[(&str, &str)]) -> bool {
+        list.iter().any(|(id, _)| *id == self.id)
+    }
+
+    fn is_run(&self) -> bool {
+        !self.listed(NOT_RUN) && !self.listed(DIFFERENT)
+    }
+
+    /// The call in our own form, as the harness's codec has to make it.
+    fn normal(&self) -> Event {
+        let fields: Value = serde_json::from_str(&self.stdin).unwrap();
+        let mut args = fields["tool_input"].clone();
+        let name = fields["tool_name"].as_str().unwrap();
+        // Of an MCP tool, the server's address counts where the call names none itself.
+        if name.starts_with("mcp_") && args["url"].is_null() && !args["server_url"].is_null() {
+            args["url"] = args["server_url"].clone();
+        }
+        let (id, ts) = (EventId::from_parts(1, 1), Timestamp::from_unix_ms(1));
+        let mut event = Event::new(id, ts, &self.harness, EventKind::PreTool, "PreToolUse");
+        event.cwd = fields["cwd"].as_str().or(fields["workspace_roots"][0].as_str()).map(ToOwned::to_owned);
+        event.project.clone_from(&event.cwd);
+        event.tool = Some(ToolCall::new(name, args));
+        event
+    }
+}
+
+/// Judges events by an imported policy alone; or, without one, by our built-in rules alone.
+fn judged(test: &TestContext, policy: Option<&str>, events: &[Event]) -> Vec<Value> {
+    let lines: Vec<_> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    let mut args = vec!["judge", "--jsonl"];
+    let path = policy.map(|yaml| test.write("imported.yaml", yaml).to_str().unwrap().to_owned());
+    if let Some(path) = &path {
+        args.extend(["--no-baseline", "--policy", path]);
+    }
+    let ran = test.run_with(&args, lines.join("\n").as_bytes());
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// An imported policy, of which nothing may be missing.
+fn imported(daemon: Daemon, name: &str, text: &str) -> String {
+    let imported = openagentlock_under(daemon, name, text).unwrap();
+    assert_eq!(imported.left_out, [], "{text}");
+    imported.yaml
+}
+
+#[test]
+fn every_line_is_run_or_has_a_reason() {
+    let cases = cases();
+    let known = |id: &str| cases.iter().any(|case| case.id == id);
+    for (id, _) in DIFFERENT.iter().chain(NOT_RUN) {
+        assert!(known(id), "no such line: {id}");
+    }
+    assert!(WAITING.iter().all(|id| known(id)));
+    let run = cases.iter().filter(|case| case.is_run()).count();
+    assert_eq!((cases.len(), run, DIFFERENT.len(), NOT_RUN.len()), (32, 22, 3, 7));
+}
+
+#[test]
+fn an_imported_policy_decides_as_the_original_and_in_its_words() {
+    for case in cases().iter().filter(|case| case.is_run()) {
+        let Some(policy) = &case.policy else { continue };
+        let test = TestContext::new();
+        let yaml = imported(case.daemon, "policy.yaml", policy);
+        let ruling = &judged(&test, Some(&yaml), &[case.normal()])[0];
+        // The nudge is not part of a ruling.
+        let reason = case.denied.as_deref().map(|reason| reason.split("\n\n→ ").next().unwrap());
+        let expected = if reason.is_some() { "deny" } else { "none" };
+        assert_eq!(
+            (ruling["verdict"].as_str(), ruling["reason"].as_str()),
+            (Some(expected), reason),
+            "{}",
+            case.id
+        );
+    }
+}
+
+/// The whole program: what Claude Code is told, and what is written down.
+#[test]
+fn the_whole_program_answers_claude_code_with_the_same_decision_and_words() {
+    // Here a rule of ours says no as well.
+    const BOTH: &[&str] = &["ev-path-glob"];
+    for case in cases().iter().filter(|case| case.is_run() && case.harness == "claude-code") {
+        let test = TestContext::new();
+        // The places in the lines become places of this test.
+        let here = |text: &str| text.replace("/tmp/", &format!("{}/", test.path("tree").display()));
+        if let Some(policy) = &case.policy {
+            test.write("home/policy.yaml", &imported(case.daemon, "policy.yaml", policy));
+        }
+        for (path, text) in &case.files {
+            let path = here(path).replace(".agentlock.yaml", ".tenterhook.yaml");
+            std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+            std::fs::write(&path, openagentlock(".agentlock.yaml", text).unwrap().yaml).unwrap();
+        }
+        let ran = test.run_with(&["hook", "claude-code", &case.event], here(&case.stdin).as_bytes());
+        let said = if ran.stdout.is_empty() { json!({}) } else { ran.json()["hookSpecificOutput"].clone() };
+        let denied = said["permissionDecision"] == "deny";
+        if WAITING.contains(&case.id.as_str()) {
+            assert!(!denied, "{} is denied now: take it off the list", case.id);
+            continue;
+        }
+        assert_eq!(
+            (ran.exit, denied),
+            (0, case.denied.is_some()),
+            "{}: {}{}",
+            case.id,
+            ran.stdout,
+            ran.stderr
+        );
+        if !denied {
+            assert_eq!(ran.stdout, "", "{}", case.id);
+        }
+        let (Some(_), ledger) = (&case.policy, test.ledger()) else { continue };
+        let reason = said["permissionDecisionReason"].as_str().unwrap_or_default();
+        let expected = case.denied.as_deref().unwrap_or_default();
+        if BOTH.contains(&case.id.as_str()) {
+            assert!(reason.contains(expected), "{}: {reason}", case.id);
+        } else {
+            assert_eq!(reason, expected, "{}", case.id);
+        }
+        if let Some(gate) = &case.gate {
+            let trace = ledger[0]["outcome"]["trace"].as_array().cloned().unwrap_or_default();
+            let by: Vec<_> = trace.iter().filter_map(|step| step["by"].as_str()).collect();
+            let ours = |by: &&str| by.split('/').next() == Some(&format!("rule:{gate}"));
+            let named = if gate == "default" { by.is_empty() } else { by.iter().any(ours) };
+            assert!(named, "{}: {by:?} should be {gate}", case.id);
+        }
+    }
+}
+
+/// The other harnesses have no codec yet; what it has to make of a call is judged.
+#[test]
+fn our_own_rules_decide_about_calls_of_other_harnesses_as_theirs_do() {
+    let others = |case: &&Case| case.is_run() && case.policy.is_none() && case.harness != "claude-code";
+    let cases = cases();
+    let cases: Vec<_> = cases.iter().filter(others).collect();
+    assert!(!cases.is_empty());
+    let events: Vec<_> = cases.iter().map(|case| case.normal()).collect();
+    for (case, ruling) in cases.iter().zip(judged(&TestContext::new(), None, &events)) {
+        let expected = if case.denied.is_some() { "deny" } else { "none" };
+        assert_eq!(ruling["verdict"], expected, "{}: {ruling}", case.id);
+    }
+}
+
+#[test]
+fn what_is_different_on_purpose_is_as_it_is_said() {
+    let cases = cases();
+    let case = |id: &str| cases.iter().find(|case| case.id == id).unwrap();
+    let test = TestContext::new();
+    let empty = test.run_with(&["hook", "claude-code", &case("cc-empty-stdin").event], b"");
+    assert_eq!((empty.exit, empty.stderr.as_str()), (2, "tenterhook: the payload is empty\n"));
+    let unknown = case("cc-unknown-event");
+    let ran = test.run_with(&["hook", "claude-code", &unknown.event], unknown.stdin.as_bytes());
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    assert_eq!(judged(&test, None, &[case("cu-deny").normal()])[0]["verdict"], "none");
+}
