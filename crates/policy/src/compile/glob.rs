@@ -288,9 +288,14 @@ impl PathGlob {
     fn is_named_by(&self, form: &str) -> bool {
         let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let (own, other) = (last(&self.text), last(form));
+        // `find` goes down to it by itself.
+        let other = other.trim_start_matches("**");
+        if own.ends_with('*') && other.starts_with('*') {
+            return false;
+        }
         let letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).count();
         if letters(&own) >= 3 {
-            return letters(&other) >= 3 && overlap(&own, &other);
+            return letters(other) >= 3 && overlap(&own, other);
         }
         parts(&self.text).all(|part| form.contains(part))
     }

@@ -92,26 +92,7 @@ impl Reader {
     /// A file that the same line has written runs what was written to it.
     fn run_file(&mut self, file: &str, program: &str, scope: &Scope) {
         let Some(path) = resolve(scope.cwd.main(), file) else { return };
-        if !self.spend(self.commands.len() / 4) {
-            return;
-        }
-        let holds = |command: &ShellCommand| command.writes(&path, scope.cwd.main());
-        let wrote: Vec<usize> = self
-            .commands
-            .iter()
-            .enumerate()
-            .filter(|(_, command)| holds(command))
-            .map(|(at, _)| at)
-            .collect();
-        // What `tee` writes comes from somebody else.
-        let tee =
-            wrote.iter().filter_map(|at| self.commands.get(*at)).any(|command| command.program == "tee");
-        let fed = self
-            .commands
-            .iter()
-            .enumerate()
-            .filter(|(_, command)| tee && command.feeds.iter().any(|to| to == "tee"));
-        let all: Vec<usize> = fed.map(|(at, _)| at).chain(wrote).collect();
+        let all = self.writers(&path, scope);
         let texts = self.texts_of(&all);
         self.feed(&all, "");
         // A script that starts itself is read once.
@@ -130,6 +111,30 @@ impl Reader {
             }
         }
         self.running.remove(&path);
+    }
+
+    /// The commands of the same line that wrote a file.
+    pub(super) fn writers(&mut self, path: &str, scope: &Scope) -> Vec<usize> {
+        if !self.spend(self.commands.len() / 4) {
+            return Vec::new();
+        }
+        let holds = |command: &ShellCommand| command.writes(path, scope.cwd.main());
+        let wrote: Vec<usize> = self
+            .commands
+            .iter()
+            .enumerate()
+            .filter(|(_, command)| holds(command))
+            .map(|(at, _)| at)
+            .collect();
+        // What `tee` writes comes from somebody else.
+        let tee =
+            wrote.iter().filter_map(|at| self.commands.get(*at)).any(|command| command.program == "tee");
+        let fed = self
+            .commands
+            .iter()
+            .enumerate()
+            .filter(|(_, command)| tee && command.feeds.iter().any(|to| to == "tee"));
+        fed.map(|(at, _)| at).chain(wrote).collect()
     }
 }
 

@@ -17,6 +17,8 @@ use super::word::Word;
 use super::wrappers::{Wrapped, unwrap};
 use super::{MOST_COMMANDS, Reader, find, others};
 
+/// No more than this of what `printf` prints is known.
+const LONGEST_PRINTED: usize = 64 * 1024;
 /// Programs that print a part of what they get, unchanged.
 const FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head", "tail"];
 
@@ -287,15 +289,48 @@ fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
             vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
         }
         "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
-        "printf" => words
+        "printf" => formatted(words).map(|text| vec![text.into()]).unwrap_or_else(|| words
             .iter()
             .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
             .map(|word| unescape(&word.text).into())
-            .collect(),
+            .collect()),
         _ => match decoder(program, words) {
             Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
             None => scope.stdin.texts.clone(),
         },
+    }
+}
+
+/// What `printf` prints, if its format asks for nothing but texts and everything is known.
+fn formatted(words: &[Word]) -> Option<String> {
+    let words = words.strip_prefix(&[Word::literal("--")]).unwrap_or(words);
+    let (format, mut values) = words.split_first()?;
+    if words.iter().any(|word| word.dynamic || word.pattern) {
+        return None;
+    }
+    let format = unescape(&format.text);
+    let mut out = String::new();
+    loop {
+        let before = values.len();
+        let mut rest = format.as_str();
+        while let Some((text, after)) = rest.split_once('%') {
+            out.push_str(text);
+            let mut letters = after.chars();
+            match letters.next()? {
+                '%' => out.push('%'),
+                kind @ ('s' | 'b' | 'd') => {
+                    let (value, more) = values.split_first().map_or(("", values), |(first, more)| (first.text.as_str(), more));
+                    out.push_str(&if kind == 'b' { unescape(value) } else { value.to_owned() });
+                    values = more;
+                }
+                _ => return None,
+            }
+            rest = letters.as_str();
+        }
+        out.push_str(rest);
+        if values.is_empty() || values.len() == before || out.len() > LONGEST_PRINTED {
+            return Some(out);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use super::super::code::Language;
 use super::invoke::joined;
 use super::scope::Scope;
+use super::super::path::resolve;
 use super::word::Word;
 use super::{Reader, find};
 
@@ -124,12 +125,24 @@ impl Reader {
                 }
             }
             "make" | "gmake" => {
-                if words.iter().any(|word| word.is("-") || word.is("-f-")) {
-                    for text in scope.stdin.texts.clone() {
-                        self.pass_over("it is a makefile", &text);
+                let file = words.iter().skip_while(|word| !word.text.starts_with("-f")).nth(1);
+                let (from, texts) = match file {
+                    _ if words.iter().any(|word| word.is("-") || word.is("-f-")) => {
+                        (scope.stdin.from.clone(), scope.stdin.texts.clone())
                     }
-                    self.feed(&scope.stdin.from.clone(), "sh");
+                    Some(file) => {
+                        let path = resolve(scope.cwd.main(), &file.text).unwrap_or_default();
+                        let from = self.writers(&path, scope);
+                        let texts = self.texts_of(&from);
+                        (from, texts)
+                    }
+                    None => Default::default(),
+                };
+                for text in texts {
+                    self.pass_over("it is a makefile", &text);
+                    self.text(&recipes(&text), &mut scope.through(program));
                 }
+                self.feed(&from, "sh");
             }
             _ => return false,
         }
@@ -179,3 +192,9 @@ pub(super) fn hidden_delete<'a>(program: &str, words: &'a [Word]) -> Option<&'a 
     }
     words.get(at..)
 }
+/// The commands of a makefile, without what `make` itself reads of them.
+fn recipes(makefile: &str) -> String {
+    let lines = makefile.lines().filter_map(|line| line.strip_prefix('\t'));
+    lines.map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()
+}
+

@@ -99,6 +99,14 @@ impl Reader {
                         let socket =
                             ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
                         if into || socket {
+                            // A file that the same line has written holds what was written to it.
+                            if let Some(resolved) = &path.resolved {
+                                let from = self.writers(resolved, scope);
+                                let texts = self.texts_of(&from);
+                                if !texts.is_empty() {
+                                    scope.stdin = Stream { from, texts };
+                                }
+                            }
                             io.inputs.push(path);
                         } else {
                             io.outputs.push(path);
