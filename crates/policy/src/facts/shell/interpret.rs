@@ -28,6 +28,7 @@ impl Reader {
                 {
                     self.mark(own, "interactive");
                 }
+                self.hidden(kind, scope);
                 (scope.stdin.texts.clone(), scope.stdin.from.clone())
             }
             Script::Text(text, arguments) => {
@@ -61,6 +62,27 @@ impl Reader {
                 Interpreter::Shell => self.text(&text, &mut inner.clone()),
                 Interpreter::Other => self.other_language(program, &text, own, scope),
             }
+        }
+    }
+
+    /// A shell whose input was packed or enciphered runs what nobody can see.
+    fn hidden(&mut self, kind: Interpreter, scope: &Scope) {
+        let packed = |command: &&ShellCommand| {
+            let has = |option: &str| command.words.iter().any(|word| word.is(option));
+            match command.program.as_str() {
+                "gunzip" | "zcat" | "gzcat" | "xzcat" | "unxz" | "bzcat" | "bunzip2" | "zstdcat"
+                | "unzstd" => true,
+                "gzip" | "xz" | "bzip2" | "zstd" | "lzma" => {
+                    has("-d") || has("-dc") || has("-cd") || has("--decompress")
+                }
+                "openssl" => has("enc") && !has("-base64") && !has("-a"),
+                "gpg" | "gpg2" | "age" => has("-d") || has("--decrypt"),
+                _ => false,
+            }
+        };
+        let mut sources = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index));
+        if kind == Interpreter::Shell && sources.any(|command| packed(&command)) {
+            self.leave_unread("it is packed or enciphered", "");
         }
     }
 

@@ -200,3 +200,16 @@ fn texts_in_other_places() {
         ("rm -rf $(basename /srv/x)", "delete! x"),
     ]);
 }
+
+#[test]
+fn what_is_packed_and_run_is_said_to_be_unread() {
+    let unread = |line: &str| {
+        let call = tenterhook_event::ToolCall::new("Bash", serde_json::json!({ "command": line }));
+        crate::facts(&super::event(call), &crate::Surroundings::default()).unparsed
+    };
+    assert!(unread("echo H4sIAAAA | base64 -d | gunzip | sh"));
+    assert!(unread("zcat install.sh.gz | bash"));
+    assert!(unread("gpg -d x.gpg | sh"));
+    assert!(!unread("zcat dump.sql.gz | psql"));
+    assert!(!unread("gunzip -c x.gz | grep sh"));
+}
