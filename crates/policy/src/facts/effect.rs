@@ -111,7 +111,7 @@ pub(crate) fn is_nothing(path: &str) -> bool {
         "/dev/ptmx",
     ];
     NOTHING.contains(&path)
-        || ["/dev/null/", "/dev/fd/", "/dev/tcp/", "/dev/udp/", "/proc/self/fd/", "/dev/pts/"]
+        || ["/dev/null/", "/dev/fd/", "/proc/self/fd/", "/dev/pts/"]
             .iter()
             .any(|start| path.starts_with(start))
 }

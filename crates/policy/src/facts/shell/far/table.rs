@@ -268,7 +268,14 @@ pub(super) const FAR: &[Far] = &[
         dashes_end_operands: true,
         ..CONTAINER
     },
-    Far { names: &["oc"], verbs: &["rsh"], values: "nc", long_values: KUBECTL, on: Side::Remote, ..CONTAINER },
+    Far {
+        names: &["oc"],
+        verbs: &["rsh"],
+        values: "nc",
+        long_values: KUBECTL,
+        on: Side::Remote,
+        ..CONTAINER
+    },
     Far {
         names: &["lxc", "incus"],
         verbs: &["exec"],
