@@ -116,6 +116,10 @@ impl Reader {
             if multiplies(program, &body) {
                 self.mark(self.commands.len().checked_sub(1), "fork-bomb");
             }
+            // One that calls itself does the same again.
+            if scope.via.iter().filter(|via| *via == program).count() > 1 {
+                return;
+            }
             let mut inner = scope.call(program, words);
             self.called.insert(Arc::clone(&body));
             self.text(&body, &mut inner);
