@@ -66,11 +66,15 @@ fn command_line_reference() {
         let _ = write!(page, "## `{title}`\n\n```text\n{}```\n\n", ran.stdout);
         ran.stdout
     };
-    let help = section("tenterhook", &["--help"]);
-    let verbs = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0;
-    for verb in verbs.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
-        if !verb.is_empty() && verb != "help" {
-            section(&format!("tenterhook {verb}"), &[verb, "--help"]);
+    let verbs = |help: &str| -> Vec<String> {
+        let Some((_, list)) = help.split_once("Commands:\n") else { return Vec::new() };
+        let list = list.split_once("\n\n").map_or(list, |(list, _)| list);
+        let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        names.filter(|name| !name.is_empty() && *name != "help").map(ToOwned::to_owned).collect()
+    };
+    for verb in verbs(&section("tenterhook", &["--help"])) {
+        for below in verbs(&section(&format!("tenterhook {verb}"), &[&verb, "--help"])) {
+            section(&format!("tenterhook {verb} {below}"), &[&verb, &below, "--help"]);
         }
     }
     check("docs/reference/cli.md", &(page.trim_end().to_owned() + "\n"));

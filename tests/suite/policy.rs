@@ -178,3 +178,36 @@ fn cases_are_played_and_failures_say_what_happened() {
     assert!(xml.contains("tests=\"6\" failures=\"3\""), "{xml}");
     fails(&test.run(&["policy", "test", "p.yaml"]), 2, "there is no list `cases`");
 }
+
+#[test]
+fn an_imported_policy_can_be_used_and_what_is_left_out_is_said() {
+    let test = TestContext::new();
+    let settings = r#"{"permissions": {"deny": ["Bash(terraform destroy:*)"], "defaultMode": "plan"}}"#;
+    test.write("work/settings.json", settings);
+    let import = ["policy", "import", "--from", "claude-permissions", "settings.json"];
+    let ran = test.run(&[&import[..], &["--output", "rules.yaml"]].concat());
+    assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0));
+    assert!(
+        ran.stderr.contains("defaultMode") && ran.stderr.contains("1 rule carried over, 1 left out"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(test.run(&["policy", "check", "rules.yaml"]).exit, 0);
+    let judged = test.run(&[
+        "judge",
+        "--policy",
+        "rules.yaml",
+        "--no-baseline",
+        "--json",
+        "--shell",
+        "terraform destroy -auto-approve",
+    ]);
+    assert_eq!(judged.json()["verdict"], "deny");
+    fails(
+        &test.run(&[&import[..], &["--output", "rules.yaml"]].concat()),
+        1,
+        "choose a file that does not exist yet",
+    );
+    assert_eq!(test.run(&[&import[..], &["--strict"]].concat()).exit, 1);
+    assert_eq!(test.run(&[&import[..], &["--json"]].concat()).json()["carried"], 1);
+}

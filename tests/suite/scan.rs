@@ -4,6 +4,9 @@
 
 use crate::context::TestContext;
 
+/// Only rules that this test is about.
+const RULES: &[&str] = &["--no-baseline", "--packs", "destructive,remote-code"];
+
 /// A project with something in every kind of file.
 fn project() -> TestContext {
     let test = TestContext::new();
@@ -48,7 +51,7 @@ fn project() -> TestContext {
 #[test]
 fn a_directory_is_walked_and_every_finding_has_its_line() {
     let test = project();
-    let ran = test.run(&["scan", "."]);
+    let ran = test.run(&[&["scan", "."], RULES].concat());
     let heads: Vec<_> = ran
         .stdout
         .lines()
@@ -95,11 +98,11 @@ fn what_fails_is_for_the_person_to_say() {
 #[test]
 fn answers_for_programs_have_the_same_findings() {
     let test = project();
-    let answer = test.run(&["scan", "deploy.sh", "--json"]).json();
+    let answer = test.run(&[&["scan", "deploy.sh", "--json"], RULES].concat()).json();
     assert_eq!(answer["findings"].as_array().unwrap().len(), 3);
     assert_eq!(answer["findings"][0]["line"], 6);
     assert_eq!(answer["findings"][0]["text"], "rm -rf \"$TARGET\"");
-    let sarif = test.run(&["scan", "deploy.sh", "--sarif"]).json();
+    let sarif = test.run(&[&["scan", "deploy.sh", "--sarif"], RULES].concat()).json();
     assert_eq!(sarif["version"], "2.1.0");
     let run = &sarif["runs"][0];
     assert_eq!(run["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 6);

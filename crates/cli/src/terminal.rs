@@ -58,6 +58,11 @@ impl Terminal {
         tolerate_closed(self.out().write_all(text.as_bytes()))
     }
 
+    /// Text for people beside the answer, on standard error.
+    pub(crate) fn note(self, text: &str) -> Result<(), CommandError> {
+        tolerate_closed(self.err().write_all(text.as_bytes()))
+    }
+
     /// Bytes on standard output and standard error, exactly.
     pub(crate) fn exactly(self, stdout: &str, stderr: &str) -> Result<(), CommandError> {
         tolerate_closed(io::stderr().lock().write_all(stderr.as_bytes()))?;

@@ -5,6 +5,7 @@
 mod check;
 mod excerpt;
 mod explain;
+mod import;
 mod show;
 mod test;
 mod trust;
@@ -40,6 +41,7 @@ enum Command {
     Show(show::Args),
     Explain(explain::Args),
     Test(test::Args),
+    Import(import::Args),
     Trust(trust::TrustArgs),
     Untrust(trust::UntrustArgs),
 }
@@ -50,6 +52,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show(args) => show::run(context, args),
         Command::Explain(args) => explain::run(context, args),
         Command::Test(args) => test::run(context, args),
+        Command::Import(args) => import::run(context, args),
         Command::Trust(args) => trust::trust(context, args),
         Command::Untrust(args) => trust::untrust(context, args),
     }

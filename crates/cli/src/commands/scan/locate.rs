@@ -17,7 +17,14 @@ const MOST_TOGETHER: usize = 256 * 1024;
 /// The judge does not read more than this at once.
 const LONGEST: usize = 60 * 1024;
 
-/// Every rule that asks or denies, with the line of the file.
+/// What images are made of, and nobody should do to their own machine.
+const USUAL_IN_AN_IMAGE: &str = "\
+rm -rf /var/lib/apt/lists/* /usr/share/doc \"$CACHE\"
+useradd app && echo 'app ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers && echo x >> /etc/passwd
+chown -R app /etc/app /usr/lib/app && chmod -R 777 /srv && echo x > /etc/app.conf && mv x /usr/bin/x
+echo x >> ~/.bashrc && echo x >> /etc/profile && systemctl enable app && crontab x";
+
+/// Every line of the file that a rule asks about or denies.
 pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timestamp) -> Vec<(usize, Ruling)> {
     let judge = |text: &str| judge(book, piece.side, text, place, now);
     // A text that is too long or too tangled to be read at once is only read in parts.
@@ -28,7 +35,7 @@ pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timesta
     }
     let lines: Vec<&str> = piece.text.lines().collect();
     let statements = statements::split(&lines);
-    let mut found: BTreeMap<(usize, String), Ruling> = BTreeMap::new();
+    let mut found = Found::default();
     let (mut before, mut together) = (String::new(), 0);
     for statement in &statements {
         let own = lines.get(statement.clone()).unwrap_or_default();
@@ -49,24 +56,44 @@ pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timesta
         for ruling in rulings {
             let within = single(own, |line| judge(line).iter().any(|other| same(other, &ruling)));
             let line = piece.line(statement.start + within.unwrap_or(0));
-            found.insert((line, ruling.rule.clone().unwrap_or_default()), ruling);
+            found.add(line, ruling);
         }
     }
     // What only shows when all is read together stands where it first does.
     for ruling in whole.unwrap_or_default() {
-        let rule = ruling.rule.clone().unwrap_or_default();
-        let seen = found.iter().any(|((_, name), other)| *name == rule && other.verdict >= ruling.verdict);
-        if !seen {
+        if !found.has(&ruling) {
             let shows = |end: usize| {
                 let text = lines.get(..end).unwrap_or_default().join("\n");
                 judge(&text).iter().any(|other| same(other, &ruling))
             };
             let at = statements.partition_point(|statement| !shows(statement.end));
             let start = statements.get(at).map_or(0, |statement| statement.start);
-            found.insert((piece.line(start), rule), ruling);
+            found.add(piece.line(start), ruling);
         }
     }
-    found.into_iter().map(|((line, _), ruling)| (line, ruling)).collect()
+    found.lines.into_iter().collect()
+}
+
+/// What was found so far. A line is shown once, with the strictest that is said about it.
+#[derive(Default)]
+struct Found {
+    lines: BTreeMap<usize, Ruling>,
+    all: Vec<Ruling>,
+}
+
+impl Found {
+    fn add(&mut self, line: usize, ruling: Ruling) {
+        self.all.push(ruling.clone());
+        let shown = self.lines.entry(line).or_default();
+        if ruling.verdict > shown.verdict {
+            *shown = ruling;
+        }
+    }
+
+    /// Whether the rule was found to say this, or something stricter.
+    fn has(&self, ruling: &Ruling) -> bool {
+        self.all.iter().any(|other| other.rule == ruling.rule && other.verdict >= ruling.verdict)
+    }
 }
 
 fn same(one: &Ruling, other: &Ruling) -> bool {
@@ -108,18 +135,13 @@ fn judge(book: &Rulebook, side: Side, text: &str, place: &str, now: Timestamp) -
     match side {
         Side::Here => rulings(text),
         Side::Container => {
-            let mut found = rulings(&inside(text));
+            let mut found = rulings(text);
             if !found.is_empty() {
                 // An image is its builder's own: a rule that objects to this objects to every image.
-                let usual = rulings(&inside("rm -rf /var/lib/apt/lists/* \"$CACHE\""));
+                let usual = rulings(USUAL_IN_AN_IMAGE);
                 found.retain(|ruling| usual.iter().all(|other| other.rule != ruling.rule));
             }
             found
         }
     }
-}
-
-/// The text as it is run in an image.
-fn inside(text: &str) -> String {
-    format!("chroot /image sh -c '{}'", text.replace('\'', r"'\''"))
 }

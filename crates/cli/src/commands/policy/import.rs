@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_policy::import::{self, Imported};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{DIM, GOOD, WARN, count, tame};
+
+const EXAMPLES: &str = "\
+The rules are written to standard output, or to a file that does not exist yet. What could not be carried
+over is named on standard error: no guard is believed to stand that does not.
+
+Exit codes: 0 imported; 1 with --strict: something was left out; 2 the file cannot be read.
+
+Examples:
+  tenterhook policy import --from openagentlock policy.yaml --output rules.yaml
+  tenterhook policy import --from claude-permissions ~/.claude/settings.json";
+
+/// Make rules of another program's policy
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Whose policy it is
+    #[arg(long)]
+    from: Format,
+    /// The policy
+    file: PathBuf,
+    /// Write the rules here instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Exit with 1 if anything was left out
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// OpenAgentLock's gates
+    Openagentlock,
+    /// The permissions in Claude Code's settings.json
+    ClaudePermissions,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let text =
+        fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let name = args.file.display().to_string();
+    let read = match args.from {
+        Format::Openagentlock => import::openagentlock(&name, &text),
+        Format::ClaudePermissions => import::claude_permissions(&name, &text),
+    };
+    let imported = read.map_err(|problem| {
+        let error = CommandError::unusable(problem.to_string());
+        match problem.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    })?;
+    let Imported { yaml, carried, left_out } = &imported;
+    if let Some(path) = &args.output {
+        write_new(path, yaml)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"carried": carried, "left_out": left_out, "yaml": yaml}))?;
+    } else {
+        let mut said = String::new();
+        for problem in left_out {
+            let _ = writeln!(said, "{WARN}left out{WARN:#} {}", tame(&problem.to_string()));
+            if let Some(hint) = &problem.hint {
+                let _ = writeln!(said, "         {DIM}{}{DIM:#}", tame(hint));
+            }
+        }
+        let _ = writeln!(
+            said,
+            "{GOOD}✓{GOOD:#} {} carried over, {} left out",
+            count(*carried, "rule"),
+            left_out.len()
+        );
+        context.terminal.note(&said)?;
+        if args.output.is_none() {
+            context.terminal.exactly(yaml, "")?;
+        }
+    }
+    Ok(if args.strict && !left_out.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Rules that are there already are not written over.
+fn write_new(path: &std::path::Path, text: &str) -> Result<(), CommandError> {
+    use std::io::Write;
+    let file = fs_err::OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = file.map_err(|error| {
+        CommandError::failed(error.to_string()).hint("choose a file that does not exist yet")
+    })?;
+    Ok(file.write_all(text.as_bytes())?)
+}
