@@ -12,6 +12,7 @@ use tenterhook_policy::{RuleSet, SessionState, Surroundings};
 use tenterhook_when::When;
 
 use crate::measure::{Case, Limit};
+use crate::rules;
 
 pub(crate) const PAYLOAD: &[u8] =
     br#"{"session_id":"89917c00-1a49-493b-9066-28df723315f3","transcript_path":"/home/dev/t.jsonl",
@@ -77,7 +78,10 @@ pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
         decode(claude()?),
         judge(&call)?,
         load(),
-    ])
+    ]
+    .into_iter()
+    .chain(rules::cases()?)
+    .collect())
 }
 
 fn door() -> Door {
@@ -142,7 +146,7 @@ fn load() -> Case {
     let run = Box::new(|| {
         black_box(RuleSet::load_in_haste(RuleSet::baseline_sources()));
     });
-    Case { name: "policy: load the rules compiled in", limit: Limit::None, run }
+    Case { name: "policy: load the rules compiled in", limit: Limit::Ns(20_000_000.0), run }
 }
 
 fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {

@@ -7,6 +7,7 @@
 mod cases;
 mod measure;
 mod report;
+mod rules;
 mod spawn;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@
     reason = "a test that cannot go on should stop where it is; and it may read its own environment"
 )]
 
+mod at_work;
 mod bad_input;
 mod borders;
 mod cases;

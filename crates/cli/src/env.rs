@@ -73,3 +73,21 @@ pub(crate) fn user() -> String {
     });
     name.unwrap_or_else(|| format!("uid:{uid}"))
 }
+
+/// The names of the groups we run in; a group without a name by its number.
+pub(crate) fn groups() -> Vec<String> {
+    let own = rustix::process::getgid();
+    let all = rustix::process::getgroups().unwrap_or_default();
+    let numbers: std::collections::BTreeSet<u32> =
+        std::iter::once(own).chain(all).map(rustix::process::Gid::as_raw).collect();
+    let names = fs_err::read_to_string("/etc/group").unwrap_or_default();
+    let name = |number: &u32| {
+        let found = names.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+            (id.parse() == Ok(*number)).then(|| name.to_owned())
+        });
+        found.unwrap_or_else(|| format!("gid:{number}"))
+    };
+    numbers.iter().map(name).collect()
+}

@@ -133,6 +133,11 @@ impl Home {
         self.state.join("install")
     }
 
+    /// What rules remember of sessions.
+    pub(crate) fn sessions(&self) -> PathBuf {
+        self.state.join("sessions")
+    }
+
     /// The person's settings.
     pub(crate) fn settings(&self) -> PathBuf {
         self.config.join("tenterhook.yaml")

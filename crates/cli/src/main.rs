@@ -13,6 +13,7 @@ mod packs;
 mod profiles;
 mod road;
 mod ruling;
+mod sessions;
 mod sources;
 mod strict;
 mod terminal;

@@ -12,13 +12,14 @@ use tenterhook_engine::{
 use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_ledger::{Leaf, Log};
-use tenterhook_policy::{Choices, Loaded, Problem, RuleSet, SessionState, Source, Surroundings};
+use tenterhook_policy::{Choices, Loaded, Problem, RuleNote, RuleSet, SessionState, Source, Surroundings};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::env::Env;
+use crate::env::{self, Env};
 use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
+use crate::sessions::{SessionMemory, Sessions};
 use crate::sources::{Place, Sources};
 
 /// Everything that decides about an event.
@@ -38,6 +39,8 @@ pub(crate) struct Configuration {
     pub(crate) problems: Vec<Problem>,
     /// What can be used but is probably not meant so.
     pub(crate) warnings: Vec<Problem>,
+    /// Where rules keep what they remember of sessions; without it they remember nothing.
+    pub(crate) sessions: Option<Sessions>,
 }
 
 /// Where decisions go.
@@ -51,7 +54,9 @@ pub(crate) enum Memory {
 struct Rules {
     set: RuleSet,
     home: Option<String>,
+    groups: Vec<String>,
     problems: usize,
+    memory: SessionMemory,
 }
 
 struct LedgerRecorder(Log);
@@ -97,7 +102,8 @@ impl Configuration {
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
-        Self { generation, rules: loaded.rules, hooks, limits, problems, warnings }
+        let sessions = Some(Sessions::new(home.sessions()));
+        Self { generation, rules: loaded.rules, hooks, limits, problems, warnings, sessions }
     }
 }
 
@@ -115,9 +121,16 @@ impl Road {
         person: Option<&Path>,
         memory: Memory,
     ) -> Result<Self, CommandError> {
-        let Configuration { generation, rules, hooks, limits, problems, .. } = configuration;
+        let Configuration { generation, rules, hooks, limits, problems, sessions, .. } = configuration;
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
-        let rules = Arc::new(Rules { set: rules, home, problems: problems.len() });
+        let groups = if rules.asks_for_groups() { env::groups() } else { Vec::new() };
+        // A question is answered by what is remembered, and leaves nothing behind.
+        let remembered = match &memory {
+            Memory::Ledger(_) => SessionMemory::keeping(sessions),
+            Memory::None => SessionMemory::looking(sessions),
+        };
+        let rules =
+            Arc::new(Rules { set: rules, home, groups, problems: problems.len(), memory: remembered });
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -137,9 +150,12 @@ impl Road {
         self.engine.generation()
     }
 
-    /// The rules, and what they see of an event.
-    pub(crate) fn look(&self, event: &Event) -> (tenterhook_policy::Facts, &RuleSet) {
-        (self.rules.facts(event), &self.rules.set)
+    /// What the rules see of an event, and what each of them makes of it.
+    pub(crate) fn explain(&self, event: &Event) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
+        let rules = &self.rules;
+        let (facts, state) = (rules.facts(event), rules.memory.look(event, &rules.set));
+        let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
+        (facts, notes)
     }
 }
 
@@ -147,7 +163,9 @@ impl Road {
 
 impl Rules {
     fn facts(&self, event: &Event) -> tenterhook_policy::Facts {
-        let around = Surroundings { home: self.home.as_deref(), ..Surroundings::default() };
+        let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
+        // Who runs the agent comes with the event.
+        let around = Surroundings { home: self.home.as_deref(), groups: &groups, ..Surroundings::default() };
         tenterhook_policy::facts(event, &around)
     }
 }
@@ -155,7 +173,9 @@ impl Rules {
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
         let judged = if self.set.concerns(event.event) {
-            tenterhook_policy::judge(event, &self.facts(event), &SessionState::default(), &self.set)
+            let facts = self.facts(event);
+            let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
+            self.memory.judge(event, &self.set, judge)
         } else {
             tenterhook_policy::Judgement::default()
         };

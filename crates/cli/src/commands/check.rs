@@ -46,6 +46,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         files(&args.files)?
     };
     let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
+    let now = Context::bare_door()?.ts;
+    let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).collect();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         let rules: Vec<_> = rules
@@ -123,5 +125,6 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         limits: Limits::default(),
         problems: loaded.problems,
         warnings: Vec::new(),
+        sessions: None,
     })
 }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
 use tenterhook_ledger::Leaf;
-use tenterhook_policy::SessionState;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -68,8 +67,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Some(leaf) => leaf.outcome.clone(),
         None => road.fire(&call)?,
     };
-    let (facts, rules) = road.look(&call.event);
-    let notes = tenterhook_policy::explain(&call.event, &facts, &SessionState::default(), rules);
+    let (facts, notes) = road.explain(&call.event);
     let generation = road.generation();
     let hooks: Vec<_> = generation
         .all_hooks()

@@ -236,9 +236,10 @@ impl PathGlob {
         }
         let Some(form) = self.form(directory) else { return false };
         let base = form.trim_end_matches('/');
-        let rest = match base.is_empty() {
-            true => Some(self.start().trim_start_matches('/')),
-            false => self.start().strip_prefix(base).and_then(|rest| rest.strip_prefix('/')),
+        let rest = if base.is_empty() {
+            Some(self.start().trim_start_matches('/'))
+        } else {
+            self.start().strip_prefix(base).and_then(|rest| rest.strip_prefix('/'))
         };
         let Some(rest) = rest else { return false };
         let inside = !rest.is_empty() || self.plain < self.text.len();

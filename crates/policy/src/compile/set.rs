@@ -2,7 +2,7 @@
 
 //! All rules that are in force together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tenterhook_document::{Problem, Spot};
@@ -22,6 +22,8 @@ use crate::source::{Choices, Pack, Source};
 pub struct RuleSet {
     rules: Vec<Rule>,
     index: Index,
+    /// The kinds of events at which something is remembered.
+    stateful: BTreeSet<EventKind>,
     digest: u64,
     warnings: Vec<Problem>,
 }
@@ -58,7 +60,10 @@ impl RuleSet {
         loading.choose(choices);
         let Loading { rules, problems, warnings, .. } = loading;
         let index = Index::new(&rules);
-        Loaded { rules: Self { rules, index, digest: digest(sources, choices), warnings }, problems }
+        let kinds = rules.iter().filter(|rule| rule.is_stateful()).flat_map(|rule| &rule.matcher.events);
+        let stateful = kinds.flatten().copied().collect();
+        let digest = digest(sources, choices);
+        Loaded { rules: Self { rules, index, stateful, digest, warnings }, problems }
     }
 
     /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read:
@@ -104,7 +109,15 @@ impl RuleSet {
     /// Whether what the rules say about events of this kind depends on, or changes, what is remembered
     /// of the session.
     pub fn is_stateful(&self, kind: EventKind) -> bool {
-        self.rules.iter().any(|rule| rule.matcher.concerns_kind(kind) && rule.is_stateful())
+        self.stateful.contains(&kind)
+    }
+
+    /// Whether any rule asks for the groups of whoever runs the agent; finding them takes time.
+    pub fn asks_for_groups(&self) -> bool {
+        let mut asks = false;
+        let mut see = |matcher: &super::Matcher| asks |= matcher.group.is_some();
+        self.rules.iter().for_each(|rule| rule.matcher.each(&mut see));
+        asks
     }
 
     /// Whether matches of a rule are counted for all sessions together.

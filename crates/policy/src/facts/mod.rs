@@ -15,6 +15,7 @@ use serde::Serialize;
 use tenterhook_event::{Command, Event, Mcp, ToolClass};
 
 pub use effect::{Does, Effect, Side};
+pub(crate) use package::near;
 pub use package::{From as PackageFrom, PackageFact};
 pub use url::{UrlFact, url};
 

@@ -41,7 +41,7 @@ rules:
     );
     assert!(rules.is_stateful(EventKind::PreTool) && !rules.is_stateful(EventKind::Stop));
     let mut state = SessionState::default();
-    let mut call = |ms: u64, state: &mut SessionState| {
+    let call = |ms: u64, state: &mut SessionState| {
         let judgement = ruled(&at("curl x", ms), state, &rules);
         state.apply(&judgement.delta);
         (judgement.findings.len(), judgement.steps[0].status)

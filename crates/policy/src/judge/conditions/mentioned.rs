@@ -129,19 +129,15 @@ impl Effect {
         } else {
             text.words().find(|word| known(word))?
         };
-        match &self.path {
-            Some(paths) => {
-                let glob = paths.mentioned(|part| text.contains(part))?;
-                Some(format!("`{word}` and `{glob}`"))
-            }
-            None => {
-                let own = |place: &Place| {
-                    matches!(place, Place::InsideProject | Place::ProjectRoot | Place::Temp | Place::Unknown)
-                };
-                let anywhere = self.places.is_empty() || self.places.iter().any(own);
-                (anywhere || FAR.iter().any(|part| text.contains(part))).then(|| format!("`{word}`"))
-            }
+        if let Some(paths) = &self.path {
+            let glob = paths.mentioned(|part| text.contains(part))?;
+            return Some(format!("`{word}` and `{glob}`"));
         }
+        let own = |place: &Place| {
+            matches!(place, Place::InsideProject | Place::ProjectRoot | Place::Temp | Place::Unknown)
+        };
+        let anywhere = self.places.is_empty() || self.places.iter().any(own);
+        (anywhere || FAR.iter().any(|part| text.contains(part))).then(|| format!("`{word}`"))
     }
 }
 

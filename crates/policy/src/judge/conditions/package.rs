@@ -4,7 +4,7 @@
 
 use super::{Sense, Tell};
 use crate::compile::Package;
-use crate::facts::PackageFact;
+use crate::facts::{PackageFact, near};
 
 impl Package {
     pub(super) fn check_all(
@@ -34,41 +34,6 @@ impl Package {
             && self.manager.as_ref().is_none_or(|managers| managers.matches(&package.manager))
             && (self.from.is_empty() || self.from.contains(&package.from))
             && self.runs.is_none_or(|runs| runs == package.runs)
-            && (self.near.is_empty() || !package.dynamic && self.is_near(&package.name))
-    }
-
-    fn is_near(&self, name: &str) -> bool {
-        !self.near.iter().any(|known| known == name) && self.near.iter().any(|known| one_edit(known, name))
-    }
-}
-
-/// Whether one letter was put in, taken out, replaced, or changed places with its neighbour.
-fn one_edit(known: &str, name: &str) -> bool {
-    let (known, name): (Vec<_>, Vec<_>) = (known.chars().collect(), name.chars().collect());
-    let same = known.iter().zip(&name).take_while(|(one, other)| one == other).count();
-    let (Some(known), Some(name)) = (known.get(same..), name.get(same..)) else { return false };
-    match (known, name) {
-        ([], [_]) | ([_], []) => true,
-        ([_, one @ ..], other) if one == other => true,
-        (one, [_, other @ ..]) if one == other => true,
-        ([_, one @ ..], [_, other @ ..]) if one == other => true,
-        ([a, b, one @ ..], [c, d, other @ ..]) => (a, b) == (d, c) && one == other,
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::one_edit;
-
-    #[test]
-    fn one_letter_away_is_near_and_two_are_not() {
-        for name in ["reqests", "requestss", "requesys", "reqeusts", "equests", "xrequests"] {
-            assert!(one_edit("requests", name), "{name}");
-        }
-        for name in ["requests", "rqests", "flask", "", "requests-oauth", "stseuqer"] {
-            assert!(!one_edit("requests", name), "{name}");
-        }
-        assert!(one_edit("a", "") && one_edit("", "a") && !one_edit("", ""));
+            && (self.near.is_empty() || !package.dynamic && near(&package.name, &self.near).is_some())
     }
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What judging costs as rules become many.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+use serde_json::json;
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_policy::{Facts, Layer, RuleSet, SessionState, Source, Surroundings};
+
+use crate::cases::SetupError;
+use crate::measure::{Case, Limit};
+
+const LINE: &str =
+    "cargo test --workspace 2>&1 | tail -n 40 && git -C /srv/app7 status && curl https://api.host7.org/v1";
+
+/// A rule of one sort; the number makes it one of many.
+type Sort = fn(usize) -> String;
+
+fn by_program(number: usize) -> String {
+    format!("shell: {{program: [tool{number}], words: [apply]}}")
+}
+
+fn by_path(number: usize) -> String {
+    format!("path: ['/srv/app{number}/**', '~/vault{number}/*.key']")
+}
+
+fn by_host(number: usize) -> String {
+    format!("host: ['*.host{number}.net', bad{number}.org]")
+}
+
+fn by_effect(number: usize) -> String {
+    format!("effect: {{does: [write, delete], path: ['/data/set{number}/**', 'gen{number}/*']}}")
+}
+
+fn mixed(number: usize) -> String {
+    let sorts: [Sort; 4] = [by_program, by_path, by_host, by_effect];
+    sorts.get(number % sorts.len()).map(|sort| sort(number)).unwrap_or_default()
+}
+
+/// Judging alone, with facts found before.
+pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
+    let mut cases = vec![judging("policy: judge, baseline", Limit::Ns(50_000.0), RuleSet::baseline().rules)];
+    let sorts: [(Sort, &str, &str); 5] = [
+        (by_program, "policy: judge, 100 rules on programs", "policy: judge, 10,000 rules on programs"),
+        (by_path, "policy: judge, 100 rules on paths", "policy: judge, 10,000 rules on paths"),
+        (by_host, "policy: judge, 100 rules on hosts", "policy: judge, 10,000 rules on hosts"),
+        (by_effect, "policy: judge, 100 rules on effects", "policy: judge, 10,000 rules on effects"),
+        (mixed, "policy: judge, 100 rules, mixed", "policy: judge, 10,000 rules, mixed"),
+    ];
+    for (sort, few, many) in sorts {
+        cases.push(judging(few, Limit::None, rules(100, sort)?));
+        cases.push(judging(many, Limit::Times(5.0, few), rules(10_000, sort)?));
+    }
+    Ok(cases)
+}
+
+fn judging(name: &'static str, limit: Limit, rules: RuleSet) -> Case {
+    let event = event();
+    let facts = facts(&event);
+    let state = SessionState::default();
+    let run = Box::new(move || {
+        black_box(tenterhook_policy::judge(black_box(&event), &facts, &state, &rules));
+    });
+    Case { name, limit, run }
+}
+
+fn rules(many: usize, sort: Sort) -> Result<RuleSet, SetupError> {
+    let mut text = "version: 1\nrules:\n".to_owned();
+    for number in 0..many {
+        // Nothing of the line is about a number this high.
+        let _ = writeln!(text, "- {{id: r{number}, match: {{{}}}, verdict: deny}}", sort(number + 1000));
+    }
+    let loaded = RuleSet::load(&[Source { name: "many", text: &text, layer: Layer::User, trusted: true }]);
+    match loaded.problems.first() {
+        Some(problem) => Err(SetupError(problem.to_string())),
+        None => Ok(loaded.rules),
+    }
+}
+
+fn event() -> Event {
+    let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
+    event.cwd = Some("/home/dev/work".to_owned());
+    event.tool = Some(ToolCall::new("Bash", json!({ "command": LINE })));
+    event
+}
+
+fn facts(event: &Event) -> Facts {
+    tenterhook_policy::facts(event, &Surroundings { home: Some("/home/dev"), ..Surroundings::default() })
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What rules remember of sessions, from one call to the next.
+//!
+//! A rule with a `limit` or a `label` depends on what happened before, and every call is a process of
+//! its own where no daemon runs. So what is remembered lies in `<state>/sessions/`: one small file for
+//! each session, named by a hash of the harness and its session id, and `all.json` for limits that
+//! count all sessions together.
+//!
+//! - Files are for their owner only, replaced as wholes, and changed under a lock that is held while
+//!   the rules judge: two calls at the same time cannot both be the last that a limit lets pass.
+//! - Nothing is read where no rule needs it, and nothing is written where nothing changed.
+//! - Events without a session id share one memory per harness: what is remembered can only make rules
+//!   stricter, and must not be lost by leaving out the id.
+//! - A file that cannot be read counts as empty, which is said in the trace. So is a file that cannot
+//!   be written.
+//! - What nobody has touched for a week is removed.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use tenterhook_event::{Decision, Event, EventId, Origin, Status, Step};
+use tenterhook_harness::install::receipt::Fingerprint;
+use tenterhook_policy::{Judgement, RuleSet, SessionState, StateDelta};
+
+use crate::home::{make_private, write_whole};
+use crate::intake;
+
+const FORMAT: u32 = 1;
+/// Counts of all sessions together.
+const TOGETHER: &str = "all";
+const LOCK: &str = "lock";
+/// Forgotten after this time without a change.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long to wait for others; they hold the lock for less than a millisecond.
+const PATIENCE: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The directory of what is remembered.
+#[derive(Debug, Clone)]
+pub(crate) struct Sessions {
+    dir: PathBuf,
+}
+
+/// What is remembered, as one process uses it.
+pub(crate) struct SessionMemory {
+    sessions: Option<Sessions>,
+    keeps: bool,
+    /// The last event, what was remembered before it, and what it added. A call that was changed is
+    /// judged twice, but it is one call.
+    last: Mutex<Option<(EventId, SessionState, StateDelta)>>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    v: u32,
+    /// Whose it is, so that two sessions with the same hash do not share it.
+    of: String,
+    #[serde(flatten)]
+    state: SessionState,
+}
+
+/// One session's memory, read.
+struct Opened {
+    of: String,
+    state: SessionState,
+    together: SessionState,
+    notes: Vec<String>,
+    /// Held until the end of the judgement.
+    _lock: Option<File>,
+}
+
+// === impl Sessions ===
+
+impl Sessions {
+    pub(crate) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    fn open(&self, event: &Event, keeps: bool) -> Opened {
+        let of = format!("{}\n{}", event.source, event.harness_session_id.as_deref().unwrap_or_default());
+        let mut notes = Vec::new();
+        let lock = if keeps {
+            self.lock().map_err(|why| notes.push(format!("sessions are not locked: {why}"))).ok()
+        } else {
+            None
+        };
+        let mut read = |of: &str| {
+            let path = self.path(of);
+            self.read(&path, of).unwrap_or_else(|why| {
+                notes.push(format!("`{}` cannot be read and counts as empty: {why}", path.display()));
+                SessionState::default()
+            })
+        };
+        let (state, together) = (read(&of), read(TOGETHER));
+        Opened { of, state, together, notes, _lock: lock }
+    }
+
+    fn path(&self, of: &str) -> PathBuf {
+        let name = if of == TOGETHER { TOGETHER.to_owned() } else { Fingerprint::of(of.as_bytes()).fnv1a };
+        self.dir.join(format!("{name}.json"))
+    }
+
+    fn lock(&self) -> Result<File, String> {
+        make_private(&self.dir).map_err(|error| error.message)?;
+        let path = self.dir.join(LOCK);
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| error.to_string())?;
+        for _ in 0..PATIENCE {
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                return Ok(file);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Err("somebody else holds the lock".to_owned())
+    }
+
+    fn read(&self, path: &Path, of: &str) -> Result<SessionState, String> {
+        let Some(text) = intake::regular_file(path).map_err(|error| error.to_string())? else {
+            return Ok(SessionState::default());
+        };
+        let kept: Kept = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        match kept {
+            Kept { v: FORMAT, of: whose, state } if whose == of => Ok(state),
+            Kept { v: FORMAT, .. } => Err("it belongs to another session".to_owned()),
+            Kept { v, .. } => Err(format!("its format is {v}, not {FORMAT}")),
+        }
+    }
+
+    fn write(&self, of: &str, state: SessionState) -> Result<(), String> {
+        let path = self.path(of);
+        if !path.exists() {
+            self.prune();
+        }
+        let kept = Kept { v: FORMAT, of: of.to_owned(), state };
+        let bytes = serde_json::to_vec(&kept).map_err(|error| error.to_string())?;
+        write_whole(&path, &bytes, 0o600).map_err(|error| error.message)
+    }
+
+    /// Removes what has not been touched for a week. What cannot be removed stays.
+    fn prune(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
+        let now = SystemTime::now();
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let age = std::fs::metadata(&path).and_then(|metadata| metadata.modified());
+            let old = age.is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > KEPT));
+            if old && path.extension().is_some_and(|extension| extension == "json") {
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+// === impl SessionMemory ===
+
+impl SessionMemory {
+    /// What happens is remembered.
+    pub(crate) fn keeping(sessions: Option<Sessions>) -> Self {
+        Self { sessions, keeps: true, last: Mutex::new(None) }
+    }
+
+    /// What happened counts; what is asked leaves nothing behind.
+    pub(crate) fn looking(sessions: Option<Sessions>) -> Self {
+        Self { keeps: false, ..Self::keeping(sessions) }
+    }
+
+    /// What is remembered of an event's session, for these rules.
+    pub(crate) fn look(&self, event: &Event, rules: &RuleSet) -> SessionState {
+        match &self.sessions {
+            Some(sessions) if rules.is_stateful(event.event) => sessions.open(event, false).whole(rules),
+            _ => SessionState::default(),
+        }
+    }
+
+    /// Judges with what is remembered, and remembers what comes of it.
+    pub(crate) fn judge(
+        &self,
+        event: &Event,
+        rules: &RuleSet,
+        judge: impl FnOnce(&SessionState) -> Judgement,
+    ) -> Judgement {
+        let Some(sessions) = self.sessions.as_ref().filter(|_| rules.is_stateful(event.event)) else {
+            return judge(&SessionState::default());
+        };
+        let mut opened = sessions.open(event, self.keeps);
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let earlier = last.take().filter(|(id, ..)| *id == event.id);
+        let (before, earlier) = match earlier {
+            Some((_, before, delta)) => (before, delta),
+            None => (opened.whole(rules), StateDelta::default()),
+        };
+        let mut judgement = judge(&before);
+        let mut new = judgement.delta.clone();
+        new.labels.retain(|label| !earlier.labels.contains(label));
+        new.matched.retain(|(rule, _)| !earlier.matched.iter().any(|(other, _)| other == rule));
+        if self.keeps && !new.is_empty() {
+            opened.keep(&new, rules, sessions);
+        }
+        let mut both = earlier;
+        both.labels.extend(new.labels);
+        both.matched.extend(new.matched);
+        *last = Some((event.id, before, both));
+        judgement.steps.extend(opened.notes.into_iter().map(noted));
+        judgement
+    }
+}
+
+// === impl Opened ===
+
+impl Opened {
+    /// The session's own memory, with the counts that all sessions share.
+    fn whole(&self, rules: &RuleSet) -> SessionState {
+        let mut whole = self.state.clone();
+        whole.matched.retain(|rule, _| !rules.counts_together(rule));
+        let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_together(rule));
+        whole.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
+        whole
+    }
+
+    fn keep(&mut self, delta: &StateDelta, rules: &RuleSet, sessions: &Sessions) {
+        let (shared, own): (Vec<_>, Vec<_>) =
+            delta.matched.iter().cloned().partition(|(rule, _)| rules.counts_together(rule));
+        let own = StateDelta { matched: own, ..delta.clone() };
+        let shared = StateDelta { matched: shared, labels: Vec::new(), needed: delta.needed.clone() };
+        for (of, state, delta) in
+            [(self.of.as_str(), &mut self.state, own), (TOGETHER, &mut self.together, shared)]
+        {
+            if delta.is_empty() {
+                continue;
+            }
+            state.apply(&delta);
+            if let Err(why) = sessions.write(of, state.clone()) {
+                self.notes.push(format!("what the rules are to remember cannot be kept: {why}"));
+            }
+        }
+    }
+}
+
+fn noted(note: String) -> Step {
+    Step {
+        by: Origin::Engine,
+        status: Status::Failed,
+        decision: Decision::None,
+        took_us: 0,
+        note: Some(note),
+    }
+}
+
+#[cfg(test)]
+mod tests;

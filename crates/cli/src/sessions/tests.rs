@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use tenterhook_event::{EventKind, Timestamp, ToolCall};
+use tenterhook_policy::{Layer, Source, Surroundings};
+
+use super::*;
+
+const RULES: &str = "version: 1
+rules:
+  - {id: mark, match: {shell: {program: cat}}, verdict: none, label: seen}
+  - {id: after, match: {label: seen, shell: {program: curl}}, verdict: deny}
+  - {id: often, match: {shell: {program: ls}}, verdict: ask, limit: {count: 1, window: 1h}}
+  - {id: together, match: {shell: {program: make}}, verdict: ask, limit: {count: 1, window: 1h, per: rule}}
+";
+
+fn rules() -> RuleSet {
+    let loaded =
+        RuleSet::load(&[Source { name: "rules.yaml", text: RULES, layer: Layer::User, trusted: true }]);
+    assert_eq!(loaded.problems, []);
+    loaded.rules
+}
+
+fn event(number: u64, session: &str, line: &str) -> Event {
+    let id = EventId::from_parts(number, u128::from(number));
+    let mut event =
+        Event::new(id, Timestamp::from_unix_ms(number), "claude-code", EventKind::PreTool, "PreToolUse");
+    event.harness_session_id = Some(session.to_owned());
+    event.tool = Some(ToolCall::new("Bash", json!({ "command": line })));
+    event
+}
+
+/// What a process of its own says about an event.
+fn call(dir: &Path, event: &Event) -> Judgement {
+    let memory = SessionMemory::keeping(Some(Sessions::new(dir.to_owned())));
+    ask(&memory, event)
+}
+
+fn ask(memory: &SessionMemory, event: &Event) -> Judgement {
+    let rules = rules();
+    let facts = tenterhook_policy::facts(event, &Surroundings::default());
+    memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
+}
+
+#[test]
+fn labels_and_counts_last_from_one_process_to_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("sessions");
+    assert!(call(&dir, &event(1, "a", "curl x")).findings.is_empty());
+    assert!(!dir.join("all.json").exists());
+    call(&dir, &event(2, "a", "cat x"));
+    assert_eq!(call(&dir, &event(3, "a", "curl x")).findings.len(), 1);
+    assert!(call(&dir, &event(4, "b", "curl x")).findings.is_empty(), "another session carries no label");
+    assert!(call(&dir, &event(5, "a", "ls")).findings.is_empty());
+    assert!(call(&dir, &event(6, "b", "ls")).findings.is_empty(), "each session is counted by itself");
+    assert_eq!(call(&dir, &event(7, "a", "ls")).findings.len(), 1);
+    assert!(call(&dir, &event(8, "a", "make")).findings.is_empty());
+    assert_eq!(call(&dir, &event(9, "b", "make")).findings.len(), 1, "these are counted together");
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let mode = path.metadata().unwrap().permissions().mode() & 0o777;
+        assert!(path.ends_with(LOCK) || mode == 0o600, "{}: {mode:o}", path.display());
+    }
+}
+
+#[test]
+fn a_call_that_is_judged_twice_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = SessionMemory::keeping(Some(Sessions::new(dir.path().to_owned())));
+    let first = event(1, "a", "ls");
+    assert!(ask(&memory, &first).findings.is_empty());
+    assert!(ask(&memory, &first).findings.is_empty(), "the same call, changed");
+    assert_eq!(ask(&memory, &event(2, "a", "ls")).findings.len(), 1);
+}
+
+#[test]
+fn a_question_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = SessionMemory::looking(Some(Sessions::new(dir.path().join("sessions"))));
+    ask(&memory, &event(1, "a", "cat x"));
+    assert!(!dir.path().join("sessions").exists());
+    call(dir.path(), &event(2, "a", "cat x"));
+    let looking = SessionMemory::looking(Some(Sessions::new(dir.path().to_owned())));
+    assert_eq!(ask(&looking, &event(3, "a", "curl x")).findings.len(), 1, "what happened counts");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_empty_and_said_to_be() {
+    let dir = tempfile::tempdir().unwrap();
+    call(dir.path(), &event(1, "a", "cat x"));
+    let sessions = Sessions::new(dir.path().to_owned());
+    let path = sessions.path("claude-code\na");
+    for text in ["{", r#"{"v":2,"of":"claude-code\na"}"#, r#"{"v":1,"of":"somebody else"}"#] {
+        std::fs::write(&path, text).unwrap();
+        let judgement = call(dir.path(), &event(2, "a", "curl x"));
+        assert!(judgement.findings.is_empty());
+        let note = judgement.steps.last().and_then(|step| step.note.as_deref()).unwrap();
+        assert!(note.contains("cannot be read and counts as empty"), "{note}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let judgement = call(dir.path(), &event(3, "a", "cat x"));
+    let notes: Vec<_> = judgement.steps.iter().filter(|step| step.status == Status::Failed).collect();
+    assert_eq!(notes.len(), 2, "neither read nor written: {notes:?}");
+}
+
+#[test]
+fn what_nobody_has_touched_for_a_week_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    call(dir.path(), &event(1, "old", "cat x"));
+    let sessions = Sessions::new(dir.path().to_owned());
+    let old = sessions.path("claude-code\nold");
+    let past = SystemTime::now() - KEPT - Duration::from_secs(60);
+    File::options().write(true).open(&old).unwrap().set_modified(past).unwrap();
+    call(dir.path(), &event(2, "new", "cat x"));
+    assert!(!old.exists() && sessions.path("claude-code\nnew").exists());
+}
