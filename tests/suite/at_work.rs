@@ -52,7 +52,7 @@ fn labels_and_limits_last_from_call_to_call() {
     assert_eq!(ask(&test, "curl x.org")["permissionDecisionReason"], "not after the notes");
     assert_eq!(ask(&test, "ls"), Value::Null);
     assert_eq!(ask(&test, "ls")["permissionDecision"], "ask");
-    let explained = test.run(&["explain", "curl x.org", "--json"]);
+    let explained = test.run(&["explain", "--command", "curl x.org", "--json"]);
     assert!(explained.stdout.contains("no label of the session is one of `read-notes`"), "another session");
 }
 

@@ -7,8 +7,8 @@
 //! each session, named by a hash of the harness and its session id, and `all.json` for limits that
 //! count all sessions together.
 //!
-//! - Files are for their owner only, replaced as wholes, and changed under a lock that is held while
-//!   the rules judge: two calls at the same time cannot both be the last that a limit lets pass.
+//! - Files are for their owner only, replaced as wholes, and changed under a lock under which the rules
+//!   judge once more: two calls at the same time cannot both be the last that a limit lets pass.
 //! - Nothing is read where no rule needs it, and nothing is written where nothing changed.
 //! - Events without a session id share one memory per harness: what is remembered can only make rules
 //!   stricter, and must not be lost by leaving out the id.
@@ -81,10 +81,11 @@ impl Sessions {
         Self { dir }
     }
 
-    fn open(&self, event: &Event, keeps: bool) -> Opened {
+    /// What is remembered of an event's session; locked, if it is going to change.
+    fn open(&self, event: &Event, changes: bool) -> Opened {
         let of = format!("{}\n{}", event.source, event.harness_session_id.as_deref().unwrap_or_default());
         let mut notes = Vec::new();
-        let lock = if keeps {
+        let lock = if changes {
             self.lock().map_err(|why| notes.push(format!("sessions are not locked: {why}"))).ok()
         } else {
             None
@@ -181,32 +182,44 @@ impl SessionMemory {
         &self,
         event: &Event,
         rules: &RuleSet,
-        judge: impl FnOnce(&SessionState) -> Judgement,
+        judge: impl Fn(&SessionState) -> Judgement,
     ) -> Judgement {
         let Some(sessions) = self.sessions.as_ref().filter(|_| rules.is_stateful(event.event)) else {
             return judge(&SessionState::default());
         };
-        let mut opened = sessions.open(event, self.keeps);
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let earlier = last.take().filter(|(id, ..)| *id == event.id);
-        let (before, earlier) = match earlier {
+        // Most calls change nothing: they are not worth a lock.
+        let mut opened = sessions.open(event, false);
+        let (mut before, mut both) = match earlier {
             Some((_, before, delta)) => (before, delta),
             None => (opened.whole(rules), StateDelta::default()),
         };
         let mut judgement = judge(&before);
-        let mut new = judgement.delta.clone();
-        new.labels.retain(|label| !earlier.labels.contains(label));
-        new.matched.retain(|(rule, _)| !earlier.matched.iter().any(|(other, _)| other == rule));
-        if self.keeps && !new.is_empty() {
+        if self.keeps && !unknown(&judgement.delta, &both).is_empty() {
+            // Somebody else may have changed it meanwhile.
+            opened = sessions.open(event, true);
+            if both.is_empty() {
+                before = opened.whole(rules);
+                judgement = judge(&before);
+            }
+            let new = unknown(&judgement.delta, &both);
             opened.keep(&new, rules, sessions);
+            both.labels.extend(new.labels);
+            both.matched.extend(new.matched);
         }
-        let mut both = earlier;
-        both.labels.extend(new.labels);
-        both.matched.extend(new.matched);
         *last = Some((event.id, before, both));
         judgement.steps.extend(opened.notes.into_iter().map(noted));
         judgement
     }
+}
+
+/// What an event adds that it has not added already.
+fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
+    let mut new = delta.clone();
+    new.labels.retain(|label| !known.labels.contains(label));
+    new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
+    new
 }
 
 // === impl Opened ===
