@@ -70,7 +70,7 @@ impl Reader {
                 }
                 Between::Format => {
                     let (right, _) = self.operand(code);
-                    left = super::pure::format_percent(&left, &right);
+                    left = super::text::format_percent(&left, &right);
                 }
                 Between::Choice => left = left.or(self.expression(code)),
                 Between::Second => left = self.expression(code),

@@ -7,6 +7,7 @@ use super::calls;
 use super::function::{from_base64, from_hex};
 use super::pure;
 use super::reader::Reader;
+use super::text;
 use super::value::{From, Kind, Value};
 use super::{Act, Language};
 
@@ -94,7 +95,7 @@ impl Reader {
         let first = args.get(0);
         match name {
             "join" => match first.kind {
-                Kind::List => pure::join_texts(&first.items, text.whole().unwrap_or_default()),
+                Kind::List => text::join_texts(&first.items, text.whole().unwrap_or_default()),
                 _ => Value::from(first.from),
             },
             "decode" | "encode" | "strip" | "trim" | "to_s" | "toString" | "chomp" | "rstrip" | "lstrip"
@@ -106,13 +107,13 @@ impl Reader {
                     _ => text,
                 }
             }
-            "format" if self.language == Language::Python => pure::format_braces(&text, args),
+            "format" if self.language == Language::Python => text::format_braces(&text, args),
             "format" | "fmt" if self.language == Language::Lua => {
-                pure::format_percent(&text, &Value::list(args.items.clone()))
+                text::format_percent(&text, &Value::list(args.items.clone()))
             }
             "concat" | "append" | "__add__" => args.items.iter().cloned().fold(text, Value::concat),
             "split" | "lines" | "shellsplit" | "shlex" => {
-                pure::split(&text, first.whole().filter(|separator| *separator != " "))
+                text::split(&text, first.whole().filter(|separator| *separator != " "))
             }
             "reverse" => text.map(&|text| Some(text.chars().rev().collect())),
             "lower" | "toLowerCase" | "downcase" => text.map(&|text| Some(text.to_lowercase())),
@@ -171,7 +172,7 @@ fn held(value: &Value) -> Vec<Value> {
 
 fn list_method(list: Value, name: &str, args: &Args) -> Value {
     match name {
-        "join" => pure::join_texts(&list.items, args.get(0).whole().unwrap_or(",")),
+        "join" => text::join_texts(&list.items, args.get(0).whole().unwrap_or(",")),
         "concat" | "push" | "append" => {
             Value::list(list.items.into_iter().chain(args.items.iter().cloned()).take(256).collect())
         }

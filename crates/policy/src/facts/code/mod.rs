@@ -10,20 +10,28 @@
 
 mod args;
 mod awk;
+mod behind;
 mod calls;
 mod decode;
 mod expression;
 mod function;
+mod import;
 mod lex;
+mod makes;
 mod method;
+mod open;
 mod operand;
+mod parts;
 mod perform;
 mod pure;
 mod quote;
 mod reader;
+mod repeat;
+mod start;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod text;
 mod value;
 
 /// A language that is looked into.

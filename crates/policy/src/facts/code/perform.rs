@@ -6,8 +6,9 @@ use super::super::Does;
 use super::args::Args;
 use super::calls::{self, Deed, Gives, Row};
 use super::reader::{LONGEST_NAME, Reader};
+use super::start::flatten;
 use super::value::{From, Kind, Value};
-use super::{Act, Argument, Language, pure};
+use super::{Act, Language, pure};
 
 impl Reader {
     /// Calls a value.
@@ -219,7 +220,7 @@ impl Reader {
         }
     }
 
-    fn connect(&mut self, to: &Value) {
+    pub(super) fn connect(&mut self, to: &Value) {
         for one in to.each() {
             // What was made of an address is connected to once.
             if one.from != From::Network {
@@ -244,160 +245,6 @@ impl Reader {
             to = to.concat(Value::text(":")).concat(port);
         }
         self.connect(&to);
-    }
-
-    /// A file, opened as its mode says.
-    fn open(&mut self, args: &Args, path: usize, mode: usize, content: &mut Option<Value>) {
-        let place = args.at_or(path, &["file", "path", "name"]);
-        if let Some(url) = address(&place) {
-            self.connect(&url);
-            *content = Some(Value::from(From::Network));
-            return;
-        }
-        // Ruby's `open("|ls")`
-        if self.language == Language::Ruby
-            && let Some(command) = place.shape.strip_prefix('|')
-        {
-            return self.shell_text(&Value { shape: command.to_owned(), ..place.clone() });
-        }
-        if is_input(&place) {
-            *content = Some(Value::from(From::Input));
-            return;
-        }
-        let mode = args
-            .items
-            .get(mode)
-            .filter(|mode| mode.kind != Kind::Map)
-            .cloned()
-            .or_else(|| args.option("mode").or_else(|| args.option("flags")).cloned());
-        for does in modes(mode.as_ref(), args) {
-            self.touch(*does, &place, false);
-        }
-    }
-
-    /// `open(F, ">x")`, `open(F, ">", "x")`, `open(F, "-|", "ls")`, `open(F, "ls|")`
-    fn perl_open(&mut self, args: &Args, content: &mut Option<Value>) {
-        let mode = args.get(1);
-        let Some(place) = args.items.get(2) else {
-            let text = mode.shape.trim();
-            let rest = |text: &str| Value { shape: text.trim().to_owned(), ..mode.clone() };
-            if !mode.is_text() {
-                return self.touch(Does::Read, &mode, false);
-            }
-            if text.contains(">&") || text.contains("<&") {
-                self.shell = true;
-                return;
-            }
-            return if let Some(command) = text.strip_prefix('|').or_else(|| text.strip_suffix('|')) {
-                self.shell_text(&rest(command));
-            } else if let Some(path) = text.strip_prefix(">>") {
-                self.touch(Does::Append, &rest(path), false);
-            } else if let Some(path) =
-                text.strip_prefix('>').or_else(|| text.strip_prefix("+<")).or_else(|| text.strip_prefix("+>"))
-            {
-                self.touch(Does::Write, &rest(path), false);
-            } else {
-                let path = rest(text.trim_start_matches('<'));
-                self.touch(Does::Read, &path, false);
-                *content = Some(Value { items: vec![path], ..Value::from(From::File) });
-            };
-        };
-        let how = mode.shape.split(':').next().unwrap_or_default().trim();
-        match how {
-            "|-" | "-|" if args.items.len() > 3 => {
-                let words = flatten(args.items.get(2..).unwrap_or_default());
-                self.start(&words);
-            }
-            "|-" | "-|" => self.shell_text(place),
-            ">>" | "+>>" => self.touch(Does::Append, place, false),
-            ">" | "+<" | "+>" => self.touch(Does::Write, place, false),
-            how if how.contains('&') => self.shell = true,
-            _ => {
-                self.touch(Does::Read, place, false);
-                *content = Some(Value { items: vec![place.clone()], ..Value::from(From::File) });
-            }
-        }
-        // What is read through the handle came from the file.
-        if let (Some(name), Some(value)) =
-            (args.items.first().filter(|handle| handle.kind == Kind::Name), content.as_ref())
-        {
-            self.set(&name.shape.clone(), value.clone());
-        }
-    }
-
-    fn shell_or_words(&mut self, args: &Args) {
-        let mut items: Vec<Value> = args.items.clone();
-        // The environment may stand first, options last.
-        items.retain(|item| item.kind != Kind::Map);
-        let has_list = items.iter().any(|item| item.kind == Kind::List);
-        let words = flatten(&items);
-        match words.as_slice() {
-            [one] if !has_list => self.shell_text(one),
-            // Ruby: what follows a single text may be a mode.
-            [one, mode] if mode.whole().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
-                self.shell_text(one);
-            }
-            [] => self.act(Act::Shell(Value::unknown().argument())),
-            words => self.start(words),
-        }
-    }
-
-    fn program(&mut self, args: &Args) {
-        let command = args.at_or(0, &["args"]);
-        let shell = args.is_on("shell") || self.language == Language::Php;
-        for one in if command.kind == Kind::Either { command.items.iter().collect() } else { vec![&command] }
-        {
-            match (one.kind, shell) {
-                (Kind::List, false) => self.start(&flatten(&one.items)),
-                (Kind::List, true) if self.language == Language::Php => self.start(&flatten(&one.items)),
-                (Kind::List, true) => self.shell_text(&one.items.first().cloned().unwrap_or_default()),
-                (_, true) => self.shell_text(one),
-                (Kind::Unknown | Kind::Member | Kind::Name, false) => {
-                    self.start(&[Value::from(one.from), Value::from(one.from)]);
-                }
-                (_, false) => self.start(std::slice::from_ref(one)),
-            }
-        }
-        if args.option("stdin").is_some_and(|stdin| stdin.from == From::Network) {
-            self.shell = true;
-        }
-    }
-
-    fn spawn(&mut self, args: &Args) {
-        let mut items: Vec<Value> =
-            args.items.iter().filter(|item| item.kind != Kind::Map).take(2).cloned().collect();
-        items.extend(args.option("args").cloned());
-        if items.is_empty() {
-            items.extend(args.option("cmd").cloned());
-        }
-        let words = flatten(items.get(..items.len().min(2)).unwrap_or_default());
-        match args.option("shell") {
-            Some(shell) if shell.is_true() => {
-                let text = pure::join_texts(&words, " ");
-                self.shell_text(&text);
-            }
-            _ => self.start(&words),
-        }
-    }
-
-    /// A program is started with these words.
-    fn start(&mut self, words: &[Value]) {
-        let Some(first) = words.first() else { return };
-        let rest = words.get(1..).unwrap_or_default();
-        if first.is_text()
-            && calls::is_shell(&first.shape)
-            && rest.iter().all(|word| {
-                word.whole()
-                    .is_some_and(|text| text.starts_with('-') && text != "-c" || calls::is_shell(text))
-            })
-        {
-            self.shell = true;
-        }
-        if words.iter().any(|word| word.from == From::Network) {
-            self.shell = true;
-        }
-        let arguments: Vec<Argument> = words.iter().map(Value::argument).collect();
-        self.act(Act::Start(arguments));
     }
 
     /// A text of this language is run.
@@ -428,7 +275,7 @@ const NAMES: &[&[&str]] =
     &[&["path", "src", "file", "filename", "name"], &["dst", "target", "filename", "dest"], &["root_dir"]];
 
 /// The address in a value, if it is one.
-fn address(value: &Value) -> Option<Value> {
+pub(super) fn address(value: &Value) -> Option<Value> {
     let has_scheme = |value: &Value| {
         value.is_text()
             && ["http://", "https://", "ftp://"].iter().any(|scheme| value.shape.starts_with(scheme))
@@ -437,7 +284,7 @@ fn address(value: &Value) -> Option<Value> {
 }
 
 /// Whether a path is what is typed or piped in.
-fn is_input(value: &Value) -> bool {
+pub(super) fn is_input(value: &Value) -> bool {
     value.from == From::Input
         || value.kind == Kind::Number
         || value.is_text()
@@ -446,46 +293,4 @@ fn is_input(value: &Value) -> bool {
 
 fn host_of_options(args: &Args) -> Option<Value> {
     args.option("hostname").or_else(|| args.option("host")).or_else(|| args.option("url")).cloned()
-}
-
-/// Lists among the words are opened.
-fn flatten(items: &[Value]) -> Vec<Value> {
-    let mut out = Vec::new();
-    for item in items {
-        match item.kind {
-            Kind::List => out.extend(item.items.iter().take(256).cloned()),
-            Kind::Map => {}
-            _ => out.push(item.clone()),
-        }
-    }
-    out.truncate(256);
-    out
-}
-
-/// What a mode lets be done.
-fn modes(mode: Option<&Value>, args: &Args) -> &'static [Does] {
-    if args.is_on("write") || args.is_on("create") {
-        return &[Does::Write];
-    }
-    if args.is_on("append") {
-        return &[Does::Append];
-    }
-    let Some(mode) = mode else { return &[Does::Read] };
-    let text = mode.shape.as_str();
-    match mode.kind {
-        Kind::Text if mode.known => {
-            if text.contains('a') {
-                &[Does::Append]
-            } else if text.contains("r+") {
-                &[Does::Read, Does::Write]
-            } else if text.contains(['w', 'x', '+', 'c']) {
-                &[Does::Write]
-            } else {
-                &[Does::Read]
-            }
-        }
-        Kind::Name if text.ends_with("RDONLY") => &[Does::Read],
-        Kind::Number if text == "0" => &[Does::Read],
-        _ => &[Does::Read, Does::Write],
-    }
 }

@@ -4,19 +4,20 @@
 
 use super::Language;
 use super::lex::{Kind, Lexer, Part, Waiting};
+use super::parts::{end, parts};
 
 /// How a text between quotes is read.
 #[derive(Debug, Clone)]
 pub(super) struct Quote {
     /// What stands before the text, in bytes.
     skip: usize,
-    open: u8,
+    pub(super) open: u8,
     /// What ends it.
-    close: Close,
-    escapes: Escapes,
-    inside: Inside,
+    pub(super) close: Close,
+    pub(super) escapes: Escapes,
+    pub(super) inside: Inside,
     /// It must end on its line, or it is no quote at all.
-    one_line: bool,
+    pub(super) one_line: bool,
     /// How many more texts follow it: the second half of `s///`.
     halves: usize,
     /// The text stands below this line, until a word of its own.
@@ -24,7 +25,7 @@ pub(super) struct Quote {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Close {
+pub(super) enum Close {
     Byte(u8),
     /// Three of them.
     Three(u8),
@@ -33,7 +34,7 @@ enum Close {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Escapes {
+pub(super) enum Escapes {
     None,
     /// Only the quote and the backslash.
     Few,
@@ -44,7 +45,7 @@ enum Escapes {
 
 /// Which expressions stand inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+pub(super) enum Inside {
     None,
     /// `{x}`
     Braces,
@@ -314,244 +315,4 @@ fn second_half(lexer: &mut Lexer<'_>, quote: &Quote) {
     while lexer.byte(0).is_ascii_alphabetic() {
         lexer.at += 1;
     }
-}
-
-/// Where a text ends, and where what follows begins.
-fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
-    let bytes = rest.as_bytes();
-    let mut at = 0;
-    let mut depth = 0usize;
-    // Expressions inside may hold quotes of the same kind.
-    let mut braces = 0usize;
-    let mut set = false;
-    while let Some(byte) = bytes.get(at).copied() {
-        let next = bytes.get(at + 1).copied().unwrap_or(0);
-        match byte {
-            b'\\' if quote.escapes != Escapes::None || !matches!(quote.close, Close::Long(_)) => {
-                at += 2;
-                continue;
-            }
-            b'\n' if quote.one_line => return None,
-            // `/[/]/`
-            b'[' if quote.open == b'/' => set = true,
-            b']' if quote.open == b'/' => set = false,
-            b'$' if quote.inside == Inside::Dollar && next == b'{' => {
-                braces += 1;
-                at += 2;
-                continue;
-            }
-            b'#' if quote.inside == Inside::Hash && next == b'{' => {
-                braces += 1;
-                at += 2;
-                continue;
-            }
-            b'{' if braces > 0 => braces += 1,
-            b'}' if braces > 0 => {
-                braces -= 1;
-                at += 1;
-                continue;
-            }
-            _ => {}
-        }
-        let found = match quote.close {
-            Close::Byte(close) if byte == close && depth == 0 && braces == 0 && !set => Some(1),
-            Close::Byte(close) if byte == close && depth > 0 => {
-                depth -= 1;
-                None
-            }
-            Close::Byte(close) => {
-                depth += usize::from(byte == quote.open && close != quote.open);
-                None
-            }
-            Close::Three(close) => {
-                (byte == close && next == close && bytes.get(at + 2) == Some(&close)).then_some(3)
-            }
-            Close::Long(level) => (byte == b']'
-                && bytes
-                    .get(at + 1..at + 1 + level)
-                    .is_some_and(|fill| fill.iter().all(|byte| *byte == b'='))
-                && bytes.get(at + 1 + level) == Some(&b']'))
-            .then_some(level + 2),
-        };
-        if let Some(length) = found {
-            return Some((at, at + length));
-        }
-        at += 1;
-    }
-    // A quote that never ends takes the rest; a pattern that never ends is none.
-    (!quote.one_line).then_some((bytes.len(), bytes.len()))
-}
-
-/// The pieces of a text.
-fn parts<'a>(text: &'a str, quote: &Quote, language: Language) -> Vec<Part<'a>> {
-    let mut out = Vec::new();
-    let mut held = String::new();
-    let mut rest = text;
-    // Signs that open an expression without an end: after some they are letters.
-    let mut unclosed = 0;
-    while let Some(first) = rest.chars().next() {
-        if first == '\\' && quote.escapes != Escapes::None {
-            rest = escape(rest, quote, &mut held);
-            continue;
-        }
-        if quote.inside != Inside::None && unclosed < 16 && matches!(first, '{' | '$' | '#' | '@') {
-            if let Some((code, length)) = inner(rest, quote.inside, language) {
-                if !held.is_empty() {
-                    out.push(Part::Text(std::mem::take(&mut held)));
-                }
-                out.push(Part::Code(code));
-                rest = rest.get(length..).unwrap_or_default();
-                continue;
-            }
-            unclosed += u32::from(rest.get(1..).is_some_and(|after| after.starts_with('{')));
-        }
-        held.push(first);
-        // `{{` of a format is one brace.
-        let doubled = quote.inside == Inside::Braces && (rest.starts_with("{{") || rest.starts_with("}}"));
-        rest = rest.get(first.len_utf8() + usize::from(doubled)..).unwrap_or_default();
-    }
-    if !held.is_empty() || out.is_empty() {
-        out.push(Part::Text(held));
-    }
-    out
-}
-
-/// One escape at the start of a text; gives what follows it.
-fn escape<'a>(text: &'a str, quote: &Quote, out: &mut String) -> &'a str {
-    let mut letters = text.chars();
-    letters.next();
-    let Some(letter) = letters.next() else {
-        out.push('\\');
-        return "";
-    };
-    let rest = letters.as_str();
-    if quote.escapes == Escapes::Few {
-        if letter != '\\' && letter != char::from(quote.open) && Close::Byte(letter as u8) != quote.close {
-            out.push('\\');
-        }
-        out.push(letter);
-        return rest;
-    }
-    let simple = match letter {
-        'n' => '\n',
-        't' => '\t',
-        'r' => '\r',
-        'a' => '\x07',
-        'e' => '\x1b',
-        'f' => '\x0c',
-        'v' => '\x0b',
-        '\n' => return rest,
-        'z' if quote.escapes == Escapes::Decimal => return rest.trim_start(),
-        'x' | 'u' | 'U' => return coded(rest, letter, out),
-        '0'..='9' => {
-            let (radix, most) = if quote.escapes == Escapes::Decimal { (10, 3) } else { (8, 3) };
-            let digits = text.get(1..).unwrap_or_default();
-            return number(digits, radix, most, out).unwrap_or(rest);
-        }
-        other => other,
-    };
-    out.push(simple);
-    rest
-}
-
-/// `\x41`, `\x{41}`, `\u0041`, `\u{41}`
-fn coded<'a>(rest: &'a str, letter: char, out: &mut String) -> &'a str {
-    if let Some(inner) = rest.strip_prefix('{')
-        && let Some((digits, after)) = inner.split_once('}')
-        && digits.len() <= 8
-    {
-        number(digits, 16, 8, out);
-        return after;
-    }
-    let most = match letter {
-        'x' => 2,
-        'u' => 4,
-        _ => 8,
-    };
-    number(rest, 16, most, out).unwrap_or(rest)
-}
-
-fn number<'a>(text: &'a str, radix: u32, most: usize, out: &mut String) -> Option<&'a str> {
-    let length = text.chars().take(most).take_while(|c| c.is_digit(radix)).count();
-    let digits = text.get(..length)?;
-    let code = u32::from_str_radix(digits, radix).ok()?;
-    out.extend(char::from_u32(code));
-    text.get(length..)
-}
-
-/// An expression inside a text: its code, and how long it is with its signs.
-fn inner(rest: &str, inside: Inside, language: Language) -> Option<(&str, usize)> {
-    match inside {
-        Inside::Braces => {
-            if !rest.starts_with('{') || rest.starts_with("{{") {
-                return None;
-            }
-            braced(rest, 0).map(|(code, length)| {
-                let code = code.trim_end_matches('=');
-                let end = code
-                    .rfind(['!', ':'])
-                    .filter(|at| !code.get(*at..).is_some_and(|c| c.contains([']', ')', '"', '\''])));
-                (end.and_then(|end| code.get(..end)).unwrap_or(code), length)
-            })
-        }
-        Inside::Dollar if rest.starts_with("${") => braced(rest, 1),
-        Inside::Hash if rest.starts_with("#{") => braced(rest, 1),
-        Inside::Sigils if rest.starts_with("{$") && language == Language::Php => braced(rest, 0),
-        Inside::Sigils if rest.starts_with(['$', '@']) => sigil(rest, language),
-        _ => None,
-    }
-}
-
-/// How far the end of an expression inside a text is looked for.
-const LONGEST_INNER: usize = 2000;
-
-fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {
-    let mut depth = 0usize;
-    for (at, byte) in rest.bytes().enumerate().take(LONGEST_INNER).skip(skip) {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth <= 1 => return Some((rest.get(skip + 1..at)?, at + 1)),
-            b'}' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// `$x`, `${x}`, `$ENV{HOME}`, `$x->{y}`, `@list`
-fn sigil(rest: &str, language: Language) -> Option<(&str, usize)> {
-    let bytes = rest.as_bytes();
-    if language == Language::Php && bytes.first() == Some(&b'@') {
-        return None;
-    }
-    let name = |from: usize| {
-        bytes.iter().skip(from).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
-    };
-    if bytes.get(1) == Some(&b'{') {
-        let (_, length) = braced(rest, 1)?;
-        return Some((rest.get(..length)?, length));
-    }
-    let mut length = 1 + name(1);
-    if length == 1 {
-        return None;
-    }
-    for _ in 0..4 {
-        let arrow = if rest.get(length..).is_some_and(|after| after.starts_with("->")) { 2 } else { 0 };
-        let at = length + arrow;
-        let close = match bytes.get(at) {
-            Some(b'[') => ']',
-            Some(b'{') if language == Language::Perl => '}',
-            Some(byte) if arrow > 0 && language == Language::Php && byte.is_ascii_alphabetic() => {
-                length = at + name(at);
-                continue;
-            }
-            _ => break,
-        };
-        let Some(end) = rest.get(at..at + 80).or_else(|| rest.get(at..)).and_then(|text| text.find(close))
-        else {
-            break;
-        };
-        length = at + end + 1;
-    }
-    Some((rest.get(..length)?, length))
 }

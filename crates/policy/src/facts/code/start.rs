@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that are started.
+
+use super::args::Args;
+use super::reader::Reader;
+use super::value::{From, Kind, Value};
+use super::{Act, Argument, Language, calls, text};
+
+impl Reader {
+    pub(super) fn shell_or_words(&mut self, args: &Args) {
+        let mut items: Vec<Value> = args.items.clone();
+        // The environment may stand first, options last.
+        items.retain(|item| item.kind != Kind::Map);
+        let has_list = items.iter().any(|item| item.kind == Kind::List);
+        let words = flatten(&items);
+        match words.as_slice() {
+            [one] if !has_list => self.shell_text(one),
+            // Ruby: what follows a single text may be a mode.
+            [one, mode] if mode.whole().is_some_and(|mode| matches!(mode, "r" | "w" | "r+" | "w+")) => {
+                self.shell_text(one);
+            }
+            [] => self.act(Act::Shell(Value::unknown().argument())),
+            words => self.start(words),
+        }
+    }
+
+    pub(super) fn program(&mut self, args: &Args) {
+        let command = args.at_or(0, &["args"]);
+        let shell = args.is_on("shell") || self.language == Language::Php;
+        for one in if command.kind == Kind::Either { command.items.iter().collect() } else { vec![&command] }
+        {
+            match (one.kind, shell) {
+                (Kind::List, false) => self.start(&flatten(&one.items)),
+                (Kind::List, true) if self.language == Language::Php => self.start(&flatten(&one.items)),
+                (Kind::List, true) => self.shell_text(&one.items.first().cloned().unwrap_or_default()),
+                (_, true) => self.shell_text(one),
+                (Kind::Unknown | Kind::Member | Kind::Name, false) => {
+                    self.start(&[Value::from(one.from), Value::from(one.from)]);
+                }
+                (_, false) => self.start(std::slice::from_ref(one)),
+            }
+        }
+        if args.option("stdin").is_some_and(|stdin| stdin.from == From::Network) {
+            self.shell = true;
+        }
+    }
+
+    pub(super) fn spawn(&mut self, args: &Args) {
+        let mut items: Vec<Value> =
+            args.items.iter().filter(|item| item.kind != Kind::Map).take(2).cloned().collect();
+        items.extend(args.option("args").cloned());
+        if items.is_empty() {
+            items.extend(args.option("cmd").cloned());
+        }
+        let words = flatten(items.get(..items.len().min(2)).unwrap_or_default());
+        match args.option("shell") {
+            Some(shell) if shell.is_true() => {
+                let text = text::join_texts(&words, " ");
+                self.shell_text(&text);
+            }
+            _ => self.start(&words),
+        }
+    }
+
+    /// A program is started with these words.
+    pub(super) fn start(&mut self, words: &[Value]) {
+        let Some(first) = words.first() else { return };
+        let rest = words.get(1..).unwrap_or_default();
+        if first.is_text()
+            && calls::is_shell(&first.shape)
+            && rest.iter().all(|word| {
+                word.whole()
+                    .is_some_and(|text| text.starts_with('-') && text != "-c" || calls::is_shell(text))
+            })
+        {
+            self.shell = true;
+        }
+        if words.iter().any(|word| word.from == From::Network) {
+            self.shell = true;
+        }
+        let arguments: Vec<Argument> = words.iter().map(Value::argument).collect();
+        self.act(Act::Start(arguments));
+    }
+}
+
+/// Lists among the words are opened.
+pub(super) fn flatten(items: &[Value]) -> Vec<Value> {
+    let mut out = Vec::new();
+    for item in items {
+        match item.kind {
+            Kind::List => out.extend(item.items.iter().take(256).cloned()),
+            Kind::Map => {}
+            _ => out.push(item.clone()),
+        }
+    }
+    out.truncate(256);
+    out
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Texts made of texts: joined, split, filled in.
+
+use super::args::Args;
+use super::value::{Kind, Value};
+
+/// Texts with something between them.
+pub(super) fn join_texts(items: &[Value], between: &str) -> Value {
+    let mut out = Value::text("");
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 && !between.is_empty() {
+            out.shape.push_str(between);
+        }
+        // In place: a list of many letters is common.
+        if item.is_text() && out.shape.len() < 64 * 1024 {
+            out.shape.push_str(&item.shape);
+            out.known &= item.known;
+        } else {
+            out.shape.push('*');
+            out.known = false;
+        }
+        out.from = out.from.max(item.from);
+    }
+    out
+}
+
+pub(super) fn split(text: &Value, separator: Option<&str>) -> Value {
+    let Some(whole) = text.whole() else {
+        // Only the first word is sure.
+        return match text.shape.split_once(' ') {
+            Some((first, _)) if text.is_text() && !first.contains('*') => {
+                Value::list(vec![Value::text(first), Value::from(text.from)])
+            }
+            _ => Value::list(vec![Value::from(text.from)]),
+        };
+    };
+    let words: Vec<Value> = match separator {
+        Some("") => whole.chars().take(256).map(Value::text).collect(),
+        Some(separator) => whole.split(separator).take(256).map(Value::text).collect(),
+        None => whole
+            .split_whitespace()
+            .take(256)
+            .map(|word| Value::text(word.trim_matches(['"', '\''])))
+            .collect(),
+    };
+    Value::list(words)
+}
+
+/// `"rm %s" % x`, `sprintf("%s/x", y)`
+pub(super) fn format_percent(template: &Value, values: &Value) -> Value {
+    if !template.is_text() {
+        return Value::from(template.from.max(values.from));
+    }
+    let list: &[Value] = if values.kind == Kind::List { &values.items } else { std::slice::from_ref(values) };
+    let mut list = list.iter();
+    let mut out = Value { shape: String::new(), ..template.clone() };
+    let mut rest = template.shape.as_str();
+    while let Some((before, after)) = rest.split_once('%') {
+        out.shape.push_str(before);
+        let end =
+            after.find(|c: char| c.is_ascii_alphabetic() || c == '%').map_or(after.len(), |end| end + 1);
+        let Some((spec, tail)) = after.split_at_checked(end) else { break };
+        rest = tail;
+        if spec.starts_with('%') {
+            out.shape.push('%');
+            continue;
+        }
+        match list.next() {
+            Some(value) if value.is_text() && out.shape.len() < 16 * 1024 => {
+                out.shape.push_str(&value.shape);
+                out.known &= value.known;
+                out.from = out.from.max(value.from);
+            }
+            _ => {
+                out.shape.push('*');
+                out.known = false;
+            }
+        }
+    }
+    out.shape.push_str(rest);
+    out
+}
+
+/// `"rm {}".format(x)`
+pub(super) fn format_braces(template: &Value, args: &Args) -> Value {
+    if !template.is_text() {
+        return Value::from(template.from);
+    }
+    let mut out = Value { shape: String::new(), ..template.clone() };
+    let mut next = 0;
+    let mut rest = template.shape.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        out.shape.push_str(before);
+        let Some((inside, tail)) = after.split_once('}') else {
+            rest = after;
+            break;
+        };
+        rest = tail;
+        let key = inside.split([':', '!']).next().unwrap_or_default();
+        let value = if key.is_empty() {
+            next += 1;
+            args.items.get(next - 1)
+        } else {
+            key.parse::<usize>().ok().and_then(|at| args.items.get(at)).or_else(|| args.option(key))
+        };
+        match value {
+            Some(value) if value.is_text() && out.shape.len() < 16 * 1024 => {
+                out.shape.push_str(&value.shape);
+                out.known &= value.known;
+                out.from = out.from.max(value.from);
+            }
+            _ => {
+                out.shape.push('*');
+                out.known = false;
+            }
+        }
+    }
+    out.shape.push_str(rest);
+    out
+}
