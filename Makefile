@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate picture bench e2e tools
+.PHONY: help run build test lint generate picture bench fuzz e2e tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -41,6 +41,15 @@ picture: build ## Take the README's picture anew, from a real run of the demo
 
 bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches
+
+# How long, what and with which luck `make fuzz` reads.
+SECONDS ?= 300
+ONLY ?= all
+SEED ?= 1
+
+fuzz: ## Read texts that nobody would write (SECONDS=3600 for an hour)
+	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
+	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	$(CARGO) build --locked -p tenterhook

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! No text takes long: facts and judgement together, for every family of hostile texts.
+//!
+//! Built with optimisation (`make fuzz`) a megabyte may take 200 ms of the processor; without, the
+//! texts are smaller and may take twenty times as long.
+
+mod families;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use families::{CODE, SHELL};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
+
+const SLOW_BUILD: bool = cfg!(debug_assertions);
+const SIZES: &[usize] = if SLOW_BUILD { &[1 << 13] } else { &[1 << 16, 1 << 18, 1 << 20] };
+const LIMIT: Duration = Duration::from_millis(if SLOW_BUILD { 4_000 } else { 200 });
+
+/// Families that take longer, each with what was found. One that keeps the limit again fails the test.
+const KNOWN: &[(&str, &str)] = &[];
+
+fn spent() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+}
+
+/// The least of three runs that are over the limit, or the first that is not.
+fn measure(name: &str, args: &Value, rules: &RuleSet) -> Duration {
+    let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));
+    let mut event = Event::new(id, now, "claude-code", EventKind::PreTool, "PreToolUse");
+    event.cwd = Some("/home/user/project".into());
+    event.tool = Some(ToolCall::new(name, args.clone()));
+    let run = || {
+        let start = spent();
+        let facts = facts(&event, &Surroundings { home: Some("/home/user"), ..Surroundings::default() });
+        std::hint::black_box(judge(&event, &facts, &SessionState::default(), rules));
+        spent() - start
+    };
+    let mut least = run();
+    for _ in 0..2 {
+        if least > LIMIT {
+            least = least.min(run());
+        }
+    }
+    least
+}
+
+/// Measures every member of every family, and says which break the limit or are listed in vain.
+fn bounded(cases: &[(String, Vec<(&str, Value)>)]) {
+    let rules = RuleSet::baseline().rules;
+    let (mut wrong, mut all) = (String::new(), String::new());
+    for (name, members) in cases {
+        let took: Vec<_> = members.iter().map(|(tool, args)| measure(tool, args, &rules)).collect();
+        let over = took.iter().any(|took| *took > LIMIT);
+        let line = format!("{name}: {took:?}\n");
+        all.push_str(&line);
+        let known = KNOWN.iter().find(|(known, _)| known == name);
+        match known {
+            None if over => wrong.push_str(&line),
+            // Whether it is over the limit is only exact where the limit is.
+            Some((_, why)) if !over && !SLOW_BUILD => {
+                write!(wrong, "listed ({why}), but bounded: {line}").unwrap()
+            }
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "over {LIMIT:?} for {SIZES:?} bytes:\n{wrong}\nall:\n{all}");
+}
+
+#[test]
+fn shell_texts_are_bounded() {
+    let case = |(name, make): &families::Family| {
+        let members = SIZES.iter().map(|size| ("Bash", json!({ "command": make(*size) }))).collect();
+        ((*name).to_owned(), members)
+    };
+    bounded(&SHELL.iter().map(case).collect::<Vec<_>>());
+}
+
+#[test]
+fn code_is_bounded() {
+    let programs = [("python3", "-c"), ("node", "-e"), ("perl", "-e"), ("ruby", "-e")];
+    let mut cases = Vec::new();
+    for (program, option) in programs {
+        for (name, make) in CODE {
+            let members =
+                SIZES.iter().map(|size| ("shell", json!({ "command": [program, option, make(*size)] })));
+            cases.push((format!("{program}: {name}"), members.collect()));
+        }
+    }
+    bounded(&cases);
+}
+
+#[test]
+fn arguments_are_bounded() {
+    let sized = |make: &dyn Fn(usize) -> (&'static str, Value)| {
+        SIZES.iter().map(|size| make(*size)).collect::<Vec<_>>()
+    };
+    let words = |size: usize, word: &str| vec![word.to_owned(); size / (word.len() + 1)];
+    let cases = [
+        ("a long argv", sized(&|size| ("shell", json!({ "command": words(size, "abc") })))),
+        ("an argv of options", sized(&|size| ("shell", json!({ "command": words(size, "-r") })))),
+        ("an argv of wrappers", sized(&|size| ("shell", json!({ "command": words(size, "sudo") })))),
+        ("many commands", sized(&|size| ("run_commands", json!({ "commands": words(size, "rm -rf x") })))),
+        ("many paths", sized(&|size| ("read_files", json!({ "files": words(size, "../a/.env") })))),
+        ("a long path", sized(&|size| ("Read", json!({ "file_path": "a/../".repeat(size / 5) })))),
+        (
+            "a large file",
+            sized(&|size| ("Write", json!({ "file_path": "a", "content": "x = 1\n".repeat(size / 6) }))),
+        ),
+        (
+            "a file of words",
+            sized(&|size| ("Write", json!({ "file_path": "a.sh", "content": "a|".repeat(size / 2) }))),
+        ),
+        (
+            "many edits",
+            sized(&|size| {
+                let edits = vec![json!({ "old_string": "a", "new_string": "b" }); size / 40];
+                ("MultiEdit", json!({ "file_path": "a", "edits": edits }))
+            }),
+        ),
+        (
+            "a patch",
+            sized(&|size| {
+                ("apply_patch", json!({ "input": "*** Update File: a\n@@\n-a\n+b\n".repeat(size / 30) }))
+            }),
+        ),
+        (
+            "a large object",
+            sized(&|size| {
+                let fields = (0..size / 16).map(|n| (format!("k{n}"), json!("v")));
+                ("mcp__a__b", Value::Object(fields.collect()))
+            }),
+        ),
+        (
+            "code of another tool",
+            sized(&|size| ("mcp__a__b", json!({ "code": "rm -rf /; ".repeat(size / 10) }))),
+        ),
+        (
+            "an address",
+            sized(&|size| ("WebFetch", json!({ "url": format!("http://{}", "a.".repeat(size / 2)) }))),
+        ),
+        ("many addresses", sized(&|size| ("WebFetch", json!({ "urls": words(size, "http://a.example") })))),
+    ];
+    bounded(&cases.map(|(name, members)| (name.to_owned(), members)));
+}
