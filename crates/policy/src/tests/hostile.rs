@@ -6,7 +6,6 @@ use super::*;
 
 #[test]
 fn hostile_text_is_bounded_and_never_silently_allowed() {
-    let loaded = RuleSet::baseline();
     let deep = |open: &str, close: &str| format!("{}rm -rf /{}", open.repeat(10_000), close.repeat(10_000));
     let texts = [
         format!("{}; rm -rf /", "a".repeat(1 << 20)),
@@ -34,21 +33,20 @@ fn hostile_text_is_bounded_and_never_silently_allowed() {
         format!("find {} rm -rf /;", "( -name a -o ".repeat(2000)),
     ];
     for text in texts {
-        let said = said(&bash(&text), &loaded.rules);
+        let said = said(&bash(&text), &BASELINE.rules);
         assert!(!said.is_empty(), "{}", text.chars().take(60).collect::<String>());
     }
     for text in
         ["\0", "'", "\"", "$", "`", "$(", "<<", "<<<", "((", "|", "&", ";;", "\\", "~", "{", "é\u{202e}"]
     {
         for text in [text.to_owned(), text.repeat(500)] {
-            said(&bash(&text), &loaded.rules);
+            said(&bash(&text), &BASELINE.rules);
         }
     }
 }
 
 #[test]
 fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
-    let loaded = RuleSet::baseline();
     let long = "some text\n".repeat(8_000);
     let asks = [
         format!("bash <<'EOF'\n{long}EOF"),
@@ -56,10 +54,11 @@ fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
         format!("cat > f <<EOF\n{long}EOF"),
     ];
     for text in asks {
-        assert!(!said(&bash(&text), &loaded.rules).is_empty());
+        assert!(!said(&bash(&text), &BASELINE.rules).is_empty());
     }
     let file = format!("cat > doc.md <<'EOF'\n{long}rm -rf /\nEOF\ngit add doc.md\n");
-    assert_eq!(said(&bash(&file), &loaded.rules), [""; 0]);
+    assert_eq!(said(&bash(&file), &BASELINE.rules), [""; 0]);
     let more = format!("{file}rm -rf ~\n");
-    assert_eq!(said(&bash(&more), &loaded.rules), ["rule:recursive-delete deny"]);
+    let said = said(&bash(&more), &BASELINE.rules);
+    assert!(said.contains(&"rule:recursive-delete deny".to_owned()), "{said:?}");
 }

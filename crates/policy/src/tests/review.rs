@@ -4,25 +4,21 @@
 
 use super::*;
 
-/// What the baseline says of a line, all rules together.
-fn strongest(line: &str, rules: &RuleSet) -> Decision {
+/// What the baseline says of a line, all rules together, and which rules say so.
+fn strongest(line: &str) -> (Decision, Vec<String>) {
     let event = bash(line);
-    let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), rules);
-    let said = |wanted: Decision| judgement.findings.iter().any(|finding| finding.decision == wanted);
-    match () {
-        () if said(Decision::Deny) => Decision::Deny,
-        () if said(Decision::Ask) => Decision::Ask,
-        () => Decision::None,
-    }
+    let judgement = judge(&event, &facts(&event, &HOME), &SessionState::default(), &BASELINE.rules);
+    let strongest = judgement.findings.iter().map(|finding| finding.decision).max().unwrap_or_default();
+    let by = judgement.findings.iter().filter(|finding| finding.decision == strongest);
+    (strongest, by.map(|finding| finding.by.to_string()).collect())
 }
 
 fn all_get(wanted: Decision, lines: &[&str]) {
-    let loaded = RuleSet::baseline();
     let wrong: Vec<_> = lines
         .iter()
-        .map(|line| (line, strongest(line, &loaded.rules)))
-        .filter(|(_, said)| *said != wanted)
-        .map(|(line, said)| format!("{line:?}: expected {wanted}, got {said}"))
+        .map(|line| (line, strongest(line)))
+        .filter(|(_, (said, _))| *said != wanted)
+        .map(|(line, (said, by))| format!("{line:?}: expected {wanted}, got {said} {by:?}"))
         .collect();
     assert_eq!(wrong.join("\n"), "");
 }
@@ -138,12 +134,10 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
             "npx -c 'rm -rf ~/x'",
             "tmux new-session -d 'rm -rf ~/x'",
             "git submodule foreach 'rm -rf ~/x'",
+            "perl -MFile::Path -e 'system \"rm -rf ~/x\"'",
         ],
     );
-    all_get(
-        Decision::Ask,
-        &["perl -MFile::Path -e 'system \"rm -rf ~/x\"'", "printf 'all:\\n\\trm -rf ~/x\\n' | make -f -"],
-    );
+    all_get(Decision::Ask, &["printf 'all:\\n\\trm -rf ~/x\\n' | make -f -"]);
     all_get(
         Decision::None,
         &[
@@ -184,8 +178,10 @@ fn programs_that_run_others_are_taken_off() {
     all_get(Decision::None, &good.iter().map(String::as_str).collect::<Vec<_>>());
     all_get(
         Decision::None,
-        &["npm run rm -rf", "ssh host rm -rf /srv/x", "docker exec c rm -rf /data", "parallel gzip ::: a b"],
+        &["npm run rm -rf", "docker exec c rm -rf /data", "parallel gzip ::: a b"],
     );
+    // What runs on another machine is not deleted here.
+    assert_eq!(said(&bash("ssh host rm -rf /srv/x"), &BASELINE.rules), ["rule:remote-destroy deny"]);
 }
 
 #[test]
@@ -238,7 +234,9 @@ fn ordinary_work_is_left_alone() {
             "VERSION=$(git describe); tar czf \"dist-$VERSION.tgz\" dist",
             "make -C sub clean",
             "ssh-keygen -t ed25519 -f ~/.ssh/id_new -N ''",
-            "git config --global core.sshCommand 'ssh -i ~/.ssh/id_rsa'",
         ],
     );
+    // git would run another program from now on, but no key is read.
+    let config = bash("git config --global core.sshCommand 'ssh -i ~/.ssh/id_rsa'");
+    assert_eq!(said(&config, &BASELINE.rules), ["rule:git-config-program ask"]);
 }
