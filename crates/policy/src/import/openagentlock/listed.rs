@@ -2,103 +2,116 @@
 
 //! Lists of packages and of hosts.
 //!
-//! There, the first name that a pattern finds in the text is looked up. Here, every package and
-//! every address the command really has is, whatever stands before it; and, so that nothing
-//! passes which was stopped there, the text is looked at as well where no such thing is known.
+//! There, the text of the call is searched for one name. Here, all packages and addresses of the call
+//! are known, and the list is held against each of them. Where none is known, the text is searched
+//! here, too: what was stopped there must not pass here.
 
-use crate::import::yaml::Tree;
+use super::matches::letters;
+use crate::import::yaml::{Map, Tree};
 
-/// One of the two kinds of lists.
+/// One of the two kinds of lists: its words for people, and how its names are looked for.
 pub(super) struct Listed {
-    /// The condition on what is known.
-    fact: &'static str,
-    /// Its key for the name.
-    key: &'static str,
-    /// What else it says.
-    only: (&'static str, &'static [&'static str]),
-    /// What stands before a name in the text.
-    before: &'static str,
-    /// How a name begins.
-    begins: &'static str,
-    /// What stands behind a name.
-    behind: &'static str,
-    // For people.
     pub(super) denies_any: &'static str,
     pub(super) denies_on: &'static str,
     pub(super) denies_off: &'static str,
     pub(super) passes: &'static str,
+    /// The name of one thing, as it is compared.
+    name: fn(&str) -> String,
+    /// What is known of the call; without names, that there is any.
+    fact: fn(&[String]) -> (&'static str, Map),
+    /// Which text is searched.
+    text: &'static str,
+    /// What stands before a name in it, how any name begins, and what ends one.
+    before: &'static str,
+    any: &'static str,
+    behind: &'static str,
 }
 
-/// Packages that are installed.
+/// Packages that are installed: what follows `install`, `add` or `-i` and is no option.
 pub(super) const PACKAGES: Listed = Listed {
-    fact: "package",
-    key: "name",
-    // What is installed from this machine has no name to look up.
-    only: ("from", &["registry", "index", "git", "url"]),
-    before: r"(?:\b(?:install|add)|\s-i)\s+(?:-\S+\s+)*",
-    begins: r"\w",
-    behind: r"(?:[^\w.-]|$)",
     denies_any: "Denies every package",
     denies_on: "Denies the packages on its list",
     denies_off: "Denies packages that are not on its list",
     passes: "Lets the other packages pass",
+    name: ToOwned::to_owned,
+    fact: |names| {
+        let mut package = Map::new();
+        if !names.is_empty() {
+            package.push(("name", Tree::texts(names.iter().cloned())));
+        }
+        // A directory of one's own is no package that a list could name.
+        package.push(("from", Tree::texts(["registry", "index", "git", "url"])));
+        ("package", package)
+    },
+    text: "command",
+    before: r#"(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["']?"#,
+    any: r"[\w@./]",
+    behind: r#"(?:[\s"'`;&|()<>=~!@\[,]|$)"#,
 };
 
-/// Hosts that are reached.
+/// Hosts that are reached: what an `http` or `https` address names.
 pub(super) const HOSTS: Listed = Listed {
-    fact: "url",
-    key: "host",
-    only: ("scheme", &["http", "https"]),
-    before: r"(?i)https?://(?:[^/\s@]*@)?",
-    begins: "[a-z0-9]",
-    behind: r#"(?:[:/?#\s'"]|$)"#,
     denies_any: "Denies every host",
     denies_on: "Denies the hosts on its list",
     denies_off: "Denies hosts that are not on its list",
     passes: "Lets the other hosts pass",
+    name: str::to_lowercase,
+    fact: |names| {
+        let mut url = Map::new();
+        if !names.is_empty() {
+            url.push(("host", Tree::texts(names.iter().cloned())));
+        }
+        // `curl x.org` is an address without a scheme.
+        url.push(("scheme", Tree::texts(["http", "https", ""])));
+        ("url", url)
+    },
+    text: "url",
+    before: r"(?i)\bhttps?://(?:[^\s/?#@]*@)?",
+    any: r"[^\s/?#]",
+    behind: r#"(?:[\s:/?#"'`]|$)"#,
 };
 
-/// Names of packages as globs.
+/// Names of packages, as they are written.
 pub(super) fn packages(list: &[String]) -> Tree {
-    Tree::texts(list.iter().map(|name| super::matches::letters(name)))
+    Tree::texts(list.iter().cloned())
 }
 
 impl Listed {
+    /// Globs on what is on the list.
     pub(super) fn named(&self, list: &[String]) -> Vec<String> {
-        // Hosts have no capitals.
-        let small = |name: &String| if self.fact == "url" { name.to_lowercase() } else { name.clone() };
-        list.iter().map(small).map(|name| super::matches::letters(&name)).collect()
+        list.iter().map(|name| letters(&(self.name)(name))).collect()
     }
 
+    /// Globs on what is not.
     pub(super) fn others(&self, list: &[String]) -> Vec<String> {
-        let without = self.named(list).into_iter().map(|name| format!("!{name}"));
-        std::iter::once("*".to_owned()).chain(without).collect()
+        let except = self.named(list).into_iter().map(|name| format!("!{name}"));
+        std::iter::once("*".to_owned()).chain(except).collect()
     }
 
-    /// One of these names, as far as we know what the command does; any name if none is given.
+    /// The call is known to have one of these; without names, any at all.
     pub(super) fn fact(&self, names: &[String]) -> (&'static str, Tree) {
-        let (only, values) = self.only;
-        let names = (!names.is_empty()).then(|| (self.key, Tree::texts(names.iter().cloned())));
-        let only = (only, Tree::texts(values.iter().copied()));
-        (self.fact, Tree::Map(names.into_iter().chain([only]).collect()))
+        let (key, map) = (self.fact)(names);
+        (key, Tree::Map(map))
     }
 
-    /// One of these names in the text of the command; any name if none is given.
+    /// The text names one of the list; without a list, any at all.
     pub(super) fn pattern(&self, list: Option<&[String]>) -> (&'static str, Tree) {
         let pattern = match list {
+            None => format!("{}{}", self.before, self.any),
             Some(list) => {
-                let names: Vec<_> = list.iter().map(|name| regex::escape(name).replace(r"\-", "-")).collect();
+                let names: Vec<_> = list.iter().map(|name| regex::escape(&(self.name)(name))).collect();
                 format!("{}(?:{}){}", self.before, names.join("|"), self.behind)
             }
-            None => format!("{}{}", self.before, self.begins),
         };
-        ("regex", Tree::Map(vec![("command", Tree::texts([pattern]))]))
+        ("regex", Tree::Map(vec![(self.text, Tree::texts([pattern]))]))
     }
 
-    /// Neither known to us nor on the list.
+    /// Nothing of the kind is known, and the text names none of the list.
     pub(super) fn not_of(&self, list: &[String]) -> (&'static str, Tree) {
-        let known = Tree::Map(vec![self.fact(&[])]);
-        let spelled = (!list.is_empty()).then(|| Tree::Map(vec![self.pattern(Some(list))]));
-        ("not", Tree::List(std::iter::once(known).chain(spelled).collect()))
+        let mut cases = vec![Tree::Map(vec![self.fact(&[])])];
+        if !list.is_empty() {
+            cases.push(Tree::Map(vec![self.pattern(Some(list))]));
+        }
+        ("not", Tree::List(cases))
     }
 }

@@ -148,24 +148,48 @@ pub(super) fn letters(name: &str) -> String {
     name.chars().map(|letter| if "*?[]{}\\!".contains(letter) { '?' } else { letter }).collect()
 }
 
-/// There, the glob is held against the path as it was written; here, against where it points.
-fn path_globs(glob: &str) -> Vec<String> {
-    let glob: String =
-        glob.chars().map(|letter| if "[]{}\\!".contains(letter) { '?' } else { letter }).collect();
-    // There, two stars cross directories wherever they stand: `**.pem`, `.env**`.
-    let mut parts = Vec::new();
-    for part in glob.split('/') {
-        match part.strip_prefix("**") {
-            Some(rest) if !rest.is_empty() => parts.extend(["**".to_owned(), format!("*{rest}")]),
-            _ => parts.push(part.to_owned()),
+/// A path glob of theirs: `**` is any letters, `*` any but a slash, `?` one.
+///
+/// Ours has `**` only as a whole part of a path, so that one which stands against letters becomes the
+/// two things it can mean: more of the same name, or names below it.
+fn path_globs(theirs: &str) -> Vec<String> {
+    // Doubled six times, it is as many as anybody will read.
+    const MOST: usize = 64;
+    let mut globs = vec![String::new()];
+    let mut rest = theirs;
+    while let Some((before, behind)) = rest.split_once("**") {
+        let behind = behind.trim_start_matches('*');
+        push(&mut globs, &ours(before));
+        let opens = globs.iter().all(|glob| glob.is_empty() || glob.ends_with('/'));
+        let closes = behind.is_empty() || behind.starts_with('/');
+        let (short, long) = match (opens, closes) {
+            (true, true) => (None, "**"),
+            (true, false) => (None, "**/*"),
+            (false, true) if !behind.is_empty() => (None, "*/**"),
+            (false, true) => (Some("*"), "*/**"),
+            (false, false) => (Some("*"), "*/**/*"),
+        };
+        let shorter =
+            short.map(|short| globs.iter().map(|glob| format!("{glob}{short}")).collect::<Vec<_>>());
+        push(&mut globs, long);
+        globs.extend(shorter.unwrap_or_default());
+        rest = behind;
+        if globs.len() >= MOST {
+            // Rather too much than too little: whatever begins like this.
+            rest = "";
         }
     }
-    if parts == ["**"] {
-        parts.push("*".to_owned());
-    }
-    let glob = parts.join("/");
-    match glob.strip_suffix("**").filter(|start| !start.is_empty() && !start.ends_with('/')) {
-        Some(start) => vec![format!("{start}*"), format!("{start}*/**")],
-        None => vec![glob],
+    push(&mut globs, &ours(rest));
+    globs
+}
+
+/// What stands between two `**`.
+fn ours(part: &str) -> String {
+    part.chars().map(|letter| if "[]{}\\!".contains(letter) { '?' } else { letter }).collect()
+}
+
+fn push(globs: &mut [String], text: &str) {
+    for glob in globs {
+        glob.push_str(text);
     }
 }

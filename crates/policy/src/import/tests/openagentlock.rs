@@ -67,6 +67,25 @@ fn every_condition_has_its_counterpart() {
 }
 
 #[test]
+fn two_stars_against_letters_are_more_of_the_name_or_what_is_below() {
+    let globs = |theirs: &str| {
+        let imported = import(&format!(
+            "  - {{id: x, match: {{path_glob: \"{theirs}\"}}, evaluate: [{{kind: always, action: deny}}]}}\n"
+        ));
+        let lines = imported.yaml.lines().map(str::trim);
+        lines.filter_map(|line| line.strip_prefix("path: ")).map(ToOwned::to_owned).collect::<String>()
+    };
+    assert_eq!(globs("**"), "['**']");
+    assert_eq!(globs("**.pem"), "['**/*.pem']");
+    assert_eq!(globs("/srv/**/x"), "['/srv/**/x']");
+    assert_eq!(globs("/srv/a**/x"), "['/srv/a*/**/x']");
+    assert_eq!(globs("/srv/a**"), "['/srv/a*/**', '/srv/a*']");
+    assert_eq!(globs("/srv/a**z"), "['/srv/a*/**/*z', '/srv/a*z']");
+    assert_eq!(globs("/srv/{a}[b]?*"), "['/srv/?a??b??*']");
+    assert!(globs(&"a**".repeat(40)).len() < 64 * 200, "no more than anybody reads");
+}
+
+#[test]
 fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
     let imported = import(
         r#"  - id: sc.pkg
@@ -76,7 +95,7 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
       - {kind: allowlist, list: "__INLINE__:requests,flask", on_hit: allow, on_miss: deny}
 "#,
     );
-    let expected = r"  - id: sc.pkg
+    let expected = r#"  - id: sc.pkg
     description: Denies a package whose name is nearly a known one (gate sc.pkg)
     match:
       tool: Bash
@@ -97,13 +116,13 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
             name: ['*', '!requests', '!flask']
             from: [registry, index, git, url]
         - regex:
-            command: ['(?:\b(?:install|add)|\s-i)\s+(?:-\S+\s+)*\w']
+            command: ['(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?[\w@./]']
           not:
             - package:
                 from: [registry, index, git, url]
             - regex:
                 command:
-                  - '(?:\b(?:install|add)|\s-i)\s+(?:-\S+\s+)*(?:requests|flask)(?:[^\w.-]|$)'
+                  - '(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?(?:requests|flask)(?:[\s"''`;&|()<>=~!@\[,]|$)'
     verdict: deny
     reason: matched rule sc.pkg (deny)
   - id: sc.pkg/3
@@ -116,9 +135,9 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
         - package:
             from: [registry, index, git, url]
         - regex:
-            command: ['(?:\b(?:install|add)|\s-i)\s+(?:-\S+\s+)*\w']
+            command: ['(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?[\w@./]']
     verdict: none
-";
+"#;
     assert_eq!(rules(&imported), expected);
     assert_eq!((imported.carried, imported.left_out.len()), (1, 0));
 }
