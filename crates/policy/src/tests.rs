@@ -20,8 +20,7 @@ mod trust;
 const HOME: Surroundings<'static> = Surroundings { home: Some("/home/user"), user: None, groups: &[] };
 
 /// Our own rules. Their examples are tried once for all, in `compile::baseline`.
-static BASELINE: LazyLock<Loaded> =
-    LazyLock::new(|| RuleSet::load_in_haste(RuleSet::baseline_sources()));
+static BASELINE: LazyLock<Loaded> = LazyLock::new(|| RuleSet::load_in_haste(RuleSet::baseline_sources()));
 
 fn event(tool: ToolCall) -> Event {
     let (id, now) = (EventId::from_parts(0, 0), Timestamp::from_unix_ms(0));

@@ -33,6 +33,15 @@ files! {
     "security.yaml"
     "packages.yaml"
     "self-protection.yaml"
+    // Off until somebody wants them.
+    "git-strict.yaml"
+    "cloud.yaml"
+    "databases.yaml"
+    "containers.yaml"
+    "node.yaml"
+    "python.yaml"
+    "secrets.yaml"
+    "network-allow-list.yaml"
 }
 
 /// Every pack.

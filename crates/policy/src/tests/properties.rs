@@ -41,6 +41,7 @@ const LINES: &[&str] = &[
     "ls -la",
     "rm -rf build",
     "rm -rf build /etc",
+    "chmod 600 /etc/x",
     "rm -rf ~",
     "rm -rf .",
     "rm -rf /srv",

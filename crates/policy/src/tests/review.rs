@@ -142,7 +142,6 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
         Decision::None,
         &[
             "source .venv/bin/activate",
-            "echo bHM= | base64 -d | sh",
             "echo cm0gLXJmIC8= | base64 -d",
             "source <(kubectl completion bash)",
             "echo 'rm -rf build' | sudo -s",
@@ -153,6 +152,8 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
             "make -f build.mk",
         ],
     );
+    // What it hides is known to be `ls`; that it hides something is all there is to ask about.
+    assert_eq!(said(&bash("echo bHM= | base64 -d | sh"), &BASELINE.rules), ["rule:hidden-code ask"]);
 }
 
 #[test]
@@ -176,10 +177,7 @@ fn programs_that_run_others_are_taken_off() {
     let (bad, good) = (with("rm -rf /opt"), with("rm -rf build"));
     all_get(Decision::Deny, &bad.iter().map(String::as_str).collect::<Vec<_>>());
     all_get(Decision::None, &good.iter().map(String::as_str).collect::<Vec<_>>());
-    all_get(
-        Decision::None,
-        &["npm run rm -rf", "docker exec c rm -rf /data", "parallel gzip ::: a b"],
-    );
+    all_get(Decision::None, &["npm run rm -rf", "docker exec c rm -rf /data", "parallel gzip ::: a b"]);
     // What runs on another machine is not deleted here.
     assert_eq!(said(&bash("ssh host rm -rf /srv/x"), &BASELINE.rules), ["rule:remote-destroy deny"]);
 }
