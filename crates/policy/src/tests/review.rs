@@ -39,6 +39,7 @@ fn what_a_value_holds_is_known_however_it_is_carried() {
             "D=build; for i in 1 2 3; do rm -rf \"$D\"; D=/etc; done",
             "f() { local D=build; D=/etc; rm -rf $D; }; f",
             "declare \"D=/etc\"; rm -rf $D",
+            "python3 -c \"print(open(os.path.join(home, '.ssh', 'id_rsa')).read())\"",
         ],
     );
     all_get(
@@ -51,7 +52,6 @@ fn what_a_value_holds_is_known_however_it_is_carried() {
             "D=build; while x; do rm -rf $D; D=$(y); done",
             "rm \"${opts[@]}\" ~/Documents",
             "f() { while [ $# -gt 0 ]; do rm -rf \"$1\"; shift; done; }; f build /etc",
-            "python3 -c \"print(open(os.path.join(home, '.ssh', 'id_rsa')).read())\"",
         ],
     );
     all_get(
@@ -134,10 +134,10 @@ fn text_that_a_shell_would_run_is_read_wherever_it_comes_from() {
             "npx -c 'rm -rf ~/x'",
             "tmux new-session -d 'rm -rf ~/x'",
             "git submodule foreach 'rm -rf ~/x'",
+            "printf 'all:\\n\\trm -rf ~/x\\n' | make -f -",
             "perl -MFile::Path -e 'system \"rm -rf ~/x\"'",
         ],
     );
-    all_get(Decision::Ask, &["printf 'all:\\n\\trm -rf ~/x\\n' | make -f -"]);
     all_get(
         Decision::None,
         &[
@@ -177,9 +177,10 @@ fn programs_that_run_others_are_taken_off() {
     let (bad, good) = (with("rm -rf /opt"), with("rm -rf build"));
     all_get(Decision::Deny, &bad.iter().map(String::as_str).collect::<Vec<_>>());
     all_get(Decision::None, &good.iter().map(String::as_str).collect::<Vec<_>>());
-    all_get(Decision::None, &["npm run rm -rf", "docker exec c rm -rf /data", "parallel gzip ::: a b"]);
-    // What runs on another machine is not deleted here.
+    all_get(Decision::None, &["npm run rm -rf", "parallel gzip ::: a b"]);
+    // What runs on another machine or in a container is not deleted here.
     assert_eq!(said(&bash("ssh host rm -rf /srv/x"), &BASELINE.rules), ["rule:remote-destroy deny"]);
+    assert_eq!(said(&bash("docker exec c rm -rf /data"), &BASELINE.rules), ["rule:container-destroy ask"]);
 }
 
 #[test]
