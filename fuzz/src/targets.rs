@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge, secret, url};
+use tenterhook_policy::{
+    Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge, secret, url,
+};
 use tenterhook_when::When;
 
 use crate::seeds;
@@ -195,7 +197,8 @@ fn code(text: &str) -> Result<String, String> {
 fn rules(text: &str) -> Result<String, String> {
     let mut shapes = String::new();
     for layer in [Layer::User, Layer::Project] {
-        let loaded = RuleSet::load(&[Source { name: "rules.yaml", text, layer, trusted: layer == Layer::User }]);
+        let loaded =
+            RuleSet::load(&[Source { name: "rules.yaml", text, layer, trusted: layer == Layer::User }]);
         let events = [
             event(bash("cd /; sudo rm -rf x > y")),
             event(ToolCall::new("Write", json!({ "file_path": "/etc/x", "content": "x" }))),

@@ -118,9 +118,10 @@ mod tests {
         there.sort();
         listed.sort();
         assert_eq!(listed, there);
+        let names: std::collections::BTreeSet<_> = PACKS.iter().map(|pack| pack.name).collect();
+        assert_eq!(names.len(), PACKS.len(), "no two packs have the same name");
         for pack in PACKS.iter() {
             assert!(!pack.title.is_empty(), "{} has no title", pack.source.name);
-            assert_eq!(format!("rules/{}.yaml", pack.name), pack.source.name);
         }
     }
 }

@@ -152,7 +152,8 @@ fn code_in(kind: Interpreter, words: &[Word]) -> Script<'_> {
 }
 
 /// What runs a text, in one language or another.
-const RUNS: &[&str] = &["exec(", "eval(", "eval)(", "eval ", "system(", "iex", "invoke-expression", "new function("];
+const RUNS: &[&str] =
+    &["exec(", "eval(", "eval)(", "eval ", "system(", "iex", "invoke-expression", "new function("];
 
 /// Whether code in another language gets something from the network and runs it.
 pub(super) fn runs_what_it_fetches(code: &str) -> bool {

@@ -293,11 +293,13 @@ fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
             vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
         }
         "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
-        "printf" => formatted(words).map(|text| vec![text.into()]).unwrap_or_else(|| words
-            .iter()
-            .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
-            .map(|word| unescape(&word.text).into())
-            .collect()),
+        "printf" => formatted(words).map(|text| vec![text.into()]).unwrap_or_else(|| {
+            words
+                .iter()
+                .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
+                .map(|word| unescape(&word.text).into())
+                .collect()
+        }),
         _ => match decoder(program, words) {
             Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
             None => scope.stdin.texts.clone(),
@@ -323,7 +325,9 @@ fn formatted(words: &[Word]) -> Option<String> {
             match letters.next()? {
                 '%' => out.push('%'),
                 kind @ ('s' | 'b' | 'd') => {
-                    let (value, more) = values.split_first().map_or(("", values), |(first, more)| (first.text.as_str(), more));
+                    let (value, more) = values
+                        .split_first()
+                        .map_or(("", values), |(first, more)| (first.text.as_str(), more));
                     out.push_str(&if kind == 'b' { unescape(value) } else { value.to_owned() });
                     values = more;
                 }

@@ -3,9 +3,9 @@
 //! Programs that start others in ways of their own, and a net for those nobody has heard of.
 
 use super::super::code::Language;
+use super::super::path::resolve;
 use super::invoke::joined;
 use super::scope::Scope;
-use super::super::path::resolve;
 use super::word::Word;
 use super::{Reader, find};
 
@@ -197,4 +197,3 @@ fn recipes(makefile: &str) -> String {
     let lines = makefile.lines().filter_map(|line| line.strip_prefix('\t'));
     lines.map(|line| line.trim_start_matches(['@', '-', '+']).replace("$$", "$") + "\n").collect()
 }
-
