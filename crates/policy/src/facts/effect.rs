@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PathFact, Word};
 pub(crate) use given::Touch;
-pub(crate) use programs::touches;
+pub(crate) use programs::{programs_like, touches};
 pub(crate) use tool::by_tool;
 
 /// What is done to a file or directory.

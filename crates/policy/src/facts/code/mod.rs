@@ -82,6 +82,23 @@ pub(crate) enum Act {
     ReverseShell,
 }
 
+/// The code without its regular expressions: what one looks for is not what one does.
+pub(crate) fn without_patterns(language: Language, code: &str) -> String {
+    let mut out = String::with_capacity(code.len());
+    let mut rest = code;
+    for token in lex::tokens(language, code) {
+        let Some((before, after)) = rest.split_once(token.text) else { continue };
+        out.push_str(before);
+        // `s/a/code/e` runs its second half.
+        let runs = token.text.rsplit(|c: char| !c.is_ascii_alphabetic()).next().is_some_and(|flags| flags.contains('e'));
+        let put = if token.kind == lex::Kind::Pattern && !runs { " " } else { token.text };
+        out.push_str(put);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// What code would do. Bounded: linear in the text.
 pub(crate) fn read(language: Language, code: &str) -> Vec<Act> {
     if language == Language::Awk { awk::read(code) } else { reader::read(language, code) }

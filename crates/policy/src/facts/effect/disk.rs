@@ -2,7 +2,7 @@
 
 //! Programs that write to devices.
 
-use super::Does::{Read, Write};
+use super::Does::{Move, Read, Write};
 use super::given::{Given, Touch};
 
 pub(super) fn dd(given: &Given<'_>) -> Vec<Touch> {
@@ -12,6 +12,14 @@ pub(super) fn dd(given: &Given<'_>) -> Vec<Touch> {
         _ => None,
     };
     given.operands.iter().filter_map(one).collect()
+}
+
+/// Something else is put over a directory.
+pub(super) fn mount(given: &Given<'_>) -> Vec<Touch> {
+    match given.operands.as_slice() {
+        [.., _, place] => vec![Touch::new(Move, place)],
+        _ => Vec::new(),
+    }
 }
 
 /// Without `-a` or `-o` it only lists.

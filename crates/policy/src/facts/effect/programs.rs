@@ -161,6 +161,8 @@ pub(super) const PROGRAMS: &[Row] = &[
     },
     row(&["wipefs"], What::Own(wipefs)),
     row(&["parted", "sgdisk", "sfdisk", "fdisk", "gdisk", "cfdisk"], What::Own(super::disk::partition)),
+    // What was to be seen there is gone.
+    Row { values: "toLUNOS", long_values: &["types", "options", "source"], ..row(&["mount"], What::Own(super::disk::mount)) },
     row(&["pvcreate", "pvremove", "badblocks", "hdparm"], What::Last(Write)),
     row(&["cryptsetup"], What::Own(cryptsetup)),
     row(&["nvme"], What::Own(nvme)),
@@ -304,6 +306,12 @@ pub(super) const PROGRAMS: &[Row] = &[
     row(&["git"], What::Own(git)),
 ];
 const GREP_VALUES_OF_GREP: &str = "emABCdD";
+
+/// The known program that a glob in a program's place stands for: the first, as they do the most.
+pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
+    let mut names = PROGRAMS.iter().flat_map(|row| row.names).copied();
+    names.find(|name| fast_glob::glob_match(glob, name))
+}
 
 /// What a program does to the paths among its words.
 pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch> {

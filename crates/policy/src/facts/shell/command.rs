@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::effect::Side;
+use super::super::effect::{Side, programs_like};
 use super::super::home_of;
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
 use super::options::{self, Parsed, ShellOption, Value};
@@ -70,7 +70,14 @@ impl ShellCommand {
     /// A command from its words; the first is the program.
     pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory) -> Option<Self> {
         let (first, rest) = words.split_first()?;
-        let program = if first.dynamic { String::new() } else { program_name(&first.text).to_owned() };
+        let program = if first.dynamic {
+            String::new()
+        } else if first.pattern {
+            // `/bin/r?`: the shell takes whatever fits.
+            programs_like(program_name(&first.text)).unwrap_or_default().to_owned()
+        } else {
+            program_name(&first.text).to_owned()
+        };
         let parsed = options::parse(&program, rest);
         let moved = goes_to(&program, &parsed.values).map(|place| {
             let mut cwd = cwd.clone();

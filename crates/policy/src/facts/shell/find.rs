@@ -155,6 +155,38 @@ pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
     words.iter().map(put).collect()
 }
 
+/// Whether `git` with these words prints the files it knows.
+pub(super) fn lists_files(words: &[Word]) -> bool {
+    let lists = words.first().is_some_and(|verb| verb.is("ls-files"))
+        || words.first().is_some_and(|verb| verb.is("ls-tree")) && words.iter().any(|word| word.is("-r") || word.is("--name-only"));
+    lists && words.iter().all(|word| !word.dynamic)
+}
+
+/// What it prints, as patterns: those of a kind, or all of them.
+pub(super) fn listed_files(words: &[Word]) -> Vec<Word> {
+    const SOME: &[&str] = &["-m", "-d", "-o", "-u", "-i", "--modified", "--deleted", "--others", "--unmerged", "--ignored"];
+    let named = words.iter().skip(1).filter(|word| !word.text.starts_with('-') && !is_revision(&word.text));
+    let named: Vec<Word> = named.cloned().collect();
+    let few = words.iter().any(|word| SOME.contains(&word.text.as_str()));
+    let below = |end: &str| Word { text: end.into(), shape: end.into(), pattern: true, ..Word::default() };
+    match named.as_slice() {
+        [] if few => vec![below("./**/…")],
+        [] => vec![below("./**")],
+        named => named
+            .iter()
+            .map(|word| match word.text.as_str() {
+                "." | ":/" | "*" => below("./**"),
+                text if text.contains(['*', '?', ':']) => below("./**/…"),
+                text => below(&format!("{}/**/…", text.trim_end_matches('/'))),
+            })
+            .collect(),
+    }
+}
+
+fn is_revision(text: &str) -> bool {
+    text.starts_with("HEAD") || matches!(text, "main" | "master")
+}
+
 /// The commands that `fd` with these words would run.
 pub(super) fn fd_commands(words: &[Word]) -> Vec<Vec<Word>> {
     let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");

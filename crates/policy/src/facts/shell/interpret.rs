@@ -2,6 +2,7 @@
 
 //! What an interpreter would run: a text, its input, or a file that the same line has written.
 
+use super::super::code::without_patterns;
 use super::super::effect::Does;
 use super::super::path::resolve;
 use super::Reader;
@@ -89,7 +90,7 @@ impl Reader {
     fn other_language(&mut self, program: &str, text: &str, own: Option<usize>, scope: &Scope) {
         self.scripted(program, text, scope);
         match language(program) {
-            Some(_) => self.look_over(text),
+            Some(language) => self.look_over(&without_patterns(language, text)),
             None => self.pass_over("it is code in another language", text),
         }
         if runs_its_input(text) {

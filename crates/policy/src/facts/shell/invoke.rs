@@ -249,6 +249,9 @@ impl Reader {
         let mut finds = sources.iter().filter(|command| !FILTERS.contains(&command.program.as_str()));
         let inputs = match (finds.next(), finds.next()) {
             (Some(only), None) if only.program == "find" => find::targets(&only.words),
+            (Some(only), None) if only.program == "git" && find::lists_files(&only.words) => {
+                find::listed_files(&only.words)
+            }
             (Some(only), None) if only.program == "ls" && lists_paths(&only.words) => {
                 only.words.iter().filter(|word| !word.text.starts_with('-')).cloned().collect()
             }

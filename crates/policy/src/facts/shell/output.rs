@@ -72,6 +72,7 @@ impl Reader {
                 [only] if plain(words) => only.resolved.clone()?,
                 _ => return None,
             },
+            "git" if find::lists_files(words) => return Some(each_of(find::listed_files(words))),
             "git" => return Self::top_level(words, scope).map(|text| Expansion::literal(&text)),
             "realpath" | "readlink" => match command.operands.as_slice() {
                 [only] if plain(words) => only.resolved.clone()?,
@@ -180,10 +181,14 @@ fn found(words: &[Word]) -> Option<Expansion> {
     if targets.iter().any(|target| target.dynamic) {
         return None;
     }
+    Some(each_of(targets))
+}
+
+fn each_of(targets: Vec<Word>) -> Expansion {
     let mut all = Expansion::default();
     for target in targets {
         all.append(Expansion::each(&target.text));
         all.atoms.push(Atom::Plain(' '));
     }
-    Some(all)
+    all
 }

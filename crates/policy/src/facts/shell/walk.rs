@@ -267,10 +267,17 @@ fn unquoted(pair: &str) -> String {
 }
 
 /// Whether a loop without an end starts something in the background in each round, and waits for
-/// none of it.
+/// none of it; or makes a file in each.
 fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
-    let endless = condition.is_none_or(|text| matches!(text.trim(), "true" | ":" | "1" | "[ 1 ]" | "((1))"));
+    let forever = |text: &str| {
+        let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
+        matches!(text.as_str(), "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false")
+    };
+    let endless = condition.is_none_or(forever);
+    if endless && makes_without_end(node, src) {
+        return true;
+    }
     let Some(body) = node.child_by_field_name("body").filter(|_| endless) else { return false };
     let children: Vec<_> = body.children(&mut body.walk()).collect();
     let background = children.iter().any(|child| child.kind() == "&");
@@ -281,4 +288,23 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let paused =
         children.windows(2).any(|pair| matches!(pair, [first, next] if pauses(first) && next.kind() != "&"));
     background && !paused
+}
+
+/// Whether the rounds of a loop make files, never pause, and nothing in them ends the loop.
+fn makes_without_end(node: Node<'_>, src: &str) -> bool {
+    let Some(body) = node.child_by_field_name("body") else { return false };
+    let text = slice(body, src);
+    let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '(' | ')' | '{' | '}' | '`'));
+    let ends = |word: &str| {
+        matches!(word, "break" | "exit" | "return" | "sleep" | "wait" | "read" | "inotifywait" | "kill" | "usleep")
+    };
+    if words.clone().any(ends) {
+        return false;
+    }
+    let makes = |word: &str| {
+        matches!(word, "mkdir" | "touch" | "mktemp" | "dd" | "fallocate" | "truncate" | "mkfifo" | "cp")
+    };
+    let says = |word: &str| matches!(word, "echo" | "printf" | "cat" | "head" | "yes" | "date");
+    let kept = text.contains('>') && !text.contains("/dev/null") && !text.contains(">&");
+    words.any(|word| makes(word) || kept && says(word))
 }
