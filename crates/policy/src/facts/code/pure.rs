@@ -82,7 +82,7 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
         Makes::Home => with_path(Value::text("~"), name),
         Makes::Here => with_path(Value::text("."), name),
         Makes::Temp => Value::text("/tmp"),
-        Makes::InTemp => Value { known: false, ..Value::text("/tmp/*") },
+        Makes::InTemp => Value::text("/tmp/tmp.XXXXXXXXXX"),
         Makes::Base64 => from_base64(first()),
         Makes::Hex => from_hex(first()),
         Makes::Letters => {

@@ -51,6 +51,12 @@ impl Reader {
                 let name = name.map_or("MAPFILE", |word| word.text.as_str()).to_owned();
                 scope.set_list(&name, &[Word::literal(&line)], false);
             }
+            "read" if self.one_file(words, scope).is_some() => {
+                let file = self.one_file(words, scope).unwrap_or_default();
+                let name = words.iter().rfind(|word| !word.text.starts_with('-'));
+                let name = name.map_or("REPLY", |word| word.text.as_str());
+                scope.set(name, file.to_value());
+            }
             "read" => {
                 let mut takes_list = false;
                 for word in words {
@@ -113,6 +119,26 @@ impl Reader {
             _ => return false,
         }
         true
+    }
+
+    /// `find … | while read -r f`: what is found, one after the other.
+    fn one_file(&self, words: &[Word], scope: &Scope) -> Option<Word> {
+        let names: Vec<_> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
+        let values = words.iter().any(|word| matches!(word.text.as_str(), "-d" | "-n" | "-t" | "-u" | "-p" | "-a"));
+        let name = match names.as_slice() {
+            [] => true,
+            [_] => true,
+            // `-d ''`
+            [value, _] => values && value.text.is_empty(),
+            _ => false,
+        };
+        let lists = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index));
+        let lists = lists.into_iter().any(|command| matches!(command.program.as_str(), "find" | "fd" | "fdfind" | "git"));
+        let inputs = self.with_input(&[], &[], scope);
+        match inputs.first().map(Vec::as_slice) {
+            Some([only]) if name && lists && !only.dynamic => Some(only.clone()),
+            _ => None,
+        }
     }
 
     /// `source`: a file nobody has read, unless it is `<(…)` or standard input.

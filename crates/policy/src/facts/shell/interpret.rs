@@ -8,6 +8,7 @@ use super::super::path::resolve;
 use super::Reader;
 use super::code::language;
 use super::command::ShellCommand;
+use super::invoke::multiplies;
 use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
 use super::scope::Scope;
 use super::word::Word;
@@ -119,10 +120,13 @@ impl Reader {
         let texts = self.texts_of(&all);
         self.feed(&all, "");
         // A script that starts itself is read once.
+        let own = self.commands.len().checked_sub(1);
         if texts.is_empty() || !self.running.insert(path.clone()) {
+            if texts.iter().any(|text| multiplies(file, text)) {
+                self.mark(own, "fork-bomb");
+            }
             return;
         }
-        let own = self.commands.len().checked_sub(1);
         for text in texts {
             let program = if program.is_empty() { named_inside(&text) } else { program };
             match interpreter(program) {

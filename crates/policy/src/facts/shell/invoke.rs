@@ -258,6 +258,11 @@ impl Reader {
             (Some(only), None) if matches!(only.program.as_str(), "fd" | "fdfind") => {
                 find::fd_targets(&only.words)
             }
+            (Some(only), None)
+                if matches!(only.program.as_str(), "echo" | "printf") && only.words.iter().any(|word| word.pattern) =>
+            {
+                only.words.iter().filter(|word| word.pattern).cloned().collect()
+            }
             (Some(only), None) if matches!(only.program.as_str(), "echo" | "printf") => {
                 only.said.iter().flat_map(|text| text.split_whitespace()).map(Word::literal).collect()
             }
@@ -271,15 +276,33 @@ impl Reader {
             }],
         };
         if replaces {
-            inputs.iter().map(|input| find::replace(inner, input)).collect()
+            let inner = braced(words.get(..own).unwrap_or_default(), inner);
+            inputs.iter().map(|input| find::replace(&inner, input)).collect()
         } else {
             vec![[inner, &inputs].concat()]
         }
     }
 }
 
+/// The words of `xargs -I%` with `{}` in the place of its own mark.
+fn braced(own: &[Word], inner: &[Word]) -> Vec<Word> {
+    let at = own.iter().position(|word| word.text.starts_with("-I"));
+    let attached = at.and_then(|at| own.get(at)).and_then(|word| word.text.strip_prefix("-I"));
+    let mark = match attached {
+        Some("") => at.and_then(|at| own.get(at + 1)).map(|word| word.text.as_str()),
+        other => other,
+    };
+    let Some(mark) = mark.filter(|mark| !mark.is_empty() && *mark != "{}") else { return inner.to_vec() };
+    let put = |word: &Word| Word {
+        text: word.text.replace(mark, "{}"),
+        shape: word.shape.replace(mark, "{}"),
+        ..word.clone()
+    };
+    inner.iter().map(put).collect()
+}
+
 /// Whether a function starts itself more than once, or in the background: then there is no end of it.
-fn multiplies(name: &str, body: &str) -> bool {
+pub(super) fn multiplies(name: &str, body: &str) -> bool {
     let word = |c: char| !c.is_whitespace() && !"|&;(){}<>`\"'$".contains(c);
     let times = body.split(|c| !word(c)).filter(|part| *part == name).count();
     let background = body.replace("&&", "").replace(">&", "").replace("&>", "").contains('&');

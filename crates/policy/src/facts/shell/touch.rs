@@ -62,7 +62,7 @@ impl Reader {
         let main = fact(word, ground, scope.cwd.main());
         let others = elsewhere(word, &main, ground, &scope.cwd);
         for path in std::iter::once(main).chain(others) {
-            let (does, recursive) = (touch.does, touch.deep);
+            let (does, recursive) = (touch.does, touch.deep || touch.does == Does::Delete && takes_all(&path));
             let effect = Effect { does, path, recursive, by: program.to_owned(), on: scope.place.on };
             self.add(effect, &scope.place);
         }
@@ -86,6 +86,12 @@ impl Reader {
         }
         self.effects.push(effect);
     }
+}
+
+/// Whether it names all that is in a directory: `x/*`.
+fn takes_all(path: &PathFact) -> bool {
+    let last = path.resolved.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    path.pattern && !path.dynamic && last.contains('*') && last.chars().all(|c| matches!(c, '*' | '?' | '.'))
 }
 
 /// The same effect on a path further out.
