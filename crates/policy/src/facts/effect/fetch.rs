@@ -81,13 +81,13 @@ fn role(option: &str) -> Role {
     match option {
         "o" | "output" | "D" | "dump-header" | "c" | "cookie-jar" | "trace" | "trace-ascii" | "stderr"
         | "etag-save" | "hsts" | "libcurl" => Role::Path(Write),
-        "T" | "upload-file" | "K" | "config" | "netrc-file" | "E" | "cert" | "key" | "etag-compare" => {
-            Role::Path(Read)
-        }
+        "T" | "upload-file" | "K" | "config" | "etag-compare" => Role::Path(Read),
         "output-dir" => Role::Directory,
         "d" | "data" | "data-ascii" | "data-binary" | "data-urlencode" | "F" | "form" | "json" | "H"
         | "header" | "b" | "cookie" | "w" | "write-out" => Role::Data,
         "url" => Role::Url,
+        // What only shows who one is does not leave the machine.
+        "cert" | "key" | "netrc-file" => Role::Other,
         name if name.len() == 1 => Role::Other,
         "request" | "user" | "user-agent" | "referer" | "proxy" | "max-time" | "connect-timeout"
         | "retry" | "data-raw" | "form-string" | "cacert" | "capath" | "resolve" | "interface"

@@ -124,11 +124,27 @@ impl ShellCommand {
         if self.outputs.iter().chain(given).any(is) {
             return true;
         }
+        if self.program == "git" && self.words.iter().any(|word| word.is("clone")) {
+            return self.clones(path);
+        }
         // `wget https://…/i.sh`, `curl -O https://…/i.sh`
         let keeps = self.program == "wget"
             || self.program == "curl" && self.options.iter().any(|option| option.is("O"));
         let last = |word: &Word| word.text.rsplit('/').next().and_then(|name| resolve(cwd, name));
         keeps && self.words.iter().any(|word| word.text.contains('/') && last(word).as_deref() == Some(path))
+    }
+
+    /// Whether the file lies in the directory that `git clone` makes.
+    fn clones(&self, path: &str) -> bool {
+        let mut given = self.operands.iter().skip_while(|fact| !fact.text.contains([':', '/']));
+        let Some(from) = given.next() else { return false };
+        if let Some(to) = given.next().and_then(|fact| fact.resolved.as_deref()) {
+            return path.strip_prefix(to).is_some_and(|rest| rest.starts_with('/'));
+        }
+        // Where it was made is not known any more, after a `cd`; its name is.
+        let name = from.text.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+        let name = name.strip_suffix(".git").unwrap_or(name);
+        !name.is_empty() && path.split('/').rev().skip(1).any(|part| part == name)
     }
 
     /// The paths it reads, as far as one can tell.

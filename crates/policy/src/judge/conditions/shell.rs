@@ -185,8 +185,9 @@ impl Shell {
             }
         }
         let why = if found.is_empty() { format!("`{name}`") } else { found };
-        // Who vouches for a command vouches for all of its options.
-        let open = options_open || sense == Sense::Vouches && command.open_options;
+        // Who vouches for a command vouches for all of its options; those of `echo` change nothing.
+        let plain = matches!(command.program.as_str(), "echo" | "printf");
+        let open = options_open || sense == Sense::Vouches && command.open_options && !plain;
         Ok(Held { why, sure: !open })
     }
 
