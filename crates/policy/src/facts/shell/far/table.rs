@@ -184,6 +184,53 @@ pub(super) const FAR: &[Far] = &[
         host: Host::None,
         ..REMOTE
     },
+    Far {
+        names: &["aws"],
+        verbs: &["ecs", "execute-command"],
+        long_values: &["command", "cluster", "task", "container", "profile", "region"],
+        texts: &["command"],
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
+    },
+    Far {
+        names: &["az"],
+        verbs: &["vm|vmss", "run-command", "invoke|create"],
+        values: "gn",
+        long_values: &["scripts", "script", "command-id", "name", "resource-group", "parameters"],
+        texts: &["scripts", "script"],
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
+    },
+    Far {
+        names: &["az"],
+        verbs: &["container", "exec"],
+        values: "gn",
+        long_values: &["exec-command", "name", "resource-group", "container-name"],
+        texts: &["exec-command"],
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
+    },
+    Far {
+        names: &["cf"],
+        verbs: &["ssh"],
+        values: "ci",
+        long_values: &["command"],
+        texts: &["c", "command"],
+        ..REMOTE
+    },
+    Far {
+        names: &["railway", "scalingo", "gigalixir", "dokku", "platform", "upsun", "eb"],
+        verbs: &["ssh|run|enter"],
+        values: "aspec",
+        long_values: &["app", "service", "project", "environment", "command"],
+        texts: &["c", "command"],
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
+    },
     Far { names: &["adb"], verbs: &["shell"], values: "s", operands: 0, host: Host::None, ..REMOTE },
     Far { names: &["tailscale"], verbs: &["ssh"], ..REMOTE },
     Far {
