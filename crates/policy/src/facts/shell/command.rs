@@ -134,6 +134,17 @@ impl ShellCommand {
         keeps && self.words.iter().any(|word| word.text.contains('/') && last(word).as_deref() == Some(path))
     }
 
+    /// The archives it unpacks into a directory that holds the file.
+    pub(super) fn unpacks(&self, path: &str) -> impl Iterator<Item = &PathFact> {
+        let named = || self.operands.iter().chain(&self.named);
+        let into = |fact: &PathFact| {
+            let to = fact.resolved.as_deref().and_then(|to| path.strip_prefix(to));
+            to.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let unpacks = matches!(self.program.as_str(), "unzip" | "tar" | "bsdtar" | "7z" | "7za" | "unar");
+        named().filter(move |_| unpacks && named().any(into))
+    }
+
     /// Whether the file lies in the directory that `git clone` makes.
     fn clones(&self, path: &str) -> bool {
         let mut given = self.operands.iter().skip_while(|fact| !fact.text.contains([':', '/']));

@@ -4,7 +4,7 @@
 
 use super::super::code::without_patterns;
 use super::super::effect::Does;
-use super::super::path::resolve;
+use super::super::path::{PathFact, resolve};
 use super::Reader;
 use super::code::language;
 use super::command::ShellCommand;
@@ -145,7 +145,16 @@ impl Reader {
         if !self.spend(self.commands.len() / 4) {
             return Vec::new();
         }
-        let holds = |command: &ShellCommand| command.writes(path, scope.cwd.main());
+        let cwd = scope.cwd.main();
+        let packed: Vec<_> = self.commands.iter().flat_map(|command| command.unpacks(path)).take(8).collect();
+        let holds = |command: &ShellCommand| {
+            let wrote = |path: &PathFact| {
+                let outputs = command.outputs.iter().chain(&command.named);
+                path.resolved.as_deref().is_some_and(|path| command.writes(path, cwd))
+                    || outputs.filter(|_| command.program != "tar").any(|output| output.text == path.text)
+            };
+            command.writes(path, cwd) || packed.iter().any(|path| wrote(path))
+        };
         let wrote: Vec<usize> = self
             .commands
             .iter()
