@@ -13,8 +13,16 @@ use crate::facts::{PathFact, expand_braces};
 #[derive(Debug)]
 pub(crate) struct Names {
     texts: Vec<String>,
-    globs: Vec<String>,
-    except: Vec<String>,
+    globs: NameSet,
+    except: NameSet,
+}
+
+/// Most globs on names are plain names, and those are found without asking each.
+#[derive(Debug, Default)]
+struct NameSet {
+    /// In order.
+    plain: Vec<String>,
+    patterns: Vec<String>,
 }
 
 /// Globs on hosts.
@@ -33,6 +41,8 @@ pub(super) struct PathGlob {
     pub(super) text: String,
     /// How many bytes of it are not yet a pattern: a path that starts otherwise cannot match.
     plain: usize,
+    /// How many bytes at its end are no pattern any more: a path that ends otherwise cannot match.
+    tail: usize,
     pub(super) from: From,
 }
 
@@ -60,44 +70,60 @@ impl Names {
         if globs.is_empty() && !except.is_empty() {
             return Err("a list of names must name at least one to match".to_owned());
         }
-        Ok(Self { texts: texts.to_vec(), globs, except })
+        Ok(Self { texts: texts.to_vec(), globs: NameSet::new(globs), except: NameSet::new(except) })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
         let name = flat(name);
-        let fits = |globs: &[String]| globs.iter().any(|glob| fits(glob, &name));
-        fits(&self.globs) && !fits(&self.except)
+        self.globs.contains(&name) && !self.except.contains(&name)
     }
 
     /// Whether an exception holds.
     pub(crate) fn excludes(&self, name: &str) -> bool {
-        let name = flat(name);
-        self.except.iter().any(|glob| fits(glob, &name))
+        self.except.contains(&flat(name))
     }
 
     /// The names, if they are plain ones and not patterns.
     pub(super) fn plain(&self) -> Option<impl Iterator<Item = &str>> {
-        let plain = self.globs.iter().all(|glob| !is_pattern(glob));
-        plain.then(|| self.globs.iter().map(String::as_str))
+        self.globs.patterns.is_empty().then(|| self.globs.plain.iter().map(String::as_str))
     }
 
     /// The globs that must match.
     pub(super) fn globs(&self) -> impl Iterator<Item = &str> {
-        self.globs.iter().map(String::as_str)
+        self.globs.iter()
     }
 
     /// The glob of which a text mentions the longest part.
     pub(crate) fn mentioned(&self, contains: impl Fn(&str) -> bool) -> Option<&str> {
-        let found = self.globs.iter().find(|glob| {
+        self.globs.iter().find(|glob| {
             let longest = glob.split(['*', '?', '[', ']']).max_by_key(|run| run.len());
             longest.is_some_and(|run| run.len() >= 3 && contains(run))
-        });
-        found.map(String::as_str)
+        })
     }
 
     /// For people.
     pub(crate) fn list(&self) -> String {
         listed(&self.texts)
+    }
+}
+
+// === impl NameSet ===
+
+impl NameSet {
+    fn new(globs: Vec<String>) -> Self {
+        let (patterns, mut plain): (Vec<_>, Vec<_>) = globs.into_iter().partition(|glob| is_pattern(glob));
+        plain.sort_unstable();
+        plain.dedup();
+        Self { plain, patterns }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.plain.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
+            || self.patterns.iter().any(|glob| glob == "*" && !name.is_empty() || glob_match(glob, name))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        self.plain.iter().chain(&self.patterns).map(String::as_str)
     }
 }
 
@@ -221,7 +247,9 @@ impl PathGlob {
             _ => From::Project,
         };
         let plain = text.find(['*', '?', '[', '\\']).unwrap_or(text.len());
-        Self { text: text.to_owned(), plain, from }
+        let tail =
+            text.rsplit(['*', '?', ']', '\\']).next().unwrap_or_default().trim_start_matches('/').len();
+        Self { text: text.to_owned(), plain, tail, from }
     }
 
     /// What it starts with that is not yet a pattern.
@@ -256,8 +284,10 @@ impl PathGlob {
     }
 
     fn matches(&self, path: &PathFact) -> bool {
-        let start = self.start();
-        self.form(path).is_some_and(|form| form.starts_with(start) && glob_match(&self.text, form))
+        let (start, end) = (self.start(), self.text.get(self.text.len() - self.tail..).unwrap_or_default());
+        self.form(path).is_some_and(|form| {
+            form.starts_with(start) && form.ends_with(end) && glob_match(&self.text, form)
+        })
     }
 
     /// A pattern or an unknown part may stand for a path that matches.
@@ -300,11 +330,6 @@ impl PathGlob {
         }
         parts(&self.text).all(|part| form.contains(part))
     }
-}
-
-/// Most globs on names are plain names.
-fn fits(glob: &str, name: &str) -> bool {
-    glob == name || is_pattern(glob) && glob_match(glob, name)
 }
 
 fn is_pattern(glob: &str) -> bool {

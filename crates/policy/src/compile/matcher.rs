@@ -2,10 +2,10 @@
 
 //! What a rule looks for, ready to be checked.
 
-use regex::Regex;
 use tenterhook_event::{EventKind, ToolClass};
 
 use super::glob::{Hosts, Names, Paths};
+use super::pattern::Pattern;
 use crate::facts::{Does, PackageFrom, Place, Side};
 use crate::load::wire;
 
@@ -55,7 +55,7 @@ pub(crate) struct Shell {
     pub(crate) pipes_into: Option<Names>,
     pub(crate) via: Option<Names>,
     pub(crate) acts: Option<Names>,
-    pub(crate) text: Vec<Regex>,
+    pub(crate) text: Vec<Pattern>,
     pub(crate) env: Option<Names>,
     pub(crate) on: Vec<Side>,
     pub(crate) not: Vec<Shell>,
@@ -104,12 +104,12 @@ pub(crate) struct Package {
 /// Regular expressions, by what they look at.
 #[derive(Debug)]
 pub(crate) struct Regexes {
-    pub(crate) command: Vec<Regex>,
-    pub(crate) path: Vec<Regex>,
-    pub(crate) url: Vec<Regex>,
-    pub(crate) content: Vec<Regex>,
-    pub(crate) prompt: Vec<Regex>,
-    pub(crate) args: Vec<Regex>,
+    pub(crate) command: Vec<Pattern>,
+    pub(crate) path: Vec<Pattern>,
+    pub(crate) url: Vec<Pattern>,
+    pub(crate) content: Vec<Pattern>,
+    pub(crate) prompt: Vec<Pattern>,
+    pub(crate) args: Vec<Pattern>,
 }
 
 // === impl Matcher ===
@@ -307,6 +307,6 @@ impl Regexes {
     }
 }
 
-fn patterns(list: Option<wire::Many<wire::Pattern>>) -> Vec<Regex> {
+fn patterns(list: Option<wire::Many<wire::Pattern>>) -> Vec<Pattern> {
     list.map(|list| list.0.into_iter().map(|pattern| pattern.0).collect()).unwrap_or_default()
 }

@@ -6,6 +6,7 @@ mod baseline;
 pub(crate) mod glob;
 mod index;
 mod matcher;
+pub(crate) mod pattern;
 mod set;
 mod trust;
 

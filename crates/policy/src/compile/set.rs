@@ -46,12 +46,16 @@ impl RuleSet {
 
     /// The same, with what somebody chose about the rules.
     pub fn load_with(sources: &[Source<'_>], choices: &Choices<'_>) -> Loaded {
+        Self::read(sources, choices, false)
+    }
+
+    fn read(sources: &[Source<'_>], choices: &Choices<'_>, haste: bool) -> Loaded {
         let mut loading = Loading::default();
         // A layer cannot take an id away from the layers before it, in whatever order files are given.
         let mut ordered: Vec<_> = sources.iter().collect();
         ordered.sort_by_key(|source| source.layer);
         for (number, source) in ordered.into_iter().enumerate() {
-            let Some(file) = load::read(source, &mut loading.problems) else { continue };
+            let Some(file) = load::read(source, haste, &mut loading.problems) else { continue };
             for (spot, wire) in file.rules {
                 loading.take(wire, &file.header, number, spot, source);
             }
@@ -66,8 +70,9 @@ impl RuleSet {
         Loaded { rules: Self { rules, index, stateful, digest, warnings }, problems }
     }
 
-    /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read:
-    /// they cannot have changed since a test of ours tried them, and they are most of the text.
+    /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read,
+    /// and their patterns are not built before they are needed: they cannot have changed since a test of
+    /// ours tried them.
     pub fn load_in_haste(sources: &[Source<'_>]) -> Loaded {
         Self::load_in_haste_with(sources, &Choices::default())
     }
@@ -76,7 +81,7 @@ impl RuleSet {
     pub fn load_in_haste_with(sources: &[Source<'_>], choices: &Choices<'_>) -> Loaded {
         let bare: Vec<String> = sources.iter().map(baseline::without_examples).collect();
         let lighter = sources.iter().zip(&bare).map(|(source, text)| Source { text, ..*source });
-        let mut loaded = Self::load_with(&lighter.collect::<Vec<_>>(), choices);
+        let mut loaded = Self::read(&lighter.collect::<Vec<_>>(), choices, true);
         loaded.rules.digest = digest(sources, choices);
         loaded
     }

@@ -3,13 +3,14 @@
 //! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
 
 mod lists;
+mod patterns;
 pub(crate) mod wire;
 
 use serde::de::DeserializeOwned;
 use tenterhook_document::{Node, Problem, Spot, Value, nearest, parse, read as typed};
 
 use crate::rule::Mode;
-use crate::source::Source;
+use crate::source::{Layer, Source};
 use lists::Lists;
 
 const FORMAT: i64 = 1;
@@ -28,8 +29,10 @@ pub(crate) struct Header {
     pub(crate) order: wire::Order,
 }
 
-/// Reads one file. `None` when nothing in it can be used.
-pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<File> {
+/// Reads one file. `None` when nothing in it can be used. In haste, what is compiled in is not tried:
+/// a test of ours has tried it.
+pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>) -> Option<File> {
+    let known = haste && source.layer == Layer::Baseline;
     let mut report = |spot, message: String, hint: &str| {
         let problem = Problem::new(source.name, spot, message);
         problems.push(if hint.is_empty() { problem } else { problem.hint(hint) });
@@ -93,7 +96,8 @@ pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<F
     let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        let read = lists.open(item).and_then(|item| typed::<wire::Rule>(&item));
+        let tried = if known { Ok(()) } else { patterns::attempt(item) };
+        let read = tried.and_then(|()| lists.open(item)).and_then(|item| typed::<wire::Rule>(&item));
         match read {
             Ok(rule) => rules.push((item.spot, rule)),
             Err(misfit) => {

@@ -162,7 +162,11 @@ pub(super) const PROGRAMS: &[Row] = &[
     row(&["wipefs"], What::Own(wipefs)),
     row(&["parted", "sgdisk", "sfdisk", "fdisk", "gdisk", "cfdisk"], What::Own(super::disk::partition)),
     // What was to be seen there is gone.
-    Row { values: "toLUNOS", long_values: &["types", "options", "source"], ..row(&["mount"], What::Own(super::disk::mount)) },
+    Row {
+        values: "toLUNOS",
+        long_values: &["types", "options", "source"],
+        ..row(&["mount"], What::Own(super::disk::mount))
+    },
     row(&["pvcreate", "pvremove", "badblocks", "hdparm"], What::Last(Write)),
     row(&["cryptsetup"], What::Own(cryptsetup)),
     row(&["nvme"], What::Own(nvme)),

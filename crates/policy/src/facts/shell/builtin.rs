@@ -124,7 +124,8 @@ impl Reader {
     /// `find … | while read -r f`: what is found, one after the other.
     fn one_file(&self, words: &[Word], scope: &Scope) -> Option<Word> {
         let names: Vec<_> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
-        let values = words.iter().any(|word| matches!(word.text.as_str(), "-d" | "-n" | "-t" | "-u" | "-p" | "-a"));
+        let values =
+            words.iter().any(|word| matches!(word.text.as_str(), "-d" | "-n" | "-t" | "-u" | "-p" | "-a"));
         let name = match names.as_slice() {
             [] => true,
             [_] => true,
@@ -133,7 +134,9 @@ impl Reader {
             _ => false,
         };
         let lists = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index));
-        let lists = lists.into_iter().any(|command| matches!(command.program.as_str(), "find" | "fd" | "fdfind" | "git"));
+        let lists = lists
+            .into_iter()
+            .any(|command| matches!(command.program.as_str(), "find" | "fd" | "fdfind" | "git"));
         let inputs = self.with_input(&[], &[], scope);
         match inputs.first().map(Vec::as_slice) {
             Some([only]) if name && lists && !only.dynamic => Some(only.clone()),

@@ -8,8 +8,8 @@ use super::super::path::{PathFact, resolve};
 use super::Reader;
 use super::code::language;
 use super::command::ShellCommand;
-use super::invoke::multiplies;
 use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
+use super::invoke::multiplies;
 use super::scope::Scope;
 use super::word::Word;
 

@@ -272,7 +272,10 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
     let forever = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
-        matches!(text.as_str(), "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false")
+        matches!(
+            text.as_str(),
+            "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
+        )
     };
     let endless = condition.is_none_or(forever);
     if endless && makes_without_end(node, src) {
@@ -296,7 +299,10 @@ fn makes_without_end(node: Node<'_>, src: &str) -> bool {
     let text = slice(body, src);
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '(' | ')' | '{' | '}' | '`'));
     let ends = |word: &str| {
-        matches!(word, "break" | "exit" | "return" | "sleep" | "wait" | "read" | "inotifywait" | "kill" | "usleep")
+        matches!(
+            word,
+            "break" | "exit" | "return" | "sleep" | "wait" | "read" | "inotifywait" | "kill" | "usleep"
+        )
     };
     if words.clone().any(ends) {
         return false;

@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use regex::Regex;
 use tenterhook_event::{Command, ToolCall};
 
 use super::{Case, Sense, Tell};
 use crate::compile::Regexes;
+use crate::compile::pattern::Pattern;
 
 type Texts<'a> = Vec<Cow<'a, str>>;
 
@@ -35,7 +35,7 @@ impl Regexes {
 
 fn search(
     what: &str,
-    patterns: &[Regex],
+    patterns: &[Pattern],
     texts: &[Cow<'_, str>],
     sense: Sense,
     tell: Tell,

@@ -3,16 +3,14 @@
 //! Texts that mean something: globs, patterns, conditions, times. They are read where they stand, so
 //! that what is wrong with one is reported at its own place.
 
-use regex::{Regex, RegexBuilder};
 use serde::de::{Deserialize, Deserializer, Error};
 use tenterhook_event::Timestamp;
 use tenterhook_when::When;
 
 use super::many::Many;
 use crate::compile::glob::{Hosts, Names, Paths, well_formed};
+use crate::compile::pattern;
 
-/// A compiled pattern may take this much memory; only a repetition of repetitions takes more.
-const LARGEST_PATTERN: usize = 1 << 20;
 const LONGEST_LABEL: usize = 64;
 
 /// Globs on names.
@@ -33,7 +31,7 @@ pub(crate) struct HostList(pub(crate) Hosts);
 
 /// A regular expression.
 #[derive(Debug)]
-pub(crate) struct Pattern(pub(crate) Regex);
+pub(crate) struct Pattern(pub(crate) pattern::Pattern);
 
 /// A condition in CEL.
 #[derive(Debug)]
@@ -104,20 +102,11 @@ impl<'de> Deserialize<'de> for HostList {
     }
 }
 
+// Patterns are tried in `load::patterns`, unless somebody is in haste.
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let built = RegexBuilder::new(&text).size_limit(LARGEST_PATTERN).build();
-        built.map(Self).map_err(|error| Error::custom(why_no_pattern(&text, &error)))
+        String::deserialize(deserializer).map(|text| Self(pattern::Pattern::new(&text)))
     }
-}
-
-/// The library draws a picture of several lines; its last line says what is wrong.
-fn why_no_pattern(text: &str, error: &regex::Error) -> String {
-    let long = error.to_string();
-    let last = long.lines().last().unwrap_or_default();
-    let what = last.trim().trim_start_matches("error: ").to_ascii_lowercase();
-    format!("`{text}` is no regular expression: {what}")
 }
 
 impl<'de> Deserialize<'de> for Condition {
