@@ -56,7 +56,8 @@ enum Verdict {
 /// Judges an event by the rules. The time is the event's.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Judgement {
     let case = Case { event, facts, state };
-    let hits = rules.candidates(event, facts).filter_map(|rule| hit(rule, case, Tell::Nothing).ok());
+    let candidates = rules.candidates(event, facts);
+    let hits = candidates.filter_map(|(rule, parts)| hit(rule, case, Tell::Nothing, parts.as_deref()).ok());
     settle(hits.collect(), case).into_judgement(case)
 }
 
@@ -65,7 +66,7 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
     let case = Case { event, facts, state };
     let (mut notes, mut hits) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
-        let (matched, why) = match hit(rule, case, Tell::Why) {
+        let (matched, why) = match hit(rule, case, Tell::Why, None) {
             Err(why) => (false, why),
             Ok(hit) => {
                 hits.push(hit);
@@ -87,12 +88,13 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
 /// What one rule says by itself, however often it matched and whatever the others say.
 pub(crate) fn alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
     let case = Case { event, facts, state };
-    hit(rule, case, Tell::Nothing).map_or(Decision::None, |hit| hit.decision)
+    hit(rule, case, Tell::Nothing, None).map_or(Decision::None, |hit| hit.decision)
 }
 
-/// What one rule says, if it matches, and what it matched on; else why not.
-fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell) -> Result<Hit<'r>, String> {
-    match verdict(rule, case, tell) {
+/// What one rule says, if it matches, and what it matched on; else why not. With `parts`, only those of
+/// its alternatives could hold.
+fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Result<Hit<'r>, String> {
+    match verdict(rule, case, tell, parts) {
         Verdict::Passes(why) => Err(why),
         Verdict::Matches(why) => {
             let plain = || format!("matched rule {} ({})", rule.id, rule.verdict);
@@ -107,11 +109,11 @@ fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell) -> Result<Hit<'r>, String
     }
 }
 
-fn verdict(rule: &Rule, case: Case<'_>, tell: Tell) -> Verdict {
+fn verdict(rule: &Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Verdict {
     // To vouch for a call, or to keep other rules from it, is another thing than to be afraid of it.
     let vouches = rule.verdict == Decision::Allow || rule.lets_pass();
     let sense = if vouches { Sense::Vouches } else { Sense::Guards };
-    match rule.matcher.check(case, sense, tell) {
+    match rule.matcher.check_parts(case, sense, tell, parts) {
         Ok(held) if !held.sure && sense == Sense::Vouches => {
             Verdict::Passes(format!("{}, but that is not certain", held.why))
         }

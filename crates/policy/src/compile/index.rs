@@ -5,7 +5,8 @@
 //! A rule that looks for `terraform` cannot match a line in which nothing of that name runs. For
 //! every rule some such things are found of which at least one must be there ([`needs`]); the rule
 //! is kept under each of them and asked only when one turns up. Rules of which nothing can be said
-//! are always asked.
+//! are always asked. A rule with alternatives is kept by each of them, and only those that could hold
+//! are looked at.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,17 +21,25 @@ use crate::rule::Rule;
 #[derive(Debug, Default)]
 pub(super) struct Index(BTreeMap<EventKind, Kind>);
 
+/// A rule, by its number, and one of its alternatives; [`WHOLE`] is all of it.
+type Entry = (u32, u16);
+
+const WHOLE: u16 = u16::MAX;
+
+/// A rule that could match: its number, and which of its alternatives could hold; `None` for all.
+pub(super) type Candidate = (u32, Option<Vec<u16>>);
+
 #[derive(Debug, Default)]
 struct Kind {
-    always: Vec<u32>,
+    always: Vec<Entry>,
     /// Rules that have something to say about texts nobody could read.
-    unread: Vec<u32>,
-    words: HashMap<Word, Vec<u32>>,
+    unread: Vec<Entry>,
+    words: HashMap<Word, Vec<Entry>>,
     /// By the first directories of a glob.
-    starts: BTreeMap<(From, String), Vec<u32>>,
-    hosts: HashMap<String, Vec<u32>>,
+    starts: BTreeMap<(From, String), Vec<Entry>>,
+    hosts: HashMap<String, Vec<Entry>>,
     /// By the last part of a path, wherever it lies.
-    names: HashMap<String, Vec<u32>>,
+    names: HashMap<String, Vec<Entry>>,
 }
 
 /// Something that is in an event or is not.
@@ -72,15 +81,17 @@ impl Index {
     pub(super) fn new(rules: &[Rule]) -> Self {
         let mut index = Self::default();
         for (number, rule) in (0_u32..).zip(rules) {
-            let needs = needs(&rule.matcher).map(|(_, needs)| needs);
+            let parts = parts(&rule.matcher);
             for kind in rule.matcher.events.iter().flatten() {
                 let kind = index.0.entry(*kind).or_default();
                 if rule.unread.is_some() {
-                    kind.unread.push(number);
+                    kind.unread.push((number, WHOLE));
                 }
-                match &needs {
-                    None => kind.always.push(number),
-                    Some(needs) => needs.iter().for_each(|need| kind.keep(need, number)),
+                for (part, needs) in &parts {
+                    match needs {
+                        None => kind.always.push((number, *part)),
+                        Some(needs) => needs.iter().for_each(|need| kind.keep(need, (number, *part))),
+                    }
                 }
             }
         }
@@ -92,8 +103,8 @@ impl Index {
         self.0.contains_key(&kind)
     }
 
-    /// The numbers of all rules that could match, in order.
-    pub(super) fn candidates(&self, event: &Event, facts: &Facts) -> Vec<u32> {
+    /// All rules that could match, in order.
+    pub(super) fn candidates(&self, event: &Event, facts: &Facts) -> Vec<Candidate> {
         let Some(kind) = self.0.get(&event.event) else { return Vec::new() };
         let mut found = kind.always.clone();
         kind.look_at_words(event, facts, &mut found);
@@ -104,22 +115,29 @@ impl Index {
         }
         found.sort_unstable();
         found.dedup();
-        found
+        let candidate = |entries: &[Entry]| {
+            let (rule, _) = entries.first()?;
+            // The whole comes last.
+            let whole = entries.last().is_some_and(|(_, part)| *part == WHOLE);
+            let parts = || entries.iter().map(|(_, part)| *part).collect();
+            Some((*rule, (!whole).then(parts)))
+        };
+        found.chunk_by(|(one, _), (other, _)| one == other).filter_map(candidate).collect()
     }
 }
 
 impl Kind {
-    fn keep(&mut self, need: &Need, rule: u32) {
+    fn keep(&mut self, need: &Need, entry: Entry) {
         let list = match need {
             Need::Word(word) => self.words.entry(word.clone()).or_default(),
             Need::Start(from, start) => self.starts.entry((*from, start.clone())).or_default(),
             Need::Name(name) => self.names.entry(name.clone()).or_default(),
             Need::Host(host) => self.hosts.entry(host.clone()).or_default(),
         };
-        list.push(rule);
+        list.push(entry);
     }
 
-    fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<u32>) {
+    fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
         if self.words.is_empty() {
             return;
         }
@@ -151,7 +169,7 @@ impl Kind {
         there.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| see(word));
     }
 
-    fn look_at_paths(&self, facts: &Facts, found: &mut Vec<u32>) {
+    fn look_at_paths(&self, facts: &Facts, found: &mut Vec<Entry>) {
         if self.starts.is_empty() && self.names.is_empty() {
             return;
         }
@@ -167,7 +185,7 @@ impl Kind {
         }
     }
 
-    fn look_at_path(&self, path: &PathFact, recursive: bool, found: &mut Vec<u32>) {
+    fn look_at_path(&self, path: &PathFact, recursive: bool, found: &mut Vec<Entry>) {
         let forms = [
             (From::Root, path.resolved.as_deref()),
             (From::Home, path.in_home.as_deref()),
@@ -207,7 +225,7 @@ impl Kind {
         }
     }
 
-    fn look_at_hosts(&self, facts: &Facts, found: &mut Vec<u32>) {
+    fn look_at_hosts(&self, facts: &Facts, found: &mut Vec<Entry>) {
         if self.hosts.is_empty() {
             return;
         }
@@ -227,8 +245,38 @@ impl Kind {
 
 type Needs = (Rarity, Vec<Need>);
 
-/// Things of which at least one must be there for a rule to match; `None` if that cannot be said.
+/// The parts of a rule that can be asked by themselves, and what each needs.
+fn parts(matcher: &Matcher) -> Vec<(u16, Option<Vec<Need>>)> {
+    let common = common(matcher);
+    let alone = matcher.any.is_empty() || matcher.any.len() >= usize::from(WHOLE);
+    if alone || common.as_ref().is_some_and(|(rarity, _)| *rarity == Rarity::Named) {
+        return vec![(WHOLE, needs(matcher).map(|(_, needs)| needs))];
+    }
+    let part = |inner: &Matcher| {
+        let needs = needs(inner).into_iter().chain(common.clone()).min_by_key(cost);
+        needs.map(|(_, needs)| needs)
+    };
+    (0..).zip(&matcher.any).map(|(number, inner)| (number, part(inner))).collect()
+}
+
+/// Things of which at least one must be there for conditions to hold; `None` if that cannot be said.
 fn needs(matcher: &Matcher) -> Option<Needs> {
+    let any = (!matcher.any.is_empty()).then(|| {
+        let any: Option<Vec<_>> = matcher.any.iter().map(needs).collect();
+        any.map(|any| {
+            let rarity = any.iter().map(|(rarity, _)| *rarity).max().unwrap_or(Rarity::Often);
+            (rarity, any.into_iter().flat_map(|(_, needs)| needs).collect())
+        })
+    });
+    common(matcher).into_iter().chain(any.flatten()).min_by_key(cost)
+}
+
+fn cost((rarity, needs): &Needs) -> (Rarity, usize) {
+    (*rarity, needs.len())
+}
+
+/// The same, whichever of its alternatives holds.
+fn common(matcher: &Matcher) -> Option<Needs> {
     let mut all: Vec<Needs> = Vec::new();
     let words = |rarity, words: &[Word]| (rarity, words.iter().cloned().map(Need::Word).collect());
     if let Some(shell) = &matcher.shell {
@@ -277,14 +325,7 @@ fn needs(matcher: &Matcher) -> Option<Needs> {
             }
         }
     }
-    if !matcher.any.is_empty() {
-        let any: Option<Vec<_>> = matcher.any.iter().map(needs).collect();
-        all.extend(any.map(|any| {
-            let rarity = any.iter().map(|(rarity, _)| *rarity).max().unwrap_or(Rarity::Often);
-            (rarity, any.into_iter().flat_map(|(_, needs)| needs).collect())
-        }));
-    }
-    all.into_iter().min_by_key(|(rarity, needs)| (*rarity, needs.len()))
+    all.into_iter().min_by_key(cost)
 }
 
 /// Names that are no patterns.

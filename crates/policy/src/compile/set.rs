@@ -153,14 +153,18 @@ impl RuleSet {
         self.warnings.iter().cloned().chain(expired).collect()
     }
 
-    /// The rules that may match an event, in order; every rule that does is among them.
+    /// The rules that may match an event, in order, each with the alternatives that may hold; `None`
+    /// for all of them. Every rule that does match is among them.
     pub(crate) fn candidates<'s>(
         &'s self,
         event: &Event,
         facts: &Facts,
-    ) -> impl Iterator<Item = &'s Rule> + use<'s> {
-        let numbers = self.index.candidates(event, facts).into_iter();
-        numbers.filter_map(|number| self.rules.get(usize::try_from(number).unwrap_or(usize::MAX)))
+    ) -> impl Iterator<Item = (&'s Rule, Option<Vec<u16>>)> + use<'s> {
+        let candidates = self.index.candidates(event, facts).into_iter();
+        candidates.filter_map(|(number, parts)| {
+            let rule = self.rules.get(usize::try_from(number).unwrap_or(usize::MAX))?;
+            Some((rule, parts))
+        })
     }
 }
 

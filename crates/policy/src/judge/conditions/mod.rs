@@ -112,6 +112,17 @@ impl Held {
 impl Matcher {
     /// Whether all conditions hold.
     pub(crate) fn check(&self, case: Case<'_>, sense: Sense, tell: Tell) -> Check {
+        self.check_parts(case, sense, tell, None)
+    }
+
+    /// The same, when it is known that only these of the alternatives could hold.
+    pub(crate) fn check_parts(
+        &self,
+        case: Case<'_>,
+        sense: Sense,
+        tell: Tell,
+        parts: Option<&[u16]>,
+    ) -> Check {
         self.concerns(case, tell)?;
         let mut found = Vec::new();
         let mut sure = true;
@@ -157,7 +168,7 @@ impl Matcher {
             note(Held::surely(patterns.check(case, sense, tell)?));
         }
         if !self.any.is_empty() {
-            note(self.any_of(case, sense, tell)?);
+            note(self.any_of(case, sense, tell, parts)?);
         }
         for inner in &self.not {
             match inner.check(case, sense.other(), Tell::Nothing) {
@@ -175,9 +186,11 @@ impl Matcher {
         Ok(Held { why: found.join(", "), sure })
     }
 
-    fn any_of(&self, case: Case<'_>, sense: Sense, tell: Tell) -> Check {
+    fn any_of(&self, case: Case<'_>, sense: Sense, tell: Tell, parts: Option<&[u16]>) -> Check {
         let mut held: Option<Held> = None;
-        for other in self.any.iter().filter_map(|matcher| matcher.check(case, sense, Tell::Nothing).ok()) {
+        let could = |number: &u16| parts.is_none_or(|parts| parts.contains(number));
+        let any = (0_u16..).zip(&self.any).filter(|(number, _)| could(number)).map(|(_, matcher)| matcher);
+        for other in any.filter_map(|matcher| matcher.check(case, sense, Tell::Nothing).ok()) {
             let enough = other.sure;
             held = Some(other);
             if enough {
