@@ -35,7 +35,7 @@ const FORMAT: u32 = 1;
 const TOGETHER: &str = "all";
 const LOCK: &str = "lock";
 /// Forgotten after this time without a change.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const KEPT: Duration = Duration::from_hours(7 * 24);
 /// How long to wait for others; they hold the lock for less than a millisecond.
 const PATIENCE: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);

@@ -112,7 +112,7 @@ fn what_nobody_has_touched_for_a_week_is_removed() {
     call(dir.path(), &event(1, "old", "cat x"));
     let sessions = Sessions::new(dir.path().to_owned());
     let old = sessions.path("claude-code\nold");
-    let past = SystemTime::now() - KEPT - Duration::from_secs(60);
+    let past = SystemTime::now() - KEPT - Duration::from_mins(1);
     File::options().write(true).open(&old).unwrap().set_modified(past).unwrap();
     call(dir.path(), &event(2, "new", "cat x"));
     assert!(!old.exists() && sessions.path("claude-code\nnew").exists());
