@@ -100,7 +100,7 @@ mod tests {
             let problems: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
             assert_eq!(problems.join("\n"), "");
         }
-        let shown = |set: &RuleSet| set.rules().map(|rule| format!("{rule:?}\n")).collect::<String>();
+        let shown = |set: &RuleSet| set.rules().map(|rule| format!("{rule:?}")).collect::<Vec<_>>();
         assert_eq!(shown(&hasty.rules), shown(&whole.rules));
         let tells = |text: &String| text.lines().any(|line| line.starts_with("    examples:"));
         let left = FILES.iter().map(without_examples).find(tells);
@@ -112,7 +112,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules");
         let names =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut there: Vec<_> = names.filter(|name| name.ends_with(".yaml")).collect();
+        let mut there: Vec<_> = names.filter(|name| name != "README.md").collect();
         let mut listed: Vec<_> =
             FILES.iter().map(|file| file.name.trim_start_matches("rules/").to_owned()).collect();
         there.sort();

@@ -168,13 +168,14 @@ proptest! {
 
 #[test]
 fn every_condition_is_met_by_some_call_and_not_by_all() {
-    for condition in 0..CONDITIONS.len() {
-        let loaded = user(&set([rule(0, condition, "deny")]));
-        assert_eq!(loaded.problems, [], "{}", CONDITIONS[condition]);
-        let met = (0..100).filter(|number| decision(&call(*number), &loaded.rules) > Decision::None).count();
+    for (number, condition) in CONDITIONS.iter().enumerate() {
+        let loaded = user(&set([rule(0, number, "deny")]));
+        assert_eq!(loaded.problems, [], "{condition}");
+        let met = (0..100)
+            .filter(|call_number| decision(&call(*call_number), &loaded.rules) > Decision::None)
+            .count();
         // Facts that are filled elsewhere.
-        let later =
-            ["package", "secret", "host", "url"].iter().any(|word| CONDITIONS[condition].starts_with(word));
-        assert!((met > 0 || later) && met < 100, "{}: {met}", CONDITIONS[condition]);
+        let later = ["package", "secret", "host", "url"].iter().any(|word| condition.starts_with(word));
+        assert!((met > 0 || later) && met < 100, "{condition}: {met}");
     }
 }

@@ -138,7 +138,7 @@ fn packs_are_there_whether_or_not_they_are_in_force() {
 fn the_hosts_that_may_be_reached_are_extended_as_the_pack_says() {
     let pack = RuleSet::packs().iter().find(|pack| pack.name == "network-allow-list").unwrap().source;
     let lines = pack.text.lines().filter_map(|line| line.strip_prefix("#   "));
-    let mine = lines.map(|line| format!("{line}\n")).collect::<String>();
+    let mine = lines.collect::<Vec<_>>().join("\n");
     let loaded = RuleSet::load_in_haste(&[pack, source(Layer::User, &mine)]);
     assert_eq!(problems(&loaded), [""; 0]);
     let curl = |host: &str| said(&bash(&format!("curl https://{host}/")), &loaded.rules);
