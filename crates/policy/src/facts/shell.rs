@@ -27,6 +27,7 @@ mod output;
 mod parameter;
 mod patched;
 mod place;
+mod prepare;
 mod redirect;
 mod scope;
 mod side;
@@ -115,9 +116,12 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
             }
         };
         // A function that nobody calls by its name may still be called: by a trap, by an export.
-        for (body, scope) in std::mem::take(&mut reader.defined) {
-            if !reader.called.contains(&body) {
-                reader.text(&body, &mut scope.with_any_arguments());
+        // It may define others in its turn.
+        while !reader.defined.is_empty() {
+            for (body, scope) in std::mem::take(&mut reader.defined) {
+                if reader.called.insert(Arc::clone(&body)) {
+                    reader.text(&body, &mut scope.with_any_arguments());
+                }
             }
         }
         if reader.exhausted {
@@ -180,13 +184,19 @@ impl Reader {
         if !self.spend(1 + text.len() / 16) || !self.enter() {
             return;
         }
-        match self.parse(text) {
+        let prepared = prepare::prepare(text);
+        let source = prepared.as_ref().map_or(text, |prepared| prepared.text.as_str());
+        match self.parse(source) {
             None => self.leave_unread("the parser gave up", text),
             Some(tree) => {
-                if tree.root_node().has_error() && !only_here_strings(tree.root_node(), text) {
+                let root = tree.root_node();
+                let understood = prepared
+                    .as_ref()
+                    .is_some_and(|prepared| !root.has_error() && commands_in(root) == prepared.commands);
+                if !understood {
                     self.give_up("the syntax was not understood", text);
                 }
-                self.walk(tree.root_node(), text, scope);
+                self.walk(root, source, scope);
             }
         }
         self.leave();
@@ -273,24 +283,22 @@ impl Reader {
     }
 }
 
-/// Whether all that was not understood is a `<<<` behind another redirection, which is read all the same.
-fn only_here_strings(root: Node<'_>, text: &str) -> bool {
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        if node.is_missing() {
-            return false;
+/// How many commands the grammar found.
+fn commands_in(root: Node<'_>) -> usize {
+    let mut count = 0;
+    let mut cursor = root.walk();
+    loop {
+        let kind = cursor.node().kind();
+        if matches!(kind, "command" | "declaration_command" | "unset_command" | "test_command") {
+            count += 1;
         }
-        if node.is_error() {
-            let next = node.next_sibling();
-            if !next
-                .is_some_and(|next| next.kind() == "file_redirect" && redirect::is_here_string(next, text))
-                || text.get(node.byte_range()) != Some("<<")
-            {
-                return false;
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return count;
             }
-        } else if node.has_error() {
-            open.extend(node.children(&mut node.walk()));
         }
     }
-    true
 }

@@ -69,9 +69,6 @@ impl Reader {
             "file_redirect" => {
                 let sign = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit());
                 let into = sign.starts_with('<');
-                if into && is_here_string(node, src) {
-                    return self.here_string(node, src, scope);
-                }
                 let targets: Vec<_> = node.children_by_field_name("destination", &mut node.walk()).collect();
                 for (at, target) in targets.into_iter().enumerate() {
                     // `>(…)` runs after the command and on what it prints.
@@ -192,10 +189,4 @@ fn opened(sign: &str) -> &'static [Does] {
         _ if sign.starts_with(">>") || sign.starts_with("&>>") => &[Does::Append],
         _ => &[Does::Write],
     }
-}
-
-/// The grammar takes `<<<` behind another redirection for an error and a `<`.
-pub(super) fn is_here_string(node: Node<'_>, src: &str) -> bool {
-    let before = src.get(..node.start_byte()).unwrap_or_default();
-    before.ends_with("<<") && !before.ends_with("<<<")
 }
