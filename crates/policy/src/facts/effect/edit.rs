@@ -48,7 +48,7 @@ fn takes_every_line(script: &str) -> bool {
 
 /// `perl -pi -e '…' FILES`, `ruby -i -pe '…' FILES`: what stands behind the code.
 pub(super) fn in_place(given: &Given<'_>) -> Vec<Touch> {
-    let (mut edits, mut goes_through, mut code) = (false, false, false);
+    let (mut edits, mut goes_through, mut code, mut prints_all) = (false, false, false, false);
     let mut rest = given.words;
     while let Some((word, after)) = rest.split_first() {
         let Some(letters) = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
@@ -58,12 +58,14 @@ pub(super) fn in_place(given: &Given<'_>) -> Vec<Touch> {
         for letter in letters.chars() {
             match letter {
                 'i' => edits = true,
-                'n' | 'p' => goes_through = true,
+                'p' => (goes_through, prints_all) = (true, true),
+                'n' => goes_through = true,
                 'e' | 'E' => code = true,
                 _ => {}
             }
             // What follows belongs to these.
             if matches!(letter, 'i' | 'M' | 'm' | 'I' | 'F' | 'e' | 'E') {
+                prints_all |= letter == 'i' && letters.contains('p');
                 if letter == 'i' && letters.ends_with(['e', 'E']) && letters.len() < 6 {
                     code = true;
                 }
@@ -77,7 +79,17 @@ pub(super) fn in_place(given: &Given<'_>) -> Vec<Touch> {
     if !code || !(edits || goes_through) {
         return Vec::new();
     }
-    let does = if edits { Write } else { Read };
+    // Without a word that prints, nothing is left.
+    let prints = |word: &Word| {
+        let text = word.text.as_str();
+        !text.starts_with('-') && ["print", "say", "puts", "write", "$<", "system", "open"].iter().any(|verb| text.contains(verb))
+    };
+    let empties = edits && !prints_all && !given.words.iter().any(prints);
+    let does = match edits {
+        true if empties => Delete,
+        true => Write,
+        false => Read,
+    };
     rest.iter().filter(|word| !word.is("--")).map(|word| Touch::new(does, word)).collect()
 }
 
@@ -127,4 +139,14 @@ pub(super) fn yq(given: &Given<'_>) -> Vec<Touch> {
         operands.remove(0);
     }
     each(does, &operands, 1)
+}
+
+/// Editors of settings: they write only with a verb or an option that says so.
+pub(super) fn settings(given: &Given<'_>) -> Vec<Touch> {
+    const VERBS: &[&str] = &[
+        "--set", "--del", "--merge", "put", "delete", "set", "rm", "write", "-I", "-replace", "-remove", "-insert", "-c",
+    ];
+    let writes = given.words.iter().any(|word| VERBS.contains(&word.text.as_str()));
+    let does = if writes { Write } else { Read };
+    given.operands.iter().filter(|word| word.text.contains('/')).map(|word| Touch::new(does, word)).collect()
 }

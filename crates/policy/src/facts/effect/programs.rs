@@ -152,7 +152,8 @@ pub(super) const PROGRAMS: &[Row] = &[
         ..row(&["awk", "gawk", "mawk", "nawk"], What::Own(awk))
     },
     row(&["ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "micro", "pico"], What::Own(editor)),
-    row(&["yq"], What::Own(yq)),
+    row(&["yq", "tomlq", "xq"], What::Own(yq)),
+    row(&["crudini", "dasel", "augtool", "json", "plutil", "PlistBuddy", "defaults"], What::Own(super::edit::settings)),
     // Devices.
     row(&["dd", "gdd", "dcfldd"], What::Own(dd)),
     Row {

@@ -35,6 +35,9 @@ impl Reader {
             }
             Script::Text(text, arguments) => {
                 inner = inner.with_arguments(arguments.get(1..).unwrap_or_default());
+                if let Some(name) = arguments.first().filter(|name| name.pattern || name.text.contains('/')) {
+                    inner.set("0", name.to_value());
+                }
                 let mut from = text.from.clone();
                 // `xargs -I{} sh -c '{}'` runs its input, too.
                 if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {

@@ -272,10 +272,7 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
     let forever = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
-        matches!(
-            text.as_str(),
-            "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
-        )
+        text.starts_with("sleep0") || matches!(text.as_str(), "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false")
     };
     let endless = condition.is_none_or(forever);
     if endless && makes_without_end(node, src) {
@@ -283,7 +280,8 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     }
     let Some(body) = node.child_by_field_name("body").filter(|_| endless) else { return false };
     let children: Vec<_> = body.children(&mut body.walk()).collect();
-    let background = children.iter().any(|child| child.kind() == "&");
+    let inside = |child: &Node<'_>| child.kind() == "subshell" && slice(*child, src).contains(" &");
+    let background = children.iter().any(|child| child.kind() == "&" || inside(child));
     let pauses = |child: &Node<'_>| {
         let text = slice(*child, src).trim_start();
         ["wait", "sleep", "read ", "inotifywait"].iter().any(|word| text.starts_with(word))
