@@ -238,7 +238,7 @@ fn takes_everything(part: &str) -> bool {
         match c {
             '[' => in_set = true,
             ']' => in_set = false,
-            _ => return !in_set && c.is_alphanumeric(),
+            _ => return !in_set && (c.is_alphanumeric() || matches!(c, '~' | '#')),
         }
         false
     });

@@ -251,6 +251,7 @@ impl Reader {
     fn look_over(&mut self, text: &str) {
         let mut unread = Unread::new("it is code in another language", text, false);
         unread.seen = true;
+        unread.may_run = super::code::may_run(text);
         self.unread.push(unread);
     }
 

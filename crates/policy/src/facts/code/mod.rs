@@ -82,6 +82,30 @@ pub(crate) enum Act {
     ReverseShell,
 }
 
+/// Whether code has any word by which other programs, or texts, are run.
+pub(crate) fn may_run(code: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "system", "popen", "Popen", "exec", "Exec", "eval", "spawn", "Spawn", "subprocess", "child_process", "fork",
+        "getattr", "__import__", "__dict__", "__builtins__", "compile(", "importlib", "builtins", "globals(", "Function(",
+        "constructor", "pty", "ctypes", "send(", "Open3", "open3", "passthru", "create_function", "run(", "call(",
+        "check_output", "shell=", "shell_", "shelljs", "Shell", "execa", "Command", "qx", "%x", "`", "pexpect", "plumbum",
+        "paramiko", "fabric", "runpy", "pickle", "marshal", "dispatch", "fromCharCode", "decode", "unpack", "pack(",
+        "fromhex", "hex(", " sh(", "\"|", "'|", "|\"", "|'", "'+'", "\"+\"", "' + '", "\" + \"", "chr(", "join(", "reverse",
+        "[::-1]",
+    ];
+    WORDS.iter().any(|word| code.contains(word))
+}
+
+/// Whether code that goes through files looks at what they are called, or how old they are.
+pub(crate) fn chooses(code: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "endswith", "startswith", "endsWith", "startsWith", "end_with", "start_with", "suffix", "extname", "splitext",
+        "fnmatch", "match", "=~", "mtime", "filter(", "grep", ".test(", "includes(", ".ext", " not in ", "getsize",
+        "st_size", "stem", "basename", ".name ", "str_ends_with", "str_contains", "preg_",
+    ];
+    WORDS.iter().any(|word| code.contains(word))
+}
+
 /// The code without its regular expressions: what one looks for is not what one does.
 pub(crate) fn without_patterns(language: Language, code: &str) -> String {
     let mut out = String::with_capacity(code.len());

@@ -34,7 +34,7 @@ impl Reader {
         self.leave();
     }
 
-    fn act(&mut self, act: &Act, code: &str, program: &str, own: Option<usize>, scope: &Scope) {
+    fn act(&mut self, act: &Act, text: &str, program: &str, own: Option<usize>, scope: &Scope) {
         match act {
             Act::Shell(text) => {
                 let text = if text.known { text.shape.clone() } else { text.shape.replace('*', UNKNOWN) };
@@ -45,13 +45,19 @@ impl Reader {
                 self.invoke(&words, &mut scope.through(program));
             }
             Act::File { does, path, recursive } => {
-                let touch = Touch::new(*does, &as_word(path, scope)).deep(*recursive);
+                let mut word = as_word(path, scope);
+                // Those it picks are some of them, not all.
+                if let Some(start) = word.shape.strip_suffix('*').filter(|_| path.pattern && code::chooses(text)) {
+                    let start = start.trim_end_matches('*').to_owned();
+                    word.shape = format!("{start}…");
+                }
+                let touch = Touch::new(*does, &word).deep(*recursive);
                 self.touched(&touch, program, scope);
             }
             Act::Connect(address) => self.connects.push(address.shape.clone()),
             Act::RunsFetched => self.feed(own.as_slice(), ""),
             Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
-            Act::RunsUnknown => self.pass_over("it runs code that cannot be read", code),
+            Act::RunsUnknown => self.pass_over("it runs code that cannot be read", text),
             Act::ReverseShell => self.mark(own, "reverse-shell"),
         }
     }

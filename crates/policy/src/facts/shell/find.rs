@@ -124,7 +124,7 @@ fn names_of(side: &[Word]) -> Option<Vec<String>> {
         let value = side.get(at + 1);
         if NAMING.contains(&text) && !negated {
             let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
-            if value.contains(|c: char| c.is_alphanumeric()) {
+            if value.contains(|c: char| c.is_alphanumeric() || matches!(c, '~' | '#')) {
                 let name = if text.ends_with("name") { value } else { "/*x*" };
                 narrow = Some(name.to_owned());
             }

@@ -24,6 +24,9 @@ pub struct Unread {
     /// Whether what it does to files is known; only what it hides in texts is not.
     #[serde(skip)]
     pub(crate) seen: bool,
+    /// Whether it has any way to start another program.
+    #[serde(skip)]
+    pub(crate) may_run: bool,
     /// Whether nothing in it was read.
     #[serde(skip)]
     pub(crate) whole: bool,
@@ -37,7 +40,7 @@ impl Unread {
         } else {
             words_of(text).collect()
         };
-        Self { why, text: bare, words, shell, seen: false, whole: false }
+        Self { why, text: bare, words, shell, seen: false, may_run: true, whole: false }
     }
 
     /// The text, without the quotes and backslashes that words are hidden behind.

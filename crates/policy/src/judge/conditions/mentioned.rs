@@ -58,7 +58,7 @@ impl Shell {
             return Some("more than can be read".to_owned());
         }
         // A name alone says little in a language where it may be anything.
-        if text.seen && self.options.is_empty() {
+        if text.seen && (self.options.is_empty() || !text.may_run) {
             return None;
         }
         let mut found = None;
