@@ -14,6 +14,16 @@ pub(super) fn dd(given: &Given<'_>) -> Vec<Touch> {
     given.operands.iter().filter_map(one).collect()
 }
 
+pub(super) fn image(given: &Given<'_>) -> Vec<Touch> {
+    match given.operands.as_slice() {
+        [verb, from, .., to] if verb.is("convert") => vec![Touch::new(Read, from), Touch::new(Write, to)],
+        [verb, file, ..] if ["create", "resize", "commit", "rebase"].iter().any(|name| verb.is(name)) => {
+            vec![Touch::new(Write, file)]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Something else is put over a directory.
 pub(super) fn mount(given: &Given<'_>) -> Vec<Touch> {
     match given.operands.as_slice() {

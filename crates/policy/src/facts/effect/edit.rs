@@ -82,7 +82,10 @@ pub(super) fn in_place(given: &Given<'_>) -> Vec<Touch> {
     // Without a word that prints, nothing is left.
     let prints = |word: &Word| {
         let text = word.text.as_str();
-        !text.starts_with('-') && ["print", "say", "puts", "write", "$<", "system", "open"].iter().any(|verb| text.contains(verb))
+        !text.starts_with('-')
+            && ["print", "say", "puts", "write", "$<", "system", "open"]
+                .iter()
+                .any(|verb| text.contains(verb))
     };
     let empties = edits && !prints_all && !given.words.iter().any(prints);
     let does = match edits {
@@ -144,7 +147,8 @@ pub(super) fn yq(given: &Given<'_>) -> Vec<Touch> {
 /// Editors of settings: they write only with a verb or an option that says so.
 pub(super) fn settings(given: &Given<'_>) -> Vec<Touch> {
     const VERBS: &[&str] = &[
-        "--set", "--del", "--merge", "put", "delete", "set", "rm", "write", "-I", "-replace", "-remove", "-insert", "-c",
+        "--set", "--del", "--merge", "put", "delete", "set", "rm", "write", "-I", "-replace", "-remove",
+        "-insert", "-c",
     ];
     let writes = given.words.iter().any(|word| VERBS.contains(&word.text.as_str()));
     let does = if writes { Write } else { Read };

@@ -153,7 +153,10 @@ pub(super) const PROGRAMS: &[Row] = &[
     },
     row(&["ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "micro", "pico"], What::Own(editor)),
     row(&["yq", "tomlq", "xq"], What::Own(yq)),
-    row(&["crudini", "dasel", "augtool", "json", "plutil", "PlistBuddy", "defaults"], What::Own(super::edit::settings)),
+    row(
+        &["crudini", "dasel", "augtool", "json", "plutil", "PlistBuddy", "defaults"],
+        What::Own(super::edit::settings),
+    ),
     // Devices.
     row(&["dd", "gdd", "dcfldd"], What::Own(dd)),
     Row {
@@ -168,7 +171,9 @@ pub(super) const PROGRAMS: &[Row] = &[
         long_values: &["types", "options", "source"],
         ..row(&["mount"], What::Own(super::disk::mount))
     },
-    row(&["pvcreate", "pvremove", "badblocks", "hdparm"], What::Last(Write)),
+    row(&["pvcreate", "pvremove"], What::Last(Write)),
+    Row { values: "bcsoiKrE", ..row(&["ddrescue", "dd_rescue"], What::Filter) },
+    Row { values: "fOocSWmst", ..row(&["qemu-img"], What::Own(super::disk::image)) },
     row(&["cryptsetup"], What::Own(cryptsetup)),
     row(&["nvme"], What::Own(nvme)),
     row(&["diskutil"], What::Own(diskutil)),

@@ -47,7 +47,9 @@ impl Reader {
             Act::File { does, path, recursive } => {
                 let mut word = as_word(path, scope);
                 // Those it picks are some of them, not all.
-                if let Some(start) = word.shape.strip_suffix('*').filter(|_| path.pattern && code::chooses(text)) {
+                if let Some(start) =
+                    word.shape.strip_suffix('*').filter(|_| path.pattern && code::chooses(text))
+                {
                     let start = start.trim_end_matches('*').to_owned();
                     word.shape = format!("{start}…");
                 }

@@ -239,11 +239,19 @@ pub(super) fn fact(word: &Word, ground: &Ground, cwd: Option<&str>) -> PathFact 
         && word.shape.matches('*').count() == 1
         && tail.starts_with(char::is_alphanumeric)
         && tail.contains('*');
+    // So is `out/$NAME` something in `out`.
+    let below = word.dynamic
+        && word.from.is_empty()
+        && tail == "*"
+        && word.shape.matches('*').count() == 1
+        && !word.shape.starts_with('/')
+        && !word.shape.contains("..")
+        && word.shape.contains(char::is_alphanumeric);
     let found = Found {
         text: &word.text,
         shape: &word.shape,
-        dynamic: word.dynamic && !named,
-        pattern: word.pattern || named,
+        dynamic: word.dynamic && !named && !below,
+        pattern: word.pattern || named || below,
     };
     ground.fact(&found, cwd)
 }

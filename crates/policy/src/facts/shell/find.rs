@@ -125,8 +125,13 @@ fn names_of(side: &[Word]) -> Option<Vec<String>> {
         if NAMING.contains(&text) && !negated {
             let value = value.filter(|value| !value.dynamic).map_or("x*", |value| value.text.as_str());
             if value.contains(|c: char| c.is_alphanumeric() || matches!(c, '~' | '#')) {
-                let name = if text.ends_with("name") { value } else { "/*x*" };
-                narrow = Some(name.to_owned());
+                // A name that is known from its first letter on begins behind a slash.
+                let name = match text {
+                    "-name" | "-iname" if value.starts_with(char::is_alphanumeric) => format!("/{value}"),
+                    _ if text.ends_with("name") => value.to_owned(),
+                    _ => "/*x*".to_owned(),
+                };
+                narrow = Some(name);
             }
         } else if NARROWING.contains(&text) && !negated && narrow.is_none() {
             narrow = Some("/…".to_owned());

@@ -308,7 +308,9 @@ pub(super) fn multiplies(name: &str, body: &str) -> bool {
     let times = body.split(|c| !word(c)).filter(|part| *part == name).count();
     let background = body.replace("&&", "").replace(">&", "").replace("&>", "").contains('&');
     // Without any condition there is no way out.
-    let may_end = ["if ", "[", "case ", "&&", "||", "return", "for ", "while ", "exit", "test ", "command ", "builtin "];
+    let may_end = [
+        "if ", "[", "case ", "&&", "||", "return", "for ", "while ", "exit", "test ", "command ", "builtin ",
+    ];
     let endless = times > 1 && !may_end.iter().any(|word| body.contains(word));
     times > 1 && body.contains(['|', '&']) || times == 1 && background || endless
 }

@@ -78,6 +78,11 @@ impl Reader {
                 [only] if plain(words) => only.resolved.clone()?,
                 _ => return None,
             },
+            "npm" => match words {
+                [verb] if verb.is("root") => "node_modules".to_owned(),
+                [verb] if verb.is("bin") => "node_modules/.bin".to_owned(),
+                _ => return None,
+            },
             "which" => match words {
                 [only] if !only.dynamic => only.text.clone(),
                 _ => return None,

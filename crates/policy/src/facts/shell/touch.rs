@@ -92,7 +92,11 @@ impl Reader {
 /// Whether it names all that is in a directory, which is not of the project: `~/x/*`.
 fn takes_all(path: &PathFact) -> bool {
     let last = path.resolved.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-    path.pattern && !path.dynamic && path.in_project.is_none() && last.contains('*') && last.chars().all(|c| matches!(c, '*' | '?' | '.'))
+    path.pattern
+        && !path.dynamic
+        && path.in_project.is_none()
+        && last.contains('*')
+        && last.chars().all(|c| matches!(c, '*' | '?' | '.'))
 }
 
 /// The same effect on a path further out.
