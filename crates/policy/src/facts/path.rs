@@ -20,6 +20,11 @@ const CACHES: &[&str] = &[
     "~/.yarn/cache",
     "~/.bun/install/cache",
     "~/go/pkg/mod/cache",
+    "~/Library/Developer/Xcode/DerivedData",
+    "~/.pnpm-store",
+    "~/.nuget/packages",
+    "~/.ivy2/cache",
+    "~/.terraform.d/plugin-cache",
 ];
 
 /// Where a path points.

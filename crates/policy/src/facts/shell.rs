@@ -97,6 +97,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         exhausted: false,
         defined: Vec::new(),
         called: BTreeSet::new(),
+        traps: Vec::new(),
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
@@ -156,6 +157,8 @@ struct Reader {
     /// Bodies of functions, with the scope they were defined in.
     defined: Vec<(Arc<str>, Scope)>,
     called: BTreeSet<Arc<str>>,
+    /// Texts that run when the script ends, with what is known then.
+    traps: Vec<String>,
 }
 
 impl Reader {
@@ -196,7 +199,11 @@ impl Reader {
                 if !understood {
                     self.give_up("the syntax was not understood", text);
                 }
+                let outer = std::mem::take(&mut self.traps);
                 self.walk(root, source, scope);
+                for trap in std::mem::replace(&mut self.traps, outer) {
+                    self.text(&trap, &mut scope.through("trap"));
+                }
             }
         }
         self.leave();

@@ -113,6 +113,11 @@ impl Reader {
             }
             "trap" => {
                 if let Some(text) = words.iter().find(|word| !word.text.starts_with('-')) {
+                    // `trap 'rm -rf "$d"' EXIT; d=$(mktemp -d)`
+                    if waits(words, &text.text, scope) {
+                        self.traps.push(text.text.clone());
+                        return true;
+                    }
                     self.text(&text.text, &mut scope.through(program));
                 }
             }
@@ -160,6 +165,20 @@ impl Reader {
         }
         scope.via.pop();
     }
+}
+
+/// Whether a trap runs only at the end, and is about something that is not known yet.
+fn waits(words: &[Word], text: &str, scope: &Scope) -> bool {
+    let at_end = words.iter().skip(1).all(|word| {
+        matches!(word.text.trim_start_matches("SIG"), "EXIT" | "0" | "INT" | "TERM" | "HUP" | "QUIT" | "ERR")
+    });
+    let body = scope.function(text.trim());
+    let text = body.as_deref().unwrap_or(text);
+    let mut names = text.split('$').skip(1).map(|rest| {
+        let rest = rest.trim_start_matches('{');
+        rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+    });
+    at_end && names.any(|name| !name.is_empty() && scope.get(name).is_none())
 }
 
 /// Directories kept by `pushd`.

@@ -356,7 +356,7 @@ fn formatted(words: &[Word]) -> Option<String> {
             let mut letters = after.chars();
             match letters.next()? {
                 '%' => out.push('%'),
-                kind @ ('s' | 'b' | 'd') => {
+                kind @ ('s' | 'b' | 'd' | 'q') => {
                     let (value, more) = values
                         .split_first()
                         .map_or(("", values), |(first, more)| (first.text.as_str(), more));
