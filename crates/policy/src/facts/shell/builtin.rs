@@ -157,7 +157,8 @@ impl Reader {
         } else if is_stdin(&file.text) {
             scope.stdin.texts.clone()
         } else {
-            return self.touch(Does::Run, file, program, scope);
+            self.touch(Does::Run, file, program, scope);
+            return self.run_file(&file.text, "sh", scope);
         };
         scope.via.push(program.to_owned());
         for text in texts {

@@ -127,11 +127,23 @@ impl ShellCommand {
         if self.program == "git" && self.words.iter().any(|word| word.is("clone")) {
             return self.clones(path);
         }
-        // `wget https://…/i.sh`, `curl -O https://…/i.sh`
-        let keeps = self.program == "wget"
-            || self.program == "curl" && self.options.iter().any(|option| option.is("O"));
-        let last = |word: &Word| word.text.rsplit('/').next().and_then(|name| resolve(cwd, name));
-        keeps && self.words.iter().any(|word| word.text.contains('/') && last(word).as_deref() == Some(path))
+        // `wget https://…/i.sh`, `curl -O https://…/i.sh`, `aria2c -d /tmp -o i.sh https://…`
+        let given = |name: &str| self.options.iter().any(|option| option.is(name));
+        let keeps = match self.program.as_str() {
+            "wget" | "aria2c" | "axel" => true,
+            "curl" => given("O") || given("remote-name") || given("remote-name-all"),
+            _ => false,
+        };
+        // Another directory may be named by an option; the name is enough.
+        let elsewhere =
+            given("P") || given("d") || given("dir") || given("output-dir") || given("directory-prefix");
+        let last = |word: &Word| {
+            let name = word.text.rsplit('/').next()?;
+            let same = path.rsplit('/').next() == Some(name) && !name.is_empty();
+            Some(same && (elsewhere || resolve(cwd, name).as_deref() == Some(path)))
+        };
+        let named = |word: &&Word| elsewhere || word.text.contains('/');
+        keeps && self.words.iter().filter(named).any(|word| last(word) == Some(true))
     }
 
     /// The archives it unpacks into a directory that holds the file.

@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// A file that the same line has written runs what was written to it.
-    fn run_file(&mut self, file: &str, program: &str, scope: &Scope) {
+    pub(super) fn run_file(&mut self, file: &str, program: &str, scope: &Scope) {
         let Some(path) = resolve(scope.cwd.main(), file) else { return };
         let all = self.writers(&path, scope);
         let texts = self.texts_of(&all);

@@ -245,7 +245,7 @@ pub(super) const FAR: &[Far] = &[
     Far {
         names: DOCKER,
         verbs: &["compose", "exec|run"],
-        values: "fpeuwvT",
+        values: "fpeuwv",
         long_values: COMPOSE,
         goes: &["w", "workdir"],
         mounts: &["v", "volume"],
@@ -338,6 +338,23 @@ pub(super) const FAR: &[Far] = &[
         operands: 0,
         host: Host::None,
         ..CONTAINER
+    },
+    Far {
+        names: &["fab"],
+        values: "Hufi",
+        long_values: &["hosts", "user", "identity"],
+        only_behind_dashes: true,
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
+    },
+    Far {
+        names: &["kubectl", "oc", "k"],
+        verbs: &["node-shell|node_shell"],
+        values: "n",
+        long_values: KUBECTL,
+        dashes_end_operands: true,
+        ..REMOTE
     },
     Far { names: &["multipass"], verbs: &["exec"], values: "d", goes: &["d"], ..CONTAINER },
     Far {
