@@ -57,7 +57,7 @@ impl Reader {
                 self.touched(&touch, program, scope);
             }
             Act::Connect(address) => self.connects.push(address.shape.clone()),
-            Act::RunsFetched => self.feed(own.as_slice(), ""),
+            Act::RunsFetched => self.mark(own, "runs-fetched"),
             Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
             Act::RunsUnknown => self.pass_over("it runs code that cannot be read", text),
             Act::ReverseShell => self.mark(own, "reverse-shell"),

@@ -52,7 +52,8 @@ pub struct ShellCommand {
     /// The machine it runs on, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`.
+    /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`,
+    /// `runs-fetched`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Variables it is started with, as `NAME=value`.

@@ -101,7 +101,7 @@ impl Reader {
             self.feed(&scope.stdin.from.clone(), "");
         }
         if runs_what_it_fetches(text) {
-            self.feed(own.as_slice(), "");
+            self.mark(own, "runs-fetched");
         }
         if let Some(language) = language(program) {
             self.code(language, text, program, own, scope);

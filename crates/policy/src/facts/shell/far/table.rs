@@ -114,7 +114,22 @@ const DOCKER_RUN: &[&str] = &[
     "runtime",
     "stop-signal",
 ];
-const COMPOSE: &[&str] = &["file", "project-name", "profile", "env-file", "project-directory", "index"];
+const COMPOSE: &[&str] = &[
+    "file",
+    "project-name",
+    "profile",
+    "env-file",
+    "project-directory",
+    "index",
+    "entrypoint",
+    "user",
+    "workdir",
+    "env",
+    "volume",
+    "name",
+    "publish",
+    "label",
+];
 const KUBECTL: &[&str] = &[
     "namespace",
     "container",
@@ -338,6 +353,16 @@ pub(super) const FAR: &[Far] = &[
         operands: 0,
         host: Host::None,
         ..CONTAINER
+    },
+    Far { names: &["knife"], verbs: &["ssh"], values: "xiaPCp", long_values: &["ssh-user"], ..REMOTE },
+    Far {
+        names: &["bolt"],
+        verbs: &["command", "run"],
+        values: "tu",
+        long_values: &["targets", "user", "inventoryfile"],
+        operands: 0,
+        host: Host::None,
+        ..REMOTE
     },
     Far {
         names: &["fab"],
