@@ -165,14 +165,19 @@ impl Reader {
             .filter(|(_, command)| holds(command))
             .map(|(at, _)| at)
             .collect();
-        // What `tee` writes comes from somebody else.
-        let tee =
-            wrote.iter().filter_map(|at| self.commands.get(*at)).any(|command| command.program == "tee");
-        let fed = self
+        // What `tee` writes and `tar` unpacks comes from somebody else.
+        let unpackers: Vec<_> = self
             .commands
             .iter()
-            .enumerate()
-            .filter(|(_, command)| tee && command.feeds.iter().any(|to| to == "tee"));
+            .filter(|command| command.unpacks(path).next().is_some())
+            .map(|command| command.program.as_str())
+            .take(8)
+            .collect();
+        let tee =
+            wrote.iter().filter_map(|at| self.commands.get(*at)).any(|command| command.program == "tee");
+        let fed = self.commands.iter().enumerate().filter(|(_, command)| {
+            command.feeds.iter().any(|to| tee && to == "tee" || unpackers.contains(&to.as_str()))
+        });
         fed.map(|(at, _)| at).chain(wrote).collect()
     }
 }
