@@ -13,7 +13,7 @@ use crate::targets::Target;
 /// What a text of up to a megabyte may take of the processor, built with optimisation.
 const LIMIT: Duration = Duration::from_millis(200);
 /// What takes less is not compared: it is mostly what every text takes.
-const FLOOR: Duration = Duration::from_millis(30);
+const FLOOR: Duration = Duration::from_millis(100);
 /// How much longer a text twice as long may take.
 const RATIO: u32 = 3;
 /// Without optimisation everything takes longer.

@@ -24,7 +24,9 @@ use tenterhook_fuzz::seeds::repository;
 use tenterhook_fuzz::targets::{self, TARGETS, Target};
 
 /// A text that takes this long on the clock is never done with.
-const HANG: Duration = Duration::from_secs(30);
+const HANG: Duration = Duration::from_secs(120);
+/// How long a text is made smaller.
+const SMALLER: Duration = Duration::from_secs(10);
 /// Texts kept for each target because they were something new.
 const MOST_KEPT: usize = 20_000;
 /// What a thread of a server has.
@@ -62,8 +64,13 @@ fn show(target: &str, files: &[String]) -> Result<ExitCode> {
         let start = Instant::now();
         let checked = check(target, &text);
         println!("{file}: {checked:?} {:?}", start.elapsed());
-        if target.name == "shell" && text.len() < 2000 {
-            println!("{}", serde_json::to_string_pretty(&targets::shell_facts(&text))?);
+        if target.name == "shell" {
+            let start = Instant::now();
+            let facts = targets::shell_facts(&text);
+            println!("facts alone: {:?}, {} texts not read", start.elapsed(), facts.unread.len());
+            if text.len() < 2000 {
+                println!("{}", serde_json::to_string_pretty(&facts)?);
+            }
         }
         wrong |= checked.is_err();
     }
@@ -78,6 +85,8 @@ fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
     let mut found = false;
     while let Some(left) = time.checked_sub(start.elapsed()).filter(|left| left.as_secs() > 0) {
         let seconds = left.as_secs().to_string();
+        // What an earlier worker left there says nothing about this one.
+        fs::write(&current, "")?;
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--worker", &seconds, target, &seed.to_string()])
             .arg(&current)
@@ -211,9 +220,9 @@ fn smaller(target: &Target, text: &str, wrong: &Wrong) -> String {
     let start = Instant::now();
     let mut letters: Vec<char> = text.chars().collect();
     let mut size = letters.len() / 2;
-    while size > 0 && start.elapsed() < HANG / 3 {
+    while size > 0 && start.elapsed() < SMALLER {
         let mut at = 0;
-        while at < letters.len() && start.elapsed() < HANG / 3 {
+        while at < letters.len() && start.elapsed() < SMALLER {
             let less: Vec<char> =
                 letters.iter().take(at).chain(letters.iter().skip(at + size)).copied().collect();
             let same =

@@ -34,7 +34,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "shell", seeds: shells, times: 1, read: shell, holds: unbroken },
     Target { name: "argv", seeds: argvs, times: 1, read: argv, holds: nothing },
-    Target { name: "args", seeds: seeds::calls, times: 5, read: args, holds: nothing },
+    Target { name: "args", seeds: seeds::calls, times: 60, read: args, holds: nothing },
     Target { name: "code", seeds: codes, times: 9, read: code, holds: nothing },
     Target { name: "rules", seeds: || seeds::examples().1, times: 2, read: rules, holds: nothing },
     Target { name: "secret", seeds: seeds::secrets, times: 1, read: secrets, holds: nothing },

@@ -7,8 +7,14 @@ use std::path::{Path, PathBuf};
 use tenterhook_fuzz::check::check;
 use tenterhook_fuzz::targets::TARGETS;
 
-/// Texts that still go wrong, each with the reason. One that does not any more fails the test.
-const OPEN: &[(&str, &str)] = &[];
+/// Texts that still go wrong, each with the reason. One that does not any more fails the test. Those
+/// about time are not read: they take it.
+const OPEN: &[(&str, &str)] = &[
+    ("shell/property-38149a6f.txt", "the grammar loses the end of a line after pipes and redirections"),
+    ("shell/slow-75bfbbfa.txt", "every rule looks through every word of every text that was not read"),
+    ("shell/slow-ac6afb73.txt", "the parser takes quadratic time over a thousand pipes"),
+    ("url/property-4c558fd9.txt", "only one dot is taken off the end of a host"),
+];
 
 fn texts(target: &str) -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(target);
@@ -28,6 +34,9 @@ fn what_was_found_once_stays_mended() {
             let name = format!("{}/{}", target.name, path.file_name().unwrap().display());
             let open = OPEN.iter().any(|(open, _)| *open == name);
             read += 1;
+            if open && name.contains("/slow-") {
+                continue;
+            }
             match check(target, &text) {
                 Err(what) if !open => wrong.push(format!("{name}: {what:?}")),
                 Ok(_) if open => wrong.push(format!("{name} is listed as open, but goes well")),

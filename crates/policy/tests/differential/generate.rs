@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Scripts of every form the shell's grammar has. Programs and words are numbered, so that each is
-//! found again or missed, and no program is one that the reader knows something about.
+//! found again or missed, and no program is one that the reader knows something about. Forms that the
+//! reader's grammar is known not to have are left out here; `known.rs` has one of each.
 
 /// Writes scripts. The same seed writes the same script.
 pub(crate) struct Writer {
@@ -50,19 +51,16 @@ impl Writer {
         format!("\n{}", std::mem::take(&mut self.documents).concat())
     }
 
-    /// What stands between two commands.
+    /// What stands between two commands. Where a document has begun, only the end of the line.
     fn border(&mut self) -> String {
-        match self.below(3) {
-            0 => self.newline(),
-            // A document's text must follow before a `;` would end the line's last chance.
-            _ => "; ".to_owned(),
-        }
+        if self.documents.is_empty() && self.below(3) != 0 { "; ".to_owned() } else { self.newline() }
     }
 
     fn list(&mut self, depth: usize) -> String {
         let mut text = self.pipeline(depth);
         for _ in 0..self.below(3) {
             let joint = match self.below(5) {
+                _ if !self.documents.is_empty() => self.newline(),
                 0 => " && ".to_owned(),
                 1 => " || ".to_owned(),
                 2 => " & ".to_owned(),
@@ -75,14 +73,15 @@ impl Writer {
     }
 
     fn pipeline(&mut self, depth: usize) -> String {
-        let before = if self.below(12) == 0 { "! " } else { "" };
-        let mut text = format!("{before}{}", self.command(depth));
+        if self.below(12) == 0 {
+            return format!("! {}", self.simple(depth));
+        }
+        let mut text = self.command(depth);
         for _ in 0..self.below(5).saturating_sub(2) {
-            let joint = self.one_of(&[" | ", "|", " |& ", " |\n"]);
-            // A line may only end here when no document waits for its text.
-            let joint = if self.documents.is_empty() { joint } else { " | " };
-            text.push_str(joint);
-            text.push_str(&self.command(depth));
+            if self.documents.is_empty() {
+                text.push_str(self.one_of(&[" | ", "|", " |& ", " |\n"]));
+                text.push_str(&self.command(depth));
+            }
         }
         text
     }
@@ -93,7 +92,11 @@ impl Writer {
         }
         let inner = depth - 1;
         let text = match self.below(16) {
-            0 => format!("( {} )", self.list(inner)),
+            0 => {
+                let list = self.list(inner);
+                let end = if self.documents.is_empty() { " ".to_owned() } else { self.newline() };
+                format!("( {list}{end})")
+            }
             1 => {
                 let list = self.list(inner);
                 format!("{{ {list}{}}}", self.end())
@@ -111,26 +114,29 @@ impl Writer {
                 format!("if {test}{after}then {then}{last}{other}fi")
             }
             3 => {
-                let words = self.words(inner);
+                let (first, words) = (self.word(0), self.words(inner));
                 let body = self.list(inner);
-                format!("for v in{words}; do {body}{}done", self.end())
+                format!("for v in {first}{words}; do {body}{}done", self.end())
             }
             4 => {
                 let keyword = self.one_of(&["while", "until"]);
-                let (test, body) = (self.simple(0), self.list(inner));
-                format!("{keyword} {test}; do {body}{}done", self.end())
+                let test = self.simple(0);
+                let end = self.end();
+                let body = self.list(inner);
+                format!("{keyword} {test}{end}do {body}{}done", self.end())
             }
             5 => {
-                let (word, first, second) = (self.word(0), self.list(inner), self.list(inner));
-                let open = self.one_of(&["", "("]);
-                format!("case {word} in {open}a|b*) {first} ;; *) {second}{}esac", self.end())
+                let (word, first) = (self.word(0), self.list(inner));
+                let (open, after) = (self.one_of(&["", "("]), self.newline());
+                let second = self.list(inner);
+                format!("case {word} in {open}a|b*) {first}{after};; *) {second}{}esac", self.newline())
             }
             6 => {
                 let name = self.next('f');
                 let body = self.list(inner);
                 let head =
                     if self.below(2) == 0 { format!("{name}() ") } else { format!("function {name} ") };
-                format!("{head}{{ {body}{}}}", self.end())
+                return format!("{head}{{ {body}{}}}", self.end());
             }
             7 => format!("[[ -n {} && a == b* ]]", self.word(0)),
             8 => format!("(( i{} + 1 ))", self.one_of(&["", "++", " << 2", " > 3 ? 1 : 2"])),
@@ -140,7 +146,11 @@ impl Writer {
             }
             _ => return self.simple(inner),
         };
-        format!("{text}{}", self.redirections(2))
+        match self.below(4) {
+            0 => format!("{text} > {}", self.next('r')),
+            1 => format!("{text} 2>&1"),
+            _ => text,
+        }
     }
 
     /// What must stand before a closing word.
@@ -159,7 +169,7 @@ impl Writer {
         }
         text.push_str(&self.program());
         text.push_str(&self.words(depth));
-        text.push_str(&self.redirections(5));
+        text.push_str(&self.redirections());
         text
     }
 
@@ -214,8 +224,8 @@ impl Writer {
         format!("{program} {word}")
     }
 
-    fn redirections(&mut self, one_in: usize) -> String {
-        if self.below(one_in) != 0 {
+    fn redirections(&mut self) -> String {
+        if self.below(5) != 0 {
             return String::new();
         }
         let file = self.next('r');
