@@ -6,14 +6,22 @@ use tenterhook_policy::{RuleSet, SessionState, Surroundings, facts, judge};
 
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
-    let command = std::env::args().nth(2).unwrap_or_else(|| "cd packages/web && npm run build 2>&1 | tail -n 20".into());
+    let command = std::env::args()
+        .nth(2)
+        .unwrap_or_else(|| "cd packages/web && npm run build 2>&1 | tail -n 20".into());
     let t = std::time::Instant::now();
     let loaded = RuleSet::load_in_haste(RuleSet::baseline_sources());
     println!("load {:?}", t.elapsed());
     if what == "load" {
         return;
     }
-    let mut event = Event::new(EventId::from_parts(0, 0), Timestamp::from_unix_ms(0), "claude-code", EventKind::PreTool, "PreToolUse");
+    let mut event = Event::new(
+        EventId::from_parts(0, 0),
+        Timestamp::from_unix_ms(0),
+        "claude-code",
+        EventKind::PreTool,
+        "PreToolUse",
+    );
     event.cwd = Some("/home/user/project".into());
     event.tool = Some(ToolCall::new("Bash", serde_json::json!({"command": command})));
     let around = Surroundings { home: Some("/home/user"), ..Default::default() };

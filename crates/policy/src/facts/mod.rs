@@ -12,6 +12,7 @@ mod shell;
 mod url;
 
 use serde::Serialize;
+use serde_json::Value;
 use tenterhook_event::{Command, Event, Mcp, ToolClass};
 
 pub use effect::{Does, Effect, Side};
@@ -103,7 +104,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let contents: Vec<_> = added.filter(|added| !added.is_empty()).collect();
     let packages = read.commands.iter().flat_map(package::packages).collect();
     let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
-    let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).collect();
+    let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
     Facts {
         commands: read.commands,
         paths,
@@ -155,6 +156,24 @@ fn secrets(event: &Event, patched: &[String]) -> Vec<SecretFact> {
         look("args", &tool.args.to_string());
     }
     found
+}
+
+/// Addresses anywhere in the arguments of a tool that may go there.
+fn in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
+    fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::String(text) => found.push(text),
+            Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+            Value::Object(entries) => entries.values().for_each(|item| texts(item, found)),
+            _ => {}
+        }
+    }
+    if !matches!(tool.class, ToolClass::Mcp | ToolClass::Fetch) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    texts(&tool.args, &mut found);
+    found.into_iter().flat_map(url::urls_in).collect()
 }
 
 /// What a patch does to one of its files.

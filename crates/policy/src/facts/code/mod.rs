@@ -196,7 +196,11 @@ pub(crate) fn without_patterns(language: Language, code: &str) -> String {
         let Some((before, after)) = rest.split_once(token.text) else { continue };
         out.push_str(before);
         // `s/a/code/e` runs its second half.
-        let runs = token.text.rsplit(|c: char| !c.is_ascii_alphabetic()).next().is_some_and(|flags| flags.contains('e'));
+        let runs = token
+            .text
+            .rsplit(|c: char| !c.is_ascii_alphabetic())
+            .next()
+            .is_some_and(|flags| flags.contains('e'));
         let put = if token.kind == lex::Kind::Pattern && !runs { " " } else { token.text };
         out.push_str(put);
         rest = after;

@@ -15,7 +15,11 @@ pub(super) fn sed(given: &Given<'_>) -> Vec<Touch> {
     let edits = given.has(&["i", "in-place"])
         // `-i.bak`, `-i ''`: the letters behind it are a suffix.
         || given.words.iter().any(|word| word.text.starts_with("-i") || word.is("-I"));
-    let scripts = given.options.iter().filter_map(|option| option.value.as_ref()).chain(given.operands.first().copied());
+    let scripts = given
+        .options
+        .iter()
+        .filter_map(|option| option.value.as_ref())
+        .chain(given.operands.first().copied());
     // Nothing is left of a file from which every line is taken.
     if edits && scripts.into_iter().any(|word| takes_every_line(&word.text)) {
         return each(Delete, &given.operands, script);
@@ -27,7 +31,18 @@ fn takes_every_line(script: &str) -> bool {
     let script: String = script.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
     matches!(
         script.as_str(),
-        "d" | "1,$d" | "0,$d" | "/./d" | "/.*/d" | "/^/d" | "/$/d" | "Q" | "1Q" | "s/.*//" | "s/.*//g" | "s/.//g" | "1,$!p"
+        "d" | "1,$d"
+            | "0,$d"
+            | "/./d"
+            | "/.*/d"
+            | "/^/d"
+            | "/$/d"
+            | "Q"
+            | "1Q"
+            | "s/.*//"
+            | "s/.*//g"
+            | "s/.//g"
+            | "1,$!p"
     )
 }
 

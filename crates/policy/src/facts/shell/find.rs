@@ -163,13 +163,15 @@ pub(super) fn replace(words: &[Word], target: &Word) -> Vec<Word> {
 /// Whether `git` with these words prints the files it knows.
 pub(super) fn lists_files(words: &[Word]) -> bool {
     let lists = words.first().is_some_and(|verb| verb.is("ls-files"))
-        || words.first().is_some_and(|verb| verb.is("ls-tree")) && words.iter().any(|word| word.is("-r") || word.is("--name-only"));
+        || words.first().is_some_and(|verb| verb.is("ls-tree"))
+            && words.iter().any(|word| word.is("-r") || word.is("--name-only"));
     lists && words.iter().all(|word| !word.dynamic)
 }
 
 /// What it prints, as patterns: those of a kind, or all of them.
 pub(super) fn listed_files(words: &[Word]) -> Vec<Word> {
-    const SOME: &[&str] = &["-m", "-d", "-o", "-u", "-i", "--modified", "--deleted", "--others", "--unmerged", "--ignored"];
+    const SOME: &[&str] =
+        &["-m", "-d", "-o", "-u", "-i", "--modified", "--deleted", "--others", "--unmerged", "--ignored"];
     let named = words.iter().skip(1).filter(|word| !word.text.starts_with('-') && !is_revision(&word.text));
     let named: Vec<Word> = named.cloned().collect();
     let few = words.iter().any(|word| SOME.contains(&word.text.as_str()));

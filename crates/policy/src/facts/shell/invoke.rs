@@ -259,7 +259,8 @@ impl Reader {
                 find::fd_targets(&only.words)
             }
             (Some(only), None)
-                if matches!(only.program.as_str(), "echo" | "printf") && only.words.iter().any(|word| word.pattern) =>
+                if matches!(only.program.as_str(), "echo" | "printf")
+                    && only.words.iter().any(|word| word.pattern) =>
             {
                 only.words.iter().filter(|word| word.pattern).cloned().collect()
             }

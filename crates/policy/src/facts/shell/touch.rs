@@ -62,7 +62,8 @@ impl Reader {
         let main = fact(word, ground, scope.cwd.main());
         let others = elsewhere(word, &main, ground, &scope.cwd);
         for path in std::iter::once(main).chain(others) {
-            let (does, recursive) = (touch.does, touch.deep || touch.does == Does::Delete && takes_all(&path));
+            let (does, recursive) =
+                (touch.does, touch.deep || touch.does == Does::Delete && takes_all(&path));
             let effect = Effect { does, path, recursive, by: program.to_owned(), on: scope.place.on };
             self.add(effect, &scope.place);
         }

@@ -301,7 +301,10 @@ fn makes_without_end(node: Node<'_>, src: &str) -> bool {
     let text = slice(body, src);
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ';' | '(' | ')' | '{' | '}' | '`'));
     let ends = |word: &str| {
-        matches!(word, "break" | "exit" | "return" | "sleep" | "wait" | "read" | "inotifywait" | "kill" | "usleep")
+        matches!(
+            word,
+            "break" | "exit" | "return" | "sleep" | "wait" | "read" | "inotifywait" | "kill" | "usleep"
+        )
     };
     if words.clone().any(ends) {
         return false;

@@ -88,7 +88,10 @@ fn files() {
             ("import os\np = 'a'\nif x:\n  p = '/b'\nos.remove(p)", "delete a; delete /b"),
             ("import shutil\nshutil.copytree('a', '/b')", "read a; write /b"),
             ("exec(open('setup.py').read())", "read setup.py; run setup.py"),
-            ("import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)", "delete! /tmp/tmp.XXXXXXXXXX"),
+            (
+                "import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)",
+                "delete! /tmp/tmp.XXXXXXXXXX",
+            ),
         ],
     );
 }
