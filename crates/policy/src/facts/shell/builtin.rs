@@ -132,8 +132,7 @@ impl Reader {
         let values =
             words.iter().any(|word| matches!(word.text.as_str(), "-d" | "-n" | "-t" | "-u" | "-p" | "-a"));
         let name = match names.as_slice() {
-            [] => true,
-            [_] => true,
+            [] | [_] => true,
             // `-d ''`
             [value, _] => values && value.text.is_empty(),
             _ => false,

@@ -266,7 +266,9 @@ pub(super) fn fact(word: &Word, ground: &Ground, cwd: Option<&str>) -> PathFact 
         dynamic: word.dynamic && !named && !below,
         pattern: word.pattern || named || below,
     };
-    ground.fact(&found, cwd)
+    let fact = ground.fact(&found, cwd);
+    // Who vouches for it has to know all of it.
+    PathFact { dynamic: fact.dynamic || below, ..fact }
 }
 
 /// The path in `@file`, `key=file`, `key=@file`, `key=<file`, `--option=file`.

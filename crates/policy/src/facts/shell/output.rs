@@ -78,6 +78,11 @@ impl Reader {
                 [only] if plain(words) => only.resolved.clone()?,
                 _ => return None,
             },
+            // Some word without slashes; which one does not matter.
+            "date" | "uname" | "nproc" | "hostname" if command.inputs.is_empty() => {
+                let slashes = words.iter().any(|word| word.text.contains('/') || word.dynamic);
+                return (!slashes).then(|| Expansion::literal("0"));
+            }
             "npm" => match words {
                 [verb] if verb.is("root") => "node_modules".to_owned(),
                 [verb] if verb.is("bin") => "node_modules/.bin".to_owned(),
