@@ -112,7 +112,7 @@ fn shell_lines_meet_the_rules_they_should() {
         (UNKNOWN, "git clean -n | xargs rm -r"),
         (BOTH, "xargs rm -rf / < list"),
         (BOTH, "rm -rf ${NOPE}/ /etc"),
-        (DELETE_ASK, "[[ -d / ]] && rm -rf /"),
+        (DELETE, "[[ -d / ]] && rm -rf /"),
         (DELETE, "node -e \"require('child_process').execSync('rm -rf /')\""),
         (DELETE, "python3 <<EOF\nimport os\nos.system('rm -rf /')\nEOF"),
         (BOTH, "$PROGRAM rm -rf /"),

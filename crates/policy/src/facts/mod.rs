@@ -13,7 +13,7 @@ mod url;
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Command, Event, Mcp, ToolClass};
+use tenterhook_event::{Command, Event, Mcp, ToolCall, ToolClass};
 
 pub use effect::{Does, Effect, Side};
 pub(crate) use package::near;

@@ -38,7 +38,8 @@ mod walk;
 mod word;
 mod wrappers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use tenterhook_event::{Command, ToolCall};
@@ -64,6 +65,8 @@ const MOST_PARSER_STEPS: usize = 20_000;
 /// Nodes visited, commands fed and variables copied, for all texts of one call together.
 const MOST_STEPS: usize = 200_000;
 const MOST_COMMANDS: usize = 1_000;
+/// Texts that were not understood for the same reason.
+const MOST_UNREAD: usize = 16;
 /// Nesting of the tree and of texts in texts.
 const DEEPEST: usize = 60;
 
@@ -96,8 +99,13 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         depth: 0,
         exhausted: false,
         defined: Vec::new(),
+        choice: None,
         called: BTreeSet::new(),
+<<<<<<< HEAD
         traps: Vec::new(),
+=======
+        bodies: BTreeMap::new(),
+>>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
@@ -121,7 +129,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         while !reader.defined.is_empty() {
             for (body, scope) in std::mem::take(&mut reader.defined) {
                 if reader.called.insert(Arc::clone(&body)) {
-                    reader.text(&body, &mut scope.with_any_arguments());
+                    reader.body(&body, &mut scope.with_any_arguments());
                 }
             }
         }
@@ -137,6 +145,14 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         unread: reader.unread,
         unparsed: reader.unparsed,
     }
+}
+
+/// A text as the grammar reads it.
+struct Parsed {
+    /// The text written anew, or as it was when it is no script.
+    source: String,
+    tree: Tree,
+    understood: bool,
 }
 
 struct Reader {
@@ -156,9 +172,16 @@ struct Reader {
     exhausted: bool,
     /// Bodies of functions, with the scope they were defined in.
     defined: Vec<(Arc<str>, Scope)>,
+    /// Which of several values the command at hand is read with.
+    choice: Option<walk::Choice>,
     called: BTreeSet<Arc<str>>,
+<<<<<<< HEAD
     /// Texts that run when the script ends, with what is known then.
     traps: Vec<String>,
+=======
+    /// Bodies that were parsed.
+    bodies: BTreeMap<Arc<str>, Rc<Parsed>>,
+>>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
 }
 
 impl Reader {
@@ -176,21 +199,17 @@ impl Reader {
                 _ => self.leave_unread("longer than 64 KiB", text),
             };
         }
-        if text.bytes().filter(|byte| JOINTS.contains(byte)).count() > MOST_JOINTS {
-            return self.leave_unread("too many pipes and brackets", text);
-        }
         // The parser takes NUL for the end of the text; a shell drops it and goes on.
         if text.contains('\0') {
             self.give_up("it contains NUL bytes", text);
             return self.text(&text.replace('\0', ""), scope);
         }
-        if !self.spend(1 + text.len() / 16) || !self.enter() {
+        if !self.spend(1 + text.len() / 16) {
             return;
         }
-        let prepared = prepare::prepare(text);
-        let source = prepared.as_ref().map_or(text, |prepared| prepared.text.as_str());
-        match self.parse(source) {
+        match self.parsed(text) {
             None => self.leave_unread("the parser gave up", text),
+<<<<<<< HEAD
             Some(tree) => {
                 let root = tree.root_node();
                 let understood = prepared
@@ -204,9 +223,54 @@ impl Reader {
                 for trap in std::mem::replace(&mut self.traps, outer) {
                     self.text(&trap, &mut scope.through("trap"));
                 }
+=======
+            Some(parsed) => self.walk_parsed(&parsed, text, scope),
+        }
+    }
+
+    /// Reads the body of a function, which was text before; it is parsed once.
+    fn body(&mut self, body: &Arc<str>, scope: &mut Scope) {
+        if let Some(parsed) = self.bodies.get(body) {
+            let parsed = Rc::clone(parsed);
+            return self.walk_parsed(&parsed, body, scope);
+        }
+        if !self.spend(1 + body.len() / 16) {
+            return;
+        }
+        match self.parsed(body) {
+            None => self.leave_unread("the parser gave up", body),
+            Some(parsed) => {
+                let parsed = Rc::new(parsed);
+                self.bodies.insert(Arc::clone(body), Rc::clone(&parsed));
+                self.walk_parsed(&parsed, body, scope);
+>>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
             }
         }
+    }
+
+    fn walk_parsed(&mut self, parsed: &Parsed, text: &str, scope: &mut Scope) {
+        if !self.enter() {
+            return;
+        }
+        if !parsed.understood {
+            self.give_up("the syntax was not understood", text);
+        }
+        self.walk(parsed.tree.root_node(), &parsed.source, scope);
         self.leave();
+    }
+
+    fn parsed(&mut self, text: &str) -> Option<Parsed> {
+        let (source, commands) = match prepare::prepare(text) {
+            Some(prepared) => (prepared.text, Some(prepared.commands)),
+            None => (text.to_owned(), None),
+        };
+        if source.bytes().filter(|byte| JOINTS.contains(byte)).count() > MOST_JOINTS {
+            return None;
+        }
+        let tree = self.parse(&source)?;
+        let root = tree.root_node();
+        let understood = !root.has_error() && Some(commands_in(root)) == commands;
+        Some(Parsed { source, tree, understood })
     }
 
     fn parse(&mut self, text: &str) -> Option<Tree> {
@@ -238,7 +302,12 @@ impl Reader {
     /// The text counts as not understood.
     fn give_up(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
-        self.unread.push(Unread::new(why, text, true));
+        // Parts of what was not understood say nothing new.
+        if self.unread.iter().filter(|unread| unread.why == why).count() < MOST_UNREAD {
+            self.unread.push(Unread::new(why, text, true));
+        } else {
+            self.exhausted = true;
+        }
     }
 
     /// Nothing of the text is read: it may be about anything.
@@ -310,3 +379,6 @@ fn commands_in(root: Node<'_>) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,14 +21,36 @@ impl Reader {
         let adds = node.children(&mut node.walk()).any(|child| child.kind() == "+=");
         if value.kind() == "array" {
             let mut words = Vec::new();
+            let mut keyed = Vec::new();
             for child in named_children(value) {
-                words.extend(self.words(child, src, scope));
+                if let Some(key) = key_of(slice(child, src)) {
+                    let word = self.expand(child, src, scope).into_word();
+                    let value = word.tail(word.text.find("]=").map_or(0, |at| at + "]=".len()));
+                    keyed.push((format!("{name}[{key}]"), value.to_value()));
+                    words.push(value);
+                } else {
+                    words.extend(self.words(child, src, scope));
+                }
             }
-            return scope.set_list(name, &words, adds);
+            scope.set_list(name, &words, adds);
+            for (name, value) in keyed {
+                scope.set(&name, value);
+            }
+            return;
         }
         let mut value = self.expand(value, src, scope).into_value();
         if element {
+            if let Some(key) =
+                target.child_by_field_name("index").and_then(|index| bare_key(slice(index, src)))
+            {
+                scope.set(&format!("{name}[{key}]"), value.clone());
+            } else {
+                scope.forget_keys(name);
+            }
             // Which place it takes matters less than that it is one of them.
+            if scope.elements(name).is_empty() && scope.get(name).is_none_or(|value| value.atoms.is_empty()) {
+                scope.set_list(name, &[], false);
+            }
             return scope.set_list(name, &[value.into_word()], true);
         }
         if adds {
@@ -85,4 +107,16 @@ pub(super) fn declare_words(words: &[Word], scope: &mut Scope) {
             }
         }
     }
+}
+
+/// The key of `[key]=value`, if it is plain.
+fn key_of(element: &str) -> Option<&str> {
+    let (key, _) = element.strip_prefix('[')?.split_once("]=")?;
+    bare_key(key)
+}
+
+fn bare_key(key: &str) -> Option<&str> {
+    let key = key.trim_matches(['"', '\'']);
+    let plain = !key.is_empty() && !key.contains(['$', '`', '"', '\'', '\\', '[']);
+    plain.then_some(key)
 }

@@ -7,7 +7,8 @@ use super::Reader;
 use super::assign::declare_words;
 use super::expand::unescape;
 use super::invoke::joined;
-use super::scope::Scope;
+use super::parameter::plain;
+use super::scope::{Scope, from_all};
 use super::word::{Expansion, Word};
 
 impl Reader {
@@ -16,7 +17,7 @@ impl Reader {
         match program {
             "eval" => {
                 let words = words.iter().skip_while(|word| word.is("--")).cloned().collect::<Vec<_>>();
-                let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+                let from = from_all(&words);
                 self.feed(&from, program);
                 scope.via.push(program.to_owned());
                 self.text(&joined(&words), scope);
@@ -45,11 +46,12 @@ impl Reader {
                 scope.left = before;
             }
             "read" if one_line(scope).is_some() => read_line(words, scope),
-            "mapfile" | "readarray" if one_line(scope).is_some() => {
-                let line = one_line(scope).unwrap_or_default();
+            "mapfile" | "readarray" if lines(scope).is_some() => {
+                let lines: Vec<_> =
+                    lines(scope).unwrap_or_default().iter().map(|line| Word::literal(line)).collect();
                 let name = words.iter().rfind(|word| !word.text.starts_with('-'));
                 let name = name.map_or("MAPFILE", |word| word.text.as_str()).to_owned();
-                scope.set_list(&name, &[Word::literal(&line)], false);
+                scope.set_list(&name, &lines, false);
             }
             "read" if self.one_file(words, scope).is_some() => {
                 let file = self.one_file(words, scope).unwrap_or_default();
@@ -93,7 +95,7 @@ impl Reader {
                             true
                         }) => {}
                 [option, name, rest @ ..] if option.is("-v") => {
-                    let from: Vec<usize> = rest.iter().flat_map(|word| word.from.clone()).collect();
+                    let from = from_all(rest);
                     scope.forget(&name.text, &from);
                 }
                 _ => {}
@@ -209,16 +211,20 @@ fn change_directory(words: &[Word], scope: &mut Scope) {
     scope.cwd.change(Some(text), !(scope.strict || there));
 }
 
-/// The line on standard input, if there is exactly one and all of it is known.
-fn one_line(scope: &Scope) -> Option<String> {
+/// The lines on standard input, if all of them are known.
+fn lines(scope: &Scope) -> Option<Vec<String>> {
     match scope.stdin.texts.as_slice() {
-        [text] => {
-            let line = text.trim_end_matches('\n');
-            let plain = !line.is_empty() && !line.contains(['\n', '$', '`']);
-            (plain && line.len() < 4096).then(|| line.to_owned())
+        [text] if text.len() < 4096 && !text.contains(['$', '`']) => {
+            let lines: Vec<_> = text.trim_end_matches('\n').lines().map(str::to_owned).collect();
+            (!lines.is_empty()).then_some(lines)
         }
         _ => None,
     }
+}
+
+/// The line on standard input, if there is exactly one and all of it is known.
+fn one_line(scope: &Scope) -> Option<String> {
+    lines(scope).filter(|lines| lines.len() == 1).and_then(|mut lines| lines.pop())
 }
 
 /// `read a b <<< 'x y z'`
@@ -230,22 +236,28 @@ fn read_line(words: &[Word], scope: &mut Scope) {
     let lists = words.iter().any(|word| word.text.starts_with('-') && word.text.contains('a'));
     let odd = words
         .iter()
-        .any(|word| word.text.starts_with('-') && word.text.contains(['d', 'n', 'N', 'p', 't', 'u', 'i']))
-        || scope.get("IFS").is_some_and(|separators| separators != Expansion::literal(" "));
-    if odd {
+        .any(|word| word.text.starts_with('-') && word.text.contains(['d', 'n', 'N', 'p', 't', 'u', 'i']));
+    let separators = scope.get("IFS").map_or(Some(" ".to_owned()), |value| plain(&value));
+    let Some(separators) = separators.filter(|_| !odd) else {
         for name in names.iter().map(String::as_str).chain(["REPLY"]) {
             scope.forget(name, &from);
         }
         return;
-    }
+    };
+    // Blanks at the edges go, several count as one; each of the others counts.
+    let blank = separators == " " || separators.trim().is_empty() && !separators.is_empty();
+    let between = |letter: char| if blank { letter.is_whitespace() } else { separators.contains(letter) };
     if lists && let Some(name) = names.last() {
-        let parts: Vec<_> = line.split_whitespace().map(Word::literal).collect();
+        let parts = line.split(between).filter(|part| !(blank && part.is_empty()));
+        let parts: Vec<_> = parts.map(Word::literal).collect();
         return scope.set_list(name, &parts, false);
     }
-    let mut rest = line.trim();
+    let mut rest = if blank { line.trim() } else { line.as_str() };
     for (at, name) in names.iter().enumerate() {
-        let (value, after) = match rest.split_once(char::is_whitespace) {
-            Some((value, after)) if at + 1 < names.len() => (value, after.trim_start()),
+        let (value, after) = match rest.split_once(between) {
+            Some((value, after)) if at + 1 < names.len() => {
+                (value, if blank { after.trim_start() } else { after })
+            }
             _ => (rest, ""),
         };
         let value = Expansion { from: from.clone(), ..Expansion::literal(value) };

@@ -11,7 +11,7 @@ use super::command::ShellCommand;
 use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
 use super::invoke::multiplies;
 use super::scope::Scope;
-use super::word::Word;
+use super::word::{Word, merge};
 
 impl Reader {
     pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
@@ -41,7 +41,7 @@ impl Reader {
                 let mut from = text.from.clone();
                 // `xargs -I{} sh -c '{}'` runs its input, too.
                 if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {
-                    from.extend(&scope.stdin.from);
+                    merge(&mut from, &scope.stdin.from);
                 }
                 // What stands behind the program's name is an argument of what the text runs.
                 if kind == Interpreter::Shell && !text.opens && text.dynamic && is_argument(&text) {

@@ -11,7 +11,7 @@ use super::decode::decoder;
 use super::expand::unescape;
 use super::interpreter::interpreter;
 use super::launch::broadcast;
-use super::scope::Scope;
+use super::scope::{Scope, from_all};
 use super::side::Where;
 use super::word::Word;
 use super::wrappers::{Wrapped, unwrap};
@@ -110,7 +110,7 @@ impl Reader {
         }
         self.feed(&scope.stdin.from.clone(), program);
         // What `<(…)` and `$(…)` print is given to it as well.
-        let given: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+        let given = from_all(words);
         self.feed(&given, program);
         if let Some(body) = scope.function(program) {
             if multiplies(program, &body) {
@@ -122,7 +122,7 @@ impl Reader {
             }
             let mut inner = scope.call(program, words);
             self.called.insert(Arc::clone(&body));
-            self.text(&body, &mut inner);
+            self.body(&body, &mut inner);
             return scope.returned(inner);
         }
         if self.builtin(program, words, scope) {

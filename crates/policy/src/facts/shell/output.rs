@@ -9,9 +9,9 @@ use tree_sitter::Node;
 use super::super::path::{PathFact, below};
 use super::command::ShellCommand;
 use super::decode::decoder;
-use super::expand::slice;
+use super::expand::{named_children, slice};
 use super::scope::Scope;
-use super::word::{Atom, Expansion, Word};
+use super::word::{Atom, Expansion, Word, merge};
 use super::{Reader, find};
 
 /// Stands for the name `mktemp` would choose.
@@ -27,16 +27,27 @@ impl Reader {
         let mut from = self.subshell(node, src, scope);
         let value = match from.as_slice() {
             [only] => self.output_of(*only, scope).or_else(|| self.turned(&[*only])),
-            several => self.turned(several),
+            several => self.turned(several).or_else(|| self.outer_output(node, src, several, scope)),
         };
         let value = value.unwrap_or_else(|| Expansion::unknown(slice(node, src), false));
         // `… | sh -c "$(cat)"`: what comes in goes out.
         let passes =
             |index: &usize| self.commands.get(*index).is_some_and(|c| PASSERS.contains(&c.program.as_str()));
         if from.first().is_some_and(passes) {
-            from.extend(&scope.stdin.from);
+            merge(&mut from, &scope.stdin.from);
         }
         Expansion { from, ..value }
+    }
+
+    /// `$(printf '%s-x' "$(rev <<< a)")`: those before the last only made its words.
+    fn outer_output(&self, node: Node<'_>, src: &str, from: &[usize], scope: &Scope) -> Option<Expansion> {
+        let children = named_children(node);
+        let [only] = children.as_slice() else { return None };
+        let name = only.child_by_field_name("name").filter(|_| only.kind() == "command")?;
+        let last = from.last()?;
+        let same = self.commands.get(*last).is_some_and(|last| last.raw == slice(name, src));
+        let prints = matches!(slice(name, src), "echo" | "printf");
+        (same && prints).then(|| self.output_of(*last, scope)).flatten()
     }
 
     /// `$(echo eteled | rev)`, `$(base64 -d <<< …)`: a known text that is only turned into another.

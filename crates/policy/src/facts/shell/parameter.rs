@@ -25,7 +25,8 @@ impl Reader {
         let (name, operator) = split_name(inner);
         if let Some(index) = operator.strip_prefix('[') {
             self.walk_children(node, src, scope);
-            return element(name, index, text, scope);
+            let key = index.strip_suffix(']').unwrap_or_default();
+            return self.keyed(name, key, scope).unwrap_or_else(|| element(name, index, text, scope));
         }
         let value = scope.get(name);
         let form =
@@ -58,6 +59,34 @@ impl Reader {
             (_, Some(value)) => value,
             (_, None) => Expansion::unknown(text, false),
         }
+    }
+}
+
+impl Reader {
+    /// `${NAME[key]}` of an array with keys: the value, or each of them where the key is not known.
+    fn keyed(&mut self, name: &str, key: &str, scope: &Scope) -> Option<Expansion> {
+        if key.is_empty() || matches!(key, "@" | "*") || key.parse::<usize>().is_ok() {
+            return None;
+        }
+        let bare = key.trim_matches(['"', '\'']);
+        let known = match bare.strip_prefix('$') {
+            Some(variable) => {
+                let variable = variable.trim_start_matches('{').trim_end_matches('}');
+                scope.get(variable).and_then(|value| plain(&value))
+            }
+            None => Some(bare.to_owned()),
+        };
+        let value = known.and_then(|key| match key.parse() {
+            Ok(at) => scope.element(name, at),
+            Err(_) => scope.get(&format!("{name}[{key}]")),
+        });
+        if value.is_some() {
+            return value;
+        }
+        let choice = self.choice.as_mut()?;
+        let values = scope.elements(name);
+        choice.ways = choice.ways.max(values.len());
+        values.get(choice.taken.min(values.len().saturating_sub(1))).cloned()
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::effect::Side;
 use super::super::path::resolve;
 use super::place::Directory;
 use super::side::Where;
-use super::word::{Atom, Expansion, Word};
+use super::word::{Atom, Expansion, Word, merge};
 
 /// A longer value is not kept: scopes are copied often.
 const LONGEST_VALUE: usize = 4096;
@@ -18,7 +18,7 @@ const LONGEST_VALUE: usize = 4096;
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     // Shared until one of the copies changes: scopes are copied far more often than they change.
-    vars: Arc<BTreeMap<String, Expansion>>,
+    vars: Arc<BTreeMap<String, Arc<Expansion>>>,
     lists: Arc<BTreeMap<String, Vec<Expansion>>>,
     functions: Arc<BTreeMap<String, Arc<str>>>,
     /// `$1`, `$2`, …; `None` when somebody may give it any.
@@ -53,7 +53,7 @@ impl Scope {
     /// The start of a text that a harness hands to a shell, without arguments.
     pub(super) fn new(cwd: Option<&str>, place: Arc<Where>) -> Self {
         let ground = &place.ground;
-        let home = ("HOME".to_owned(), Expansion::literal(&ground.home));
+        let home = ("HOME".to_owned(), Arc::new(Expansion::literal(&ground.home)));
         Self {
             vars: Arc::new(BTreeMap::from([home])),
             lists: Arc::default(),
@@ -170,7 +170,7 @@ impl Scope {
             _ => {}
         }
         if let Some(value) = self.vars.get(name) {
-            return Some(value.clone());
+            return Some(Expansion::clone(value));
         }
         if let Some(list) = self.lists.get(name) {
             return Some(list.first().cloned().unwrap_or_default());
@@ -197,7 +197,7 @@ impl Scope {
             return Some(joined(list));
         }
         // A plain variable is an array of one.
-        self.vars.get(name).cloned()
+        self.vars.get(name).map(|value| Expansion::clone(value))
     }
 
     /// One element of an array.
@@ -213,8 +213,32 @@ impl Scope {
         };
         if self.lists.contains_key(name) {
             Arc::make_mut(&mut self.lists).remove(name);
+            self.forget_keys(name);
         }
-        Arc::make_mut(&mut self.vars).insert(name.to_owned(), value);
+        Arc::make_mut(&mut self.vars).insert(name.to_owned(), Arc::new(value));
+    }
+
+    /// Sets it to what it was, or to nothing.
+    pub(super) fn put_back(&mut self, name: &str, before: Option<Expansion>) {
+        match before {
+            Some(value) => self.set(name, value),
+            None => _ = Arc::make_mut(&mut self.vars).remove(name),
+        }
+    }
+
+    /// Nothing is known of the single keys of an array any more.
+    pub(super) fn forget_keys(&mut self, name: &str) {
+        let start = format!("{name}[");
+        let keys = self.vars.range(start.clone()..).map(|(key, _)| key);
+        let keys: Vec<String> = keys.take_while(|key| key.starts_with(&start)).cloned().collect();
+        for key in keys {
+            Arc::make_mut(&mut self.vars).remove(&key);
+        }
+    }
+
+    /// The values of an array, each known.
+    pub(super) fn elements(&self, name: &str) -> &[Expansion] {
+        self.lists.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The variable is only known when it runs, from the output of these commands.
@@ -236,9 +260,11 @@ impl Scope {
         let Some(mut list) =
             before.filter(|_| size <= LONGEST_VALUE && !words.iter().any(|word| word.splits))
         else {
-            let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
-            return self.forget_list(name, &from);
+            return self.forget_list(name, &from_all(words));
         };
+        if !adds {
+            self.forget_keys(name);
+        }
         list.extend(words.iter().map(Word::to_value));
         if self.vars.contains_key(name) {
             Arc::make_mut(&mut self.vars).remove(name);
@@ -274,9 +300,8 @@ impl Scope {
 
     /// How much there is to copy.
     pub(super) fn size(&self) -> usize {
-        let values: usize = self.vars.values().map(|value| 1 + value.atoms.len() / 64).sum();
         let lists: usize = self.lists.values().map(|list| 1 + list.len()).sum();
-        1 + (values + lists + self.functions.len() + self.stdin.from.len()) / 8
+        1 + (self.vars.len() + lists + self.functions.len() + self.stdin.from.len()) / 8
     }
 
     /// Whether anything a command could depend on is different there.
@@ -299,8 +324,10 @@ impl Scope {
                 {
                     continue;
                 }
-                let both = [&*self, other].into_iter().filter_map(|branch| branch.vars.get(&name));
-                let from: Vec<usize> = both.flat_map(|value| value.from.clone()).collect();
+                let mut from = Vec::new();
+                for value in [&*self, other].into_iter().filter_map(|branch| branch.vars.get(&name)) {
+                    merge(&mut from, &value.from);
+                }
                 if self.lists.contains_key(&name) || other.lists.contains_key(&name) {
                     self.forget_list(&name, &from);
                 } else {
@@ -320,6 +347,15 @@ impl Scope {
             self.stacked.clear();
         }
     }
+}
+
+/// The commands whose output is part of one of the words.
+pub(super) fn from_all(words: &[Word]) -> Vec<usize> {
+    let mut from = Vec::new();
+    for word in words {
+        merge(&mut from, &word.from);
+    }
+    from
 }
 
 fn restore<V: Clone>(now: &mut Arc<BTreeMap<String, V>>, before: &BTreeMap<String, V>, name: &str) {

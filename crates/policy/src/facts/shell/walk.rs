@@ -9,11 +9,19 @@ use tree_sitter::Node;
 use super::Reader;
 use super::expand::{named_children, slice};
 use super::invoke::Redirections;
-use super::scope::{Scope, Stream};
+use super::scope::{Scope, Stream, from_all};
 use super::word::{Expansion, Word};
 
 /// A loop over this many known words is walked once for each.
 const MOST_ROUNDS: usize = 16;
+
+/// Which of several values a command is read with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Choice {
+    pub(super) taken: usize,
+    /// How many there are.
+    pub(super) ways: usize,
+}
 
 impl Reader {
     pub(super) fn walk(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
@@ -116,7 +124,32 @@ impl Reader {
         }
     }
 
+    /// A simple command, as often as an unknown key of a known array leaves it open.
     pub(super) fn command(
+        &mut self,
+        node: Node<'_>,
+        src: &str,
+        io: Redirections,
+        more: Vec<Word>,
+        scope: &mut Scope,
+    ) {
+        let outer = self.choice.replace(Choice::default());
+        let before = scope.clone();
+        self.one_command(node, src, io.clone(), more.clone(), scope);
+        let ways = self.choice.map_or(0, |choice| choice.ways).min(MOST_ROUNDS);
+        for taken in 1..ways {
+            if !self.spend(before.size()) {
+                break;
+            }
+            self.choice = Some(Choice { taken, ways: 0 });
+            let mut other = before.clone();
+            self.one_command(node, src, io.clone(), more.clone(), &mut other);
+            scope.meet(&other);
+        }
+        self.choice = outer;
+    }
+
+    fn one_command(
         &mut self,
         node: Node<'_>,
         src: &str,
@@ -130,6 +163,7 @@ impl Reader {
         let mut pairs = Vec::new();
         let start = self.commands.len();
         let mut at = None;
+        let mut separators = None;
         for child in named_children(node) {
             // The grammar breaks some words, such as `-rf$IFS/`, into two.
             if at.is_some_and(|at| {
@@ -156,6 +190,9 @@ impl Reader {
                     pairs.push(unquoted(slice(child, src)));
                     let mut environment = scope.clone();
                     self.assign(child, src, &mut environment);
+                    if slice(child, src).starts_with("IFS=") {
+                        separators = environment.get("IFS");
+                    }
                 }
                 "subshell" => self.walk(child, src, scope),
                 "comment" => {}
@@ -171,7 +208,18 @@ impl Reader {
         if words.is_empty() {
             self.bare(&io, &[], scope);
         } else {
+            // `IFS=, read a b`: the shell itself looks at them.
+            let before = scope.get("IFS");
+            let reads = words.first().is_some_and(|word| word.is("read"));
+            let separators = separators.filter(|_| reads);
+            let changed = separators.is_some();
+            if let Some(separators) = separators {
+                scope.set("IFS", separators);
+            }
             self.run(&words, &io, scope);
+            if changed {
+                scope.put_back("IFS", before.filter(|before| *before != Expansion::literal(" ")));
+            }
             self.started_with(start, &pairs);
         }
         if !sinks.is_empty() {
@@ -202,7 +250,7 @@ impl Reader {
         }
         let Some(body) = node.child_by_field_name("body") else { return };
         if words.is_empty() || words.len() > MOST_ROUNDS || words.iter().any(|word| word.dynamic) {
-            let from: Vec<usize> = words.iter().flat_map(|word| word.from.clone()).collect();
+            let from = from_all(&words);
             scope.forget(&name, &from);
             return self.rounds(scope, |reader, scope| reader.walk(body, src, scope));
         }
@@ -245,6 +293,9 @@ impl Reader {
             }
         }
         for end in ends.iter().chain([&before]) {
+            if !self.spend(end.size()) {
+                return;
+            }
             scope.meet(end);
         }
     }
@@ -272,11 +323,18 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
     let forever = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
+<<<<<<< HEAD
         text.starts_with("sleep0")
             || matches!(
                 text.as_str(),
                 "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
             )
+=======
+        matches!(
+            text.as_str(),
+            "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
+        )
+>>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
     };
     let endless = condition.is_none_or(forever);
     if endless && makes_without_end(node, src) {

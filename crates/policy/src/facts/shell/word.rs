@@ -147,7 +147,7 @@ impl Expansion {
         } else {
             self.atoms.extend(other.atoms);
         }
-        self.from.extend(other.from);
+        merge(&mut self.from, &other.from);
         self.process |= other.process;
         self.kept |= other.kept;
     }
@@ -199,6 +199,16 @@ impl Expansion {
         }
         words
     }
+}
+
+/// Adds commands, each once: what is put together often would otherwise grow with every time.
+pub(super) fn merge(from: &mut Vec<usize>, more: &[usize]) {
+    if from.is_empty() || more.is_empty() {
+        return from.extend_from_slice(more);
+    }
+    from.extend_from_slice(more);
+    from.sort_unstable();
+    from.dedup();
 }
 
 pub(super) fn word(atoms: &[Atom], whole: &Expansion) -> Word {

@@ -61,12 +61,13 @@ impl Script<'_> {
 
     /// `((…))` or `(…)`
     fn parenthesis(&mut self, out: &mut String) -> Outcome {
-        let start = self.at;
+        let (start, commands) = (self.at, self.commands);
         if self.starts("((")
             && let Some(found) = self.arithmetic_command()?
+            && let text = self.src.get(start..self.at).unwrap_or_default()
+            && !like_a_command(text)
         {
             self.commands += 1;
-            let text = self.src.get(start..self.at).unwrap_or_default();
             if matches!(text.trim_matches(['(', ')', ' ']), "1" | "true") {
                 out.push_str("((1))");
             } else {
@@ -76,7 +77,7 @@ impl Script<'_> {
             }
             return Ok(());
         }
-        self.at += 1;
+        (self.at, self.commands) = (start + 1, commands);
         out.push_str("( ");
         if self.list(out, &[])? == 0 {
             return Err(Wrong);
@@ -237,7 +238,13 @@ impl Script<'_> {
     fn test(&mut self, out: &mut String) -> Outcome {
         self.at += "[[".len();
         self.commands += 1;
-        out.push_str("[[ -n x");
+        // A loop on it has no end.
+        let endless = self
+            .rest()
+            .trim_start()
+            .strip_prefix('1')
+            .is_some_and(|rest| rest.trim_start().starts_with("]]"));
+        out.push_str(if endless { "[[ 1" } else { "[[ -n x" });
         let mut open = 0usize;
         let mut some = false;
         loop {
@@ -335,4 +342,19 @@ impl Script<'_> {
 /// Whether a shell expands something in the word that may run a command or hold one.
 pub(super) fn runs(word: &str) -> bool {
     word.contains("$(") || word.contains("${") || word.contains("<(") || word.contains(">(")
+}
+
+/// Whether what stands in `((…))` reads more like a command, which it is to shells without arithmetic.
+fn like_a_command(text: &str) -> bool {
+    let inner = text.trim_matches(['(', ')', ' ', '\t', '\n']);
+    let operand =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'"' | b'\'' | b'.' | b'~');
+    let bytes = inner.as_bytes();
+    // `a b` and `a -b` with nothing between them.
+    let apart = bytes.windows(3).any(|three| match three {
+        [before, b' ' | b'\t', after] => operand(*before) && operand(*after),
+        [b' ' | b'\t', b'-', after] => after.is_ascii_alphabetic(),
+        _ => false,
+    });
+    apart || inner.ends_with(['/', '*', '%', '.'])
 }

