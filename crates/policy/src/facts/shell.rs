@@ -101,11 +101,8 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         defined: Vec::new(),
         choice: None,
         called: BTreeSet::new(),
-<<<<<<< HEAD
         traps: Vec::new(),
-=======
         bodies: BTreeMap::new(),
->>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
@@ -175,13 +172,10 @@ struct Reader {
     /// Which of several values the command at hand is read with.
     choice: Option<walk::Choice>,
     called: BTreeSet<Arc<str>>,
-<<<<<<< HEAD
     /// Texts that run when the script ends, with what is known then.
     traps: Vec<String>,
-=======
     /// Bodies that were parsed.
     bodies: BTreeMap<Arc<str>, Rc<Parsed>>,
->>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
 }
 
 impl Reader {
@@ -209,21 +203,6 @@ impl Reader {
         }
         match self.parsed(text) {
             None => self.leave_unread("the parser gave up", text),
-<<<<<<< HEAD
-            Some(tree) => {
-                let root = tree.root_node();
-                let understood = prepared
-                    .as_ref()
-                    .is_some_and(|prepared| !root.has_error() && commands_in(root) == prepared.commands);
-                if !understood {
-                    self.give_up("the syntax was not understood", text);
-                }
-                let outer = std::mem::take(&mut self.traps);
-                self.walk(root, source, scope);
-                for trap in std::mem::replace(&mut self.traps, outer) {
-                    self.text(&trap, &mut scope.through("trap"));
-                }
-=======
             Some(parsed) => self.walk_parsed(&parsed, text, scope),
         }
     }
@@ -243,7 +222,6 @@ impl Reader {
                 let parsed = Rc::new(parsed);
                 self.bodies.insert(Arc::clone(body), Rc::clone(&parsed));
                 self.walk_parsed(&parsed, body, scope);
->>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
             }
         }
     }
@@ -255,7 +233,11 @@ impl Reader {
         if !parsed.understood {
             self.give_up("the syntax was not understood", text);
         }
+        let outer = std::mem::take(&mut self.traps);
         self.walk(parsed.tree.root_node(), &parsed.source, scope);
+        for trap in std::mem::replace(&mut self.traps, outer) {
+            self.text(&trap, &mut scope.through("trap"));
+        }
         self.leave();
     }
 

@@ -323,18 +323,11 @@ fn starts_without_end(node: Node<'_>, src: &str) -> bool {
     let condition = node.child_by_field_name("condition").map(|condition| slice(condition, src));
     let forever = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
-<<<<<<< HEAD
         text.starts_with("sleep0")
             || matches!(
                 text.as_str(),
                 "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
             )
-=======
-        matches!(
-            text.as_str(),
-            "true" | ":" | "1" | "[1]" | "[[1]]" | "((1))" | "/bin/true" | "false" | "!false"
-        )
->>>>>>> ba835e4 (policy: arrays with keys, lines and separators are known; branches cost what they copy; bodies are parsed once)
     };
     let endless = condition.is_none_or(forever);
     if endless && makes_without_end(node, src) {
