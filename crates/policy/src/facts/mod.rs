@@ -168,7 +168,8 @@ fn in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
             _ => {}
         }
     }
-    if !matches!(tool.class, ToolClass::Mcp | ToolClass::Fetch) {
+    // Where a tool says which address it is, the others are only mentioned.
+    if !matches!(tool.class, ToolClass::Mcp | ToolClass::Fetch) || !tool.urls().is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
