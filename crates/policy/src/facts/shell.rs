@@ -246,7 +246,9 @@ impl Reader {
             Some(prepared) => (prepared.text, Some(prepared.commands)),
             None => (text.to_owned(), None),
         };
-        if source.bytes().filter(|byte| JOINTS.contains(byte)).count() > MOST_JOINTS {
+        // What is no script is only looked over for words, and that only while it is short.
+        let most = if commands.is_some() { MOST_JOINTS } else { MOST_JOINTS / 16 };
+        if source.bytes().filter(|byte| JOINTS.contains(byte)).count() > most {
             return None;
         }
         let tree = self.parse(&source)?;

@@ -19,6 +19,8 @@ use super::{MOST_COMMANDS, Reader, find, others};
 
 /// No more than this of what `printf` prints is known.
 const LONGEST_PRINTED: usize = 64 * 1024;
+/// No more words of one command are looked at.
+const MOST_WORDS: usize = 4096;
 /// Programs that print a part of what they get, unchanged.
 const FILTERS: &[&str] = &["grep", "egrep", "fgrep", "sort", "uniq", "head", "tail"];
 
@@ -74,6 +76,10 @@ impl Reader {
     }
 
     pub(super) fn run(&mut self, words: &[Word], io: &Redirections, scope: &mut Scope) {
+        let (words, more) = words.split_at_checked(MOST_WORDS).unwrap_or((words, &[]));
+        if !more.is_empty() {
+            self.leave_unread("too many words", &joined(more));
+        }
         let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else { return };
         if !self.spend(words.len()) || !self.enter() {
             return;

@@ -19,6 +19,8 @@ use document::Pending;
 
 /// Nesting; deeper texts are not read.
 const DEEPEST: usize = 64;
+/// Stages of one pipeline; the grammar takes quadratic time over them.
+const LONGEST_PIPELINE: usize = 128;
 /// Words that begin or end something where a command may stand.
 pub(super) const RESERVED: &[&str] = &[
     "if", "then", "elif", "else", "fi", "for", "select", "while", "until", "do", "done", "case", "esac", "{",
@@ -193,7 +195,7 @@ impl<'s> Script<'s> {
         if !RESERVED.contains(&word) && !word.is_empty() && !word.contains(['=', '{']) {
             out.push_str(timed);
         }
-        loop {
+        for _ in 0..LONGEST_PIPELINE {
             let kind = self.command(out)?;
             self.blanks();
             match (self.peek(), self.peek_at(1)) {
@@ -205,6 +207,7 @@ impl<'s> Script<'s> {
             out.push_str(" | ");
             self.gap()?;
         }
+        Err(Wrong)
     }
 
     /// One level deeper.

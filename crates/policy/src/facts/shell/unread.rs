@@ -2,6 +2,8 @@
 
 //! Text that was not understood. All that can be said of it is which words it mentions.
 
+use std::collections::BTreeSet;
+
 use serde::{Serialize, Serializer};
 
 const EXCERPT: usize = 200;
@@ -36,7 +38,9 @@ impl Unread {
     pub(crate) fn new(why: &'static str, text: &str, shell: bool) -> Self {
         let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
         let words = if shell {
-            [text, &bare].into_iter().flat_map(words_of).collect()
+            // Only which words there are matters, and every rule looks at each.
+            let words: BTreeSet<String> = [text, &bare].into_iter().flat_map(words_of).collect();
+            words.into_iter().collect()
         } else {
             words_of(text).collect()
         };
