@@ -16,8 +16,9 @@ const LIMIT: Duration = Duration::from_millis(200);
 const FLOOR: Duration = Duration::from_millis(100);
 /// How much longer a text twice as long may take.
 const RATIO: u32 = 3;
-/// Without optimisation everything takes longer.
-const SLOWER: u32 = if cfg!(debug_assertions) { 20 } else { 1 };
+/// Without optimisation everything takes longer, and by how much is no measure of anything.
+const SLOW_BUILD: bool = cfg!(debug_assertions);
+const SLOWER: u32 = if SLOW_BUILD { 100 } else { 1 };
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +52,12 @@ pub fn check(target: &Target, text: &str) -> Result<String, Wrong> {
             return Err(Wrong::Slow(format!("{} bytes take {again:?}", text.len())));
         }
     }
-    if took > FLOOR * SLOWER / 3 && text.len() <= 1 << 19 {
+    if !SLOW_BUILD && took > FLOOR / 3 && text.len() <= 1 << 19 {
         let double = format!("{text}\n{text}");
         let (_, longer) = measured(target, &double)?;
-        if longer > FLOOR * SLOWER && longer > took * RATIO {
+        if longer > FLOOR && longer > took * RATIO {
             let (took, longer) = (fastest(target, text, took)?, fastest(target, &double, longer)?);
-            if longer > FLOOR * SLOWER && longer > took * RATIO {
+            if longer > FLOOR && longer > took * RATIO {
                 return Err(Wrong::Slow(format!(
                     "{} bytes take {took:?}, twice that {longer:?}",
                     text.len()
@@ -64,7 +65,8 @@ pub fn check(target: &Target, text: &str) -> Result<String, Wrong> {
             }
         }
     }
-    match catch_unwind(AssertUnwindSafe(|| (target.holds)(text))) {
+    let Some(holds) = target.holds else { return Ok(said) };
+    match catch_unwind(AssertUnwindSafe(|| holds(text))) {
         Ok(Ok(())) => Ok(said),
         Ok(Err(property)) => Err(Wrong::Property(property)),
         Err(panic) => Err(told(panic.as_ref())),
@@ -85,8 +87,7 @@ fn measured(target: &Target, text: &str) -> Result<(String, Duration), Wrong> {
     let read = catch_unwind(AssertUnwindSafe(|| (target.read)(text)));
     let took = spent().saturating_sub(before);
     match read {
-        Ok(Ok(said)) => Ok((said, took)),
-        Ok(Err(property)) => Err(Wrong::Property(property)),
+        Ok(said) => Ok((said, took)),
         Err(panic) => Err(told(panic.as_ref())),
     }
 }

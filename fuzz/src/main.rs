@@ -24,7 +24,7 @@ use tenterhook_fuzz::seeds::repository;
 use tenterhook_fuzz::targets::{self, TARGETS, Target};
 
 /// A text that takes this long on the clock is never done with.
-const HANG: Duration = Duration::from_secs(120);
+const HANG: Duration = Duration::from_mins(2);
 /// How long a text is made smaller.
 const SMALLER: Duration = Duration::from_secs(10);
 /// Texts kept for each target because they were something new.

@@ -15,6 +15,9 @@ use tenterhook_when::When;
 
 use crate::seeds;
 
+/// Something that must hold of a text, or else what is wrong.
+pub type Property = fn(&str) -> Result<(), String>;
+
 /// One reader of texts.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
@@ -24,22 +27,22 @@ pub struct Target {
     pub seeds: fn() -> Vec<String>,
     /// How often a text is read, about.
     pub times: u32,
-    /// Reads a text; an error is a property that does not hold.
-    pub read: fn(&str) -> Result<String, String>,
-    /// What else must hold of it, not measured.
-    pub holds: fn(&str) -> Result<(), String>,
+    /// Reads a text.
+    pub read: fn(&str) -> String,
+    /// What must hold of it; not measured.
+    pub holds: Option<Property>,
 }
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
-    Target { name: "shell", seeds: shells, times: 1, read: shell, holds: unbroken },
-    Target { name: "argv", seeds: argvs, times: 1, read: argv, holds: nothing },
-    Target { name: "args", seeds: seeds::calls, times: 60, read: args, holds: nothing },
-    Target { name: "code", seeds: codes, times: 9, read: code, holds: nothing },
-    Target { name: "rules", seeds: || seeds::examples().1, times: 2, read: rules, holds: nothing },
-    Target { name: "secret", seeds: seeds::secrets, times: 1, read: secrets, holds: nothing },
-    Target { name: "url", seeds: || owned(seeds::ADDRESSES), times: 1, read: address, holds: nothing },
-    Target { name: "when", seeds: || owned(seeds::CONDITIONS), times: 1, read: when, holds: nothing },
+    Target { name: "shell", seeds: shells, times: 1, read: shell, holds: Some(unbroken) },
+    Target { name: "argv", seeds: argvs, times: 1, read: argv, holds: None },
+    Target { name: "args", seeds: seeds::calls, times: 60, read: args, holds: None },
+    Target { name: "code", seeds: codes, times: 9, read: code, holds: None },
+    Target { name: "rules", seeds: || seeds::examples().1, times: 2, read: rules, holds: None },
+    Target { name: "secret", seeds: seeds::secrets, times: 1, read: secrets, holds: Some(apart) },
+    Target { name: "url", seeds: || owned(seeds::ADDRESSES), times: 1, read: address, holds: Some(one_form) },
+    Target { name: "when", seeds: || owned(seeds::CONDITIONS), times: 1, read: when, holds: None },
 ];
 
 static BASELINE: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::baseline().rules);
@@ -110,9 +113,9 @@ fn programs(facts: &Facts) -> BTreeSet<&str> {
 
 // === The readers ===
 
-fn shell(text: &str) -> Result<String, String> {
+fn shell(text: &str) -> String {
     let (facts, said) = judged(bash(text));
-    Ok(shape(&facts, &said))
+    shape(&facts, &said)
 }
 
 /// What is seen in a whole script is seen wherever the script stands, and so is what follows it.
@@ -143,18 +146,14 @@ fn unbroken(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn nothing(_: &str) -> Result<(), String> {
-    Ok(())
-}
-
-fn argv(text: &str) -> Result<String, String> {
+fn argv(text: &str) -> String {
     let words: Vec<_> = text.split('\n').collect();
     let (facts, said) = judged(ToolCall::new("shell", json!({ "command": words })));
-    Ok(shape(&facts, &said))
+    shape(&facts, &said)
 }
 
 /// The first line names a tool, the rest is its arguments; what is no JSON goes into every role.
-fn args(text: &str) -> Result<String, String> {
+fn args(text: &str) -> String {
     let (name, rest) = text.split_once('\n').unwrap_or(("", text));
     let any = || {
         json!({
@@ -169,10 +168,10 @@ fn args(text: &str) -> Result<String, String> {
         let (facts, said) = judged(ToolCall::new(name, value.clone()));
         shapes.push_str(&shape(&facts, &said));
     }
-    Ok(shapes)
+    shapes
 }
 
-fn code(text: &str) -> Result<String, String> {
+fn code(text: &str) -> String {
     let mut shapes = String::new();
     for (program, option) in [
         ("python3", "-c"),
@@ -191,10 +190,10 @@ fn code(text: &str) -> Result<String, String> {
         let (facts, said) = judged(bash(&text));
         shapes.push_str(&shape(&facts, &said));
     }
-    Ok(shapes)
+    shapes
 }
 
-fn rules(text: &str) -> Result<String, String> {
+fn rules(text: &str) -> String {
     let mut shapes = String::new();
     for layer in [Layer::User, Layer::Project] {
         let loaded =
@@ -214,49 +213,53 @@ fn rules(text: &str) -> Result<String, String> {
             .collect();
         shapes.push_str(&format!("{told:?}"));
     }
-    Ok(shapes)
+    shapes
 }
 
-fn secrets(text: &str) -> Result<String, String> {
+fn secrets(text: &str) -> String {
     let found = secret::secrets(text);
+    found.iter().map(|secret| secret.kind).take(4).collect::<Vec<_>>().join(" ")
+}
+
+/// Secrets are parts of the text, in order, and do not overlap.
+fn apart(text: &str) -> Result<(), String> {
     let mut end = 0;
-    for secret in &found {
+    for secret in secret::secrets(text) {
         let span = secret.span.clone();
         if span.start < end || span.is_empty() || text.get(span.clone()).is_none() {
             return Err(format!("{} at {span:?} overlaps or is no part of the text", secret.kind));
         }
         end = span.end;
     }
-    Ok(found.iter().map(|secret| secret.kind).take(4).collect::<Vec<_>>().join(" "))
+    Ok(())
 }
 
-fn address(text: &str) -> Result<String, String> {
-    let Some(found) = url(text) else { return Ok(String::new()) };
-    if found.host.contains(|c: char| c.is_ascii_uppercase() || c == '@')
-        || found.host.ends_with('.') && found.host.len() > 1
-    {
+fn address(text: &str) -> String {
+    let Some(found) = url(text) else { return String::new() };
+    let (port, user) = (found.port.is_some(), found.user.is_some());
+    let length = found.host.len().min(8);
+    format!("{} {port} {user} {} {} {length}", found.scheme, found.numeric, found.loopback)
+}
+
+/// A host has one form: small letters, no user, no dot at its end.
+fn one_form(text: &str) -> Result<(), String> {
+    let Some(found) = url(text) else { return Ok(()) };
+    let other = |c: char| c.is_ascii_uppercase() || c == '@';
+    if found.host.contains(other) || found.host.ends_with('.') {
         return Err(format!("`{}` is no host", found.host));
     }
-    Ok(format!(
-        "{} {:?} {} {} {} {}",
-        found.scheme,
-        found.port.is_some(),
-        found.user.is_some(),
-        found.numeric,
-        found.loopback,
-        found.host.len().min(8)
-    ))
+    Ok(())
 }
 
-fn when(text: &str) -> Result<String, String> {
-    let event = event(bash("ls"));
-    Ok(match When::compile(text) {
-        Err(error) => error.to_string().split(' ').take(4).collect(),
-        Ok(when) => match when.holds(&event) {
+fn when(text: &str) -> String {
+    let told = match When::compile(text) {
+        Err(error) => error.to_string(),
+        Ok(when) => match when.holds(&event(bash("ls"))) {
             Ok(holds) => holds.to_string(),
-            Err(error) => error.to_string().split(' ').take(4).collect(),
+            Err(error) => error.to_string(),
         },
-    })
+    };
+    told.split(' ').take(4).collect()
 }
 
 // === Seeds ===

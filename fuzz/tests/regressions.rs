@@ -2,6 +2,8 @@
 
 //! What the fuzzer once found does not go wrong again.
 
+#![expect(clippy::unwrap_used, reason = "it is a test, helpers and all")]
+
 use std::path::{Path, PathBuf};
 
 use tenterhook_fuzz::check::check;

@@ -89,7 +89,9 @@ impl Found {
     fn redirect(&mut self, op: &str, target: &Node) {
         self.node(target);
         let file = matches!(op, ">" | ">>" | "<" | ">|" | "&>" | "&>>" | "<>");
-        self.files.extend(of_word(target).filter(|_| file));
+        // `>&2` and `>&-` are about descriptors, `>& log` is about a file.
+        let number = |name: &String| name.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        self.files.extend(of_word(target).filter(|name| file || op == ">&" && !number(name)));
     }
 }
 

@@ -7,6 +7,13 @@
 //! Where the two differ and ours is to blame or to praise, the case is listed with its reason; a
 //! case that is listed and does not differ any more fails the test.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "it is a test, helpers and all"
+)]
+
 mod bash;
 mod generate;
 mod independent;
