@@ -46,7 +46,7 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "hyper",
     "libsqlite3-sys",
     "rusqlite",
-    "serde-saphyr",
+    "granit-parser",
     "tonic",
     "tree-sitter",
 ];

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a scalar is: by its tag, or by its letters if it has neither tag nor quotes.
+
+use std::borrow::Cow;
+
+use granit_parser::{ScalarStyle, Tag};
+
+use super::Value;
+
+/// Reads a scalar; an error says what is wrong with it.
+pub(super) fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    let plain = style == ScalarStyle::Plain;
+    match tag.and_then(kind) {
+        Some("null") => Ok(Value::Null),
+        Some("bool") => truth(&text).map(Value::Bool).ok_or_else(|| "expected `true` or `false`".to_owned()),
+        Some("int") => whole(&text).ok_or_else(|| format!("`{text}` is no whole number")),
+        Some("float") => real(&text)?.ok_or_else(|| format!("`{text}` is no number")),
+        Some("str" | "") => Ok(Value::Text(text.into_owned())),
+        Some(_) => Err(unsupported(tag)),
+        None if plain => bare(text),
+        None => Ok(Value::Text(text.into_owned())),
+    }
+}
+
+/// Whether a list or a map may have this tag.
+pub(super) fn fits(tag: Option<&Tag>, collection: &str) -> Result<(), String> {
+    match tag.and_then(kind) {
+        None | Some("") => Ok(()),
+        Some(kind) if kind == collection => Ok(()),
+        Some(_) => Err(unsupported(tag)),
+    }
+}
+
+/// Whether a scalar is the key that merges a map into the one it stands in.
+pub(super) fn merges(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool {
+    let wanted =
+        tag.map_or(style == ScalarStyle::Plain, |tag| tag.handle() != "!" && tag.suffix() == "merge");
+    text == "<<" && wanted
+}
+
+fn unsupported(tag: Option<&Tag>) -> String {
+    format!("unsupported tag `{}`", tag.map(Tag::original).unwrap_or_default())
+}
+
+/// The name of a tag that says what a node is; empty for the one that forbids to guess. Tags of other
+/// programs, such as `!Ref`, say nothing to us.
+fn kind(tag: &Tag) -> Option<&str> {
+    const KNOWN: &[&str] =
+        &["null", "bool", "int", "float", "str", "seq", "map", "binary", "timestamp", "time", ""];
+    let name = match tag.core_suffix() {
+        Some(name) => name,
+        None if tag.handle() == "!" || tag.handle().starts_with("tag:yaml.org,") => tag.suffix(),
+        None if tag.handle().is_empty() && tag.suffix() == "!" => "",
+        None => return None,
+    };
+    KNOWN.iter().find(|known| **known == name).copied()
+}
+
+/// A scalar without tag and quotes. `y` and `n` are option letters, not booleans.
+fn bare(text: Cow<'_, str>) -> Result<Value, String> {
+    let value = match text.as_bytes().first() {
+        None => Some(Value::Null),
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => match whole(&text) {
+            Some(number) => Some(number),
+            None => real(&text)?,
+        },
+        Some(b'~') if text.len() == 1 => Some(Value::Null),
+        Some(b'n' | b'N') if text.eq_ignore_ascii_case("null") => Some(Value::Null),
+        Some(b't' | b'T' | b'f' | b'F') => truth(&text).map(Value::Bool),
+        _ => None,
+    };
+    Ok(value.unwrap_or_else(|| Value::Text(text.into_owned())))
+}
+
+fn truth(text: &str) -> Option<bool> {
+    if text.eq_ignore_ascii_case("true") {
+        return Some(true);
+    }
+    text.eq_ignore_ascii_case("false").then_some(false)
+}
+
+/// A number that does not fit is a misfit of the entry it stands in, not of the file.
+#[expect(clippy::cast_precision_loss, reason = "whoever wants a whole number refuses it")]
+fn whole(text: &str) -> Option<Value> {
+    let (negative, rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (radix, digits) = match rest.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, rest.get(2..)?),
+        [b'0', b'o' | b'O', ..] => (8, rest.get(2..)?),
+        [b'0', b'b' | b'B', ..] => (2, rest.get(2..)?),
+        // `007` is not seven in every YAML.
+        [b'0', _, ..] => return None,
+        _ => (10, rest),
+    };
+    let joined = !digits.starts_with('_') && !digits.ends_with('_') && !digits.contains("__");
+    if !joined || digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let digits =
+        if digits.contains('_') { Cow::Owned(digits.replace('_', "")) } else { Cow::Borrowed(digits) };
+    let size = u64::from_str_radix(&digits, radix).ok()?;
+    if negative {
+        return 0_i64.checked_sub_unsigned(size).map(Value::Whole);
+    }
+    Some(i64::try_from(size).map_or(Value::Real(size as f64), Value::Whole))
+}
+
+fn real(text: &str) -> Result<Option<Value>, String> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let endless = [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name));
+    // Rust's own reading knows `inf` and `nan` as words.
+    let number =
+        unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse::<f64>().ok());
+    match number.flatten() {
+        Some(number) if number.is_finite() => Ok(Some(Value::Real(number))),
+        None if !endless => Ok(None),
+        _ => Err(format!("value `{text}` is not a finite number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_say_what_a_bare_scalar_is() {
+        let read = |text: &'static str| bare(Cow::Borrowed(text)).unwrap();
+        for null in ["", "~", "null", "Null", "NULL"] {
+            assert_eq!(read(null), Value::Null, "{null}");
+        }
+        assert_eq!((read("true"), read("False")), (Value::Bool(true), Value::Bool(false)));
+        let numbers =
+            [("0", 0), ("-0", 0), ("+7", 7), ("-12", -12), ("0x1f", 31), ("-0o17", -15), ("1_000", 1000)];
+        for (text, number) in numbers {
+            assert_eq!(read(text), Value::Whole(number), "{text}");
+        }
+        assert_eq!(read("-9223372036854775808"), Value::Whole(i64::MIN));
+        assert_eq!(read("18446744073709551615"), Value::Real(18_446_744_073_709_551_615.0));
+        assert_eq!(
+            (read("1.5"), read("-.5e1"), read("012")),
+            (Value::Real(1.5), Value::Real(-5.0), Value::Real(12.0))
+        );
+        for text in [
+            "y", "n", "on", "no", "-", "+", ".", "--1", "1__0", "_1", "0x", "inf", "-inf", "nan", "1.2.3",
+            "...",
+        ] {
+            assert_eq!(read(text), Value::Text(text.to_owned()), "{text}");
+        }
+        for text in [".inf", "-.INF", ".nan", "1e999"] {
+            assert!(bare(Cow::Borrowed(text)).is_err(), "{text}");
+        }
+    }
+}
