@@ -17,6 +17,7 @@ mod cases;
 mod cases_openagentlock;
 mod commands;
 mod context;
+mod corpus;
 mod fixtures;
 mod generated;
 mod hooks;

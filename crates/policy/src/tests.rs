@@ -53,7 +53,6 @@ fn the_baseline_loads_without_a_problem() {
 #[test]
 fn shell_lines_meet_the_rules_they_should() {
     const DELETE: &str = "rule:recursive-delete deny";
-    const DELETE_ASK: &str = "rule:recursive-delete ask";
     const UNKNOWN: &str = "rule:recursive-delete-unknown ask";
     const BOTH: &str = "rule:recursive-delete deny, rule:recursive-delete-unknown ask";
     const REMOTE: &str = "rule:remote-code deny";

@@ -44,7 +44,9 @@ fn write_name(value: &Value, text: &mut String) {
     let _ = match value {
         Value::List(items) => {
             text.push('[');
-            items.iter().for_each(|item| write_name(&item.value, text));
+            for item in items {
+                write_name(&item.value, text);
+            }
             text.write_char(']')
         }
         Value::Map(entries) => {

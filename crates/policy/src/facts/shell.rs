@@ -182,10 +182,10 @@ impl Reader {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
         // Only ever written to hide the spaces, which the grammar then does not see.
-        if text.contains("$IFS") || text.contains("${IFS}") {
-            if let Some(plain) = long::without_separators(text) {
-                return self.text(&plain, scope);
-            }
+        if (text.contains("$IFS") || text.contains("${IFS}"))
+            && let Some(plain) = long::without_separators(text)
+        {
+            return self.text(&plain, scope);
         }
         if text.len() > LONGEST_TEXT {
             return match long::without_documents(text) {

@@ -185,7 +185,8 @@ impl Writer {
     }
 
     fn words(&mut self, depth: usize) -> String {
-        (0..self.below(4)).map(|_| format!(" {}", self.word(depth))).collect()
+        let words: Vec<_> = (0..self.below(4)).map(|_| self.word(depth)).collect();
+        words.iter().flat_map(|word| [" ", word]).collect()
     }
 
     fn word(&mut self, depth: usize) -> String {

@@ -48,7 +48,9 @@ impl Found {
             Is::If { condition, then_body, else_body, redirects } => {
                 self.node(condition);
                 self.node(then_body);
-                else_body.iter().for_each(|body| self.node(body));
+                if let Some(body) = else_body {
+                    self.node(body);
+                }
                 self.nodes(redirects);
             }
             Is::While { condition, body, redirects } | Is::Until { condition, body, redirects } => {
@@ -57,7 +59,9 @@ impl Found {
                 self.nodes(redirects);
             }
             Is::For { words, body, redirects, .. } | Is::Select { words, body, redirects, .. } => {
-                words.iter().for_each(|words| self.nodes(words));
+                if let Some(words) = words {
+                    self.nodes(words);
+                }
                 self.node(body);
                 self.nodes(redirects);
             }

@@ -128,7 +128,7 @@ fn differential(texts: &[(String, String)]) {
         if let Some(bash) = bash.as_ref().map(|bash| bash[number]) {
             match (accepted(&ours), bash) {
                 (false, true) => {
-                    _ = ours_rejects.insert(id.clone(), "bash takes it, ours does not".to_owned())
+                    _ = ours_rejects.insert(id.clone(), "bash takes it, ours does not".to_owned());
                 }
                 (true, false) => _ = ours_takes.insert(id.clone(), "ours takes it, bash does not".to_owned()),
                 _ => {}

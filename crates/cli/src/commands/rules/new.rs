@@ -37,7 +37,7 @@ const TEMPLATE: &str = "\
   severity: medium                 # low, medium, high, critical
   # mode: monitor                  # to see first what it would say
   match:
-    # All that is given must hold. More: effect, path, url, package, regex, any, not (docs/guide/rules.md).
+    # All that is given must hold. More: effect, path, url, package, regex, any, not (docs/guide/policy.md).
     tool: shell
     shell:
       program: [example-program]   # the program, however it is wrapped or called

@@ -331,13 +331,14 @@ fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
             vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
         }
         "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
-        "printf" => formatted(words).map(|text| vec![text.into()]).unwrap_or_else(|| {
-            words
+        "printf" => match formatted(words) {
+            Some(text) => vec![text.into()],
+            None => words
                 .iter()
                 .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
                 .map(|word| unescape(&word.text).into())
-                .collect()
-        }),
+                .collect(),
+        },
         _ => match decoder(program, words) {
             Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
             None => scope.stdin.texts.clone(),

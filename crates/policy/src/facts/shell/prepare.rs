@@ -268,9 +268,8 @@ impl<'s> Script<'s> {
     fn blanks(&mut self) {
         loop {
             match (self.peek(), self.peek_at(1)) {
-                (Some(b' ' | b'\t'), _) => self.at += 1,
+                (Some(b' ' | b'\t'), _) | (Some(b'\r'), Some(b'\n') | None) => self.at += 1,
                 (Some(b'\\'), Some(b'\n')) => self.at += 2,
-                (Some(b'\r'), Some(b'\n') | None) => self.at += 1,
                 (Some(b'#'), _) if self.at_start() => {
                     self.at += self.rest().find('\n').unwrap_or(self.rest().len());
                 }

@@ -41,7 +41,7 @@ impl Reader {
         }
         let start = self.commands.len();
         match body {
-            Some(body) if body.kind() == "command" => self.command(body, src, io.clone(), more, scope),
+            Some(body) if body.kind() == "command" => self.command(body, src, &io, &more, scope),
             Some(body) => {
                 self.walk(body, src, scope);
                 self.bare(&io, &more, scope);

@@ -30,7 +30,7 @@ impl Reader {
         }
         let mut endless = None;
         match node.kind() {
-            "command" => self.command(node, src, Redirections::default(), Vec::new(), scope),
+            "command" => self.command(node, src, &Redirections::default(), &[], scope),
             "list" => self.chain(node, &[], src, scope),
             "pipeline" => self.pipeline(&named_children(node), &[], src, scope),
             "redirected_statement" => self.redirected(node, src, scope),
@@ -129,13 +129,13 @@ impl Reader {
         &mut self,
         node: Node<'_>,
         src: &str,
-        io: Redirections,
-        more: Vec<Word>,
+        io: &Redirections,
+        more: &[Word],
         scope: &mut Scope,
     ) {
         let outer = self.choice.replace(Choice::default());
         let before = scope.clone();
-        self.one_command(node, src, io.clone(), more.clone(), scope);
+        self.one_command(node, src, io.clone(), more.to_vec(), scope);
         let ways = self.choice.map_or(0, |choice| choice.ways).min(MOST_ROUNDS);
         for taken in 1..ways {
             if !self.spend(before.size()) {
@@ -143,7 +143,7 @@ impl Reader {
             }
             self.choice = Some(Choice { taken, ways: 0 });
             let mut other = before.clone();
-            self.one_command(node, src, io.clone(), more.clone(), &mut other);
+            self.one_command(node, src, io.clone(), more.to_vec(), &mut other);
             scope.meet(&other);
         }
         self.choice = outer;

@@ -20,6 +20,9 @@ pub(super) struct Redirects {
     files: String,
 }
 
+/// The signs of redirections, longer ones first.
+const SIGNS: &[&str] = &["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">", "&>>", "&>"];
+
 impl Script<'_> {
     pub(super) fn simple(&mut self, out: &mut String) -> Outcome<Kind> {
         let start = self.at;
@@ -173,7 +176,6 @@ impl Script<'_> {
     pub(super) fn redirect(&mut self, redirects: &mut Redirects) -> Outcome<bool> {
         self.blanks();
         let number = self.descriptor();
-        const SIGNS: &[&str] = &["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">", "&>>", "&>"];
         let rest = self.rest().get(number..).unwrap_or_default();
         let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else { return Ok(false) };
         if matches!(*sign, "<" | ">") && rest.get(1..).is_some_and(|rest| rest.starts_with('(')) {

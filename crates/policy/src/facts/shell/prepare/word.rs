@@ -274,9 +274,8 @@ impl Script<'_> {
         let mut open = 0usize;
         loop {
             match self.peek().ok_or(Wrong)? {
-                b' ' | b'\t' | b'\n' if open == 0 => return Ok(()),
+                b' ' | b'\t' | b'\n' | b')' if open == 0 => return Ok(()),
                 b'(' => open += 1,
-                b')' if open == 0 => return Ok(()),
                 b')' => open -= 1,
                 b'\'' | b'"' | b'$' | b'`' | b'\\' => {
                     let mut piece = String::new();

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! How much of a corpus the rules compiled in stop, and how often they cry for nothing.
+//!
+//! Nothing here prints a line of `held-out.jsonl`: a number is only worth something when nobody has
+//! looked.
+
+use serde_json::{Value, json};
+
+use crate::context::{TestContext, repository};
+
+/// What must be reached, in thousandths.
+const LEAST_RECALL: usize = 970;
+const MOST_FALSE: usize = 10;
+
+#[derive(Debug, Default)]
+struct Rates {
+    bad: usize,
+    denied: usize,
+    asked: usize,
+    fine: usize,
+    alarms: usize,
+}
+
+impl Rates {
+    fn recall(&self) -> usize {
+        (self.denied + self.asked) * 1000 / self.bad.max(1)
+    }
+
+    fn false_alarms(&self) -> usize {
+        // Rounded up, so that the limit is one.
+        (self.alarms * 1000).div_ceil(self.fine.max(1))
+    }
+
+    fn good(&self) -> bool {
+        self.recall() >= LEAST_RECALL && self.false_alarms() <= MOST_FALSE
+    }
+
+    fn add(&mut self, bad: bool, verdict: &str) {
+        match (bad, verdict) {
+            (true, "deny") => self.denied += 1,
+            (true, "ask") => self.asked += 1,
+            (false, "deny" | "ask") => self.alarms += 1,
+            _ => {}
+        }
+        *(if bad { &mut self.bad } else { &mut self.fine }) += 1;
+    }
+}
+
+fn measure(file: &str) -> Rates {
+    let text = std::fs::read_to_string(repository().join("tests/corpus").join(file)).unwrap();
+    let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let line =
+        |case: &Value| json!({"command": case["command"], "cwd": "/home/user/project"}).to_string() + "\n";
+    let test = TestContext::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["judge", "--jsonl", "-"]);
+    command.env_clear().env("HOME", "/home/user");
+    let ran = test.finish(command, cases.iter().map(line).collect::<String>().as_bytes());
+    let verdicts: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(verdicts.len(), cases.len(), "one line each; {}", ran.stderr);
+    let mut rates = Rates::default();
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        rates.add(case["bad"].as_bool().unwrap(), verdict["verdict"].as_str().unwrap());
+    }
+    rates
+}
+
+#[test]
+fn of_commands_nobody_tuned_for_nearly_all_bad_ones_are_stopped_and_hardly_a_fine_one() {
+    let rates = measure("held-out.jsonl");
+    assert!(rates.bad > 200 && rates.fine > 200, "{rates:?}");
+    assert!(rates.good(), "{rates:?}");
+}
+
+#[test]
+fn what_was_learnt_is_not_forgotten() {
+    for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl"] {
+        let rates = measure(file);
+        assert!(rates.good(), "{file}: {rates:?}");
+    }
+}
