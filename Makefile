@@ -32,7 +32,8 @@ lint: ## Formatting, lints, and what dependencies may be
 		then $(CARGO) deny --log-level error check bans licenses sources; \
 		else echo "cargo-deny is not installed, its checks were left out (make tools installs it)"; fi
 
-generate: ## Write generated pages and schemas anew
+generate: ## Write generated pages, schemas and lean packs anew
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-policy --lib --quiet generated_packs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 
 picture: build ## Take the README's picture anew, from a real run of the demo

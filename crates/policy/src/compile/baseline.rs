@@ -9,6 +9,9 @@ use crate::source::{Layer, Pack, Source};
 
 macro_rules! files {
     ($($file:literal)*) => {
+        /// The lean forms of the files, in the same order.
+        const LEAN: &[&str] = &[$(include_str!(concat!("packs/", $file, ".json")),)*];
+
         const FILES: &[Source<'static>] = &[$(Source {
             name: concat!("rules/", $file),
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules/", $file)),
@@ -18,7 +21,8 @@ macro_rules! files {
     };
 }
 
-// Every file in `/rules`; a test holds the list complete.
+// Every file in `/rules`; a test holds the list complete. A new one has an empty lean form until
+// `make generate` writes it.
 files! {
     "destructive.yaml"
     "remote-code.yaml"
@@ -53,7 +57,7 @@ pub(super) static BASELINE: LazyLock<Vec<Source<'static>>> =
 
 /// What the first lines of a pack say of it.
 fn pack(source: &Source<'static>) -> Pack {
-    let header = source.text.lines().take_while(|line| *line != "rules:");
+    let header = source.text.lines().take_while(|line| !matches!(*line, "lists:" | "rules:"));
     let value = |key: &str| {
         let line = header.clone().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.map(|value| value.trim().trim_matches(['"', '\'']))
@@ -67,17 +71,20 @@ fn pack(source: &Source<'static>) -> Pack {
     }
 }
 
-/// A pack of ours without its examples, line for line; any other text as it is.
+/// The lean form of a pack of ours; `None` for any other text.
+pub(crate) fn lean(source: &Source<'_>) -> Option<&'static str> {
+    let ours = |(file, _): &(&Source<'_>, &&str)| file.name == source.name && file.text == source.text;
+    FILES.iter().zip(LEAN).find(ours).map(|(_, lean)| *lean)
+}
+
+/// A pack of ours without its examples, line for line.
 ///
 /// Our packs are written in one way, which a test holds: `examples` is the last key of a rule, four
 /// columns in, and everything below it stands deeper.
-pub(super) fn without_examples(source: &Source<'_>) -> String {
-    if source.layer != Layer::Baseline {
-        return source.text.to_owned();
-    }
-    let mut bare = String::with_capacity(source.text.len());
+pub(crate) fn without_examples(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
     let mut within = false;
-    for line in source.text.lines() {
+    for line in text.lines() {
         let deep = line.starts_with("      ") || line.trim().is_empty();
         within = line == "    examples:" || within && deep;
         if !within {
@@ -90,6 +97,8 @@ pub(super) fn without_examples(source: &Source<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tenterhook_document::Value;
+
     use super::*;
     use crate::RuleSet;
 
@@ -103,8 +112,35 @@ mod tests {
         let shown = |set: &RuleSet| set.rules().map(|rule| format!("{rule:?}")).collect::<Vec<_>>();
         assert_eq!(shown(&hasty.rules), shown(&whole.rules));
         let tells = |text: &String| text.lines().any(|line| line.starts_with("    examples:"));
-        let left = FILES.iter().map(without_examples).find(tells);
+        let left = FILES.iter().map(|file| without_examples(file.text)).find(tells);
         assert_eq!(left, None, "nothing of the examples is read");
+    }
+
+    #[test]
+    fn generated_packs_are_fresh() {
+        for (file, lean) in FILES.iter().zip(LEAN) {
+            let fresh = crate::load::lean::write::write(file.text);
+            let name = file.name.trim_start_matches("rules/");
+            #[expect(clippy::disallowed_methods, reason = "`make generate` asks for it")]
+            if std::env::var_os("TENTERHOOK_GENERATE").is_some() {
+                let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/compile/packs");
+                std::fs::write(format!("{folder}/{name}.json"), &fresh).unwrap();
+            } else {
+                assert!(fresh == *lean, "the lean form of `{}` is stale: run `make generate`", file.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pack_whose_text_has_changed_is_read_from_its_text() {
+        for (file, lean) in FILES.iter().zip(LEAN) {
+            assert!(crate::load::lean::read(lean, file.text).is_some(), "{}", file.name);
+        }
+        let (file, lean) = (FILES.first().unwrap(), LEAN.first().unwrap());
+        assert!(crate::load::lean::read(lean, &file.text.replacen("deny", "ask", 1)).is_none());
+        let changed = Source { text: "version: 1\nrules: []\n", ..*file };
+        assert_eq!(super::lean(&changed), None);
+        assert_eq!(RuleSet::load_in_haste(&[changed]).rules.rules().count(), 0);
     }
 
     #[test]
@@ -122,6 +158,9 @@ mod tests {
         assert_eq!(names.len(), PACKS.len(), "no two packs have the same name");
         for pack in PACKS.iter() {
             assert!(!pack.title.is_empty(), "{} has no title", pack.source.name);
+            let document = tenterhook_document::parse(pack.source.text).unwrap();
+            let off = document.get("enabled").map(|node| &node.value) == Some(&Value::Bool(false));
+            assert_eq!(pack.on_by_default, !off, "{}", pack.source.name);
         }
     }
 }

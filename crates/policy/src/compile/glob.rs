@@ -58,19 +58,19 @@ pub(super) enum From {
 // === impl Names ===
 
 impl Names {
-    pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
+    pub(crate) fn new(texts: Vec<String>) -> Result<Self, String> {
         let (mut globs, mut except) = (Vec::with_capacity(texts.len()), Vec::new());
-        for text in texts {
+        for text in &texts {
             let (list, text) = match text.strip_prefix('!') {
                 Some(rest) => (&mut except, rest),
                 None => (&mut globs, text.as_str()),
             };
-            list.extend(alternatives(text)?.iter().map(|glob| flat(glob).into_owned()));
+            list.extend(alternatives(text)?.into_iter().map(flattened));
         }
         if globs.is_empty() && !except.is_empty() {
             return Err("a list of names must name at least one to match".to_owned());
         }
-        Ok(Self { texts: texts.to_vec(), globs: NameSet::new(globs), except: NameSet::new(except) })
+        Ok(Self { texts, globs: NameSet::new(globs), except: NameSet::new(except) })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {
@@ -132,7 +132,7 @@ impl NameSet {
 impl Hosts {
     pub(crate) fn new(texts: &[String]) -> Result<Self, String> {
         let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.').to_lowercase()).collect();
-        Names::new(&texts).map(Self)
+        Names::new(texts).map(Self)
     }
 
     /// Whether a glob could match a host.
@@ -186,7 +186,7 @@ impl Paths {
                 None => (&mut wanted, text.as_str()),
             };
             for text in alternatives(text)? {
-                list.push(PathGlob::new(&text));
+                list.push(PathGlob::new(text));
             }
         }
         if wanted.is_empty() {
@@ -238,8 +238,8 @@ impl Paths {
 // === impl PathGlob ===
 
 impl PathGlob {
-    fn new(text: &str) -> Self {
-        let from = match text {
+    fn new(text: String) -> Self {
+        let from = match text.as_str() {
             "~" => From::Home,
             text if text.starts_with("~/") => From::Home,
             text if text.starts_with('/') => From::Root,
@@ -249,7 +249,7 @@ impl PathGlob {
         let plain = text.find(['*', '?', '[', '\\']).unwrap_or(text.len());
         let tail =
             text.rsplit(['*', '?', ']', '\\']).next().unwrap_or_default().trim_start_matches('/').len();
-        Self { text: text.to_owned(), plain, tail, from }
+        Self { text, plain, tail, from }
     }
 
     /// What it starts with that is not yet a pattern.
@@ -345,6 +345,9 @@ fn alternatives(text: &str) -> Result<Vec<String>, String> {
 /// The glob library takes a broken glob for one that matches nothing: a rule that never matches
 /// would look like one that is in force.
 pub(crate) fn well_formed(glob: &str) -> Result<(), String> {
+    if !glob.contains(['\\', '[']) {
+        return Ok(());
+    }
     let mut letters = glob.chars();
     while let Some(letter) = letters.next() {
         match letter {
@@ -369,6 +372,10 @@ pub(super) fn flat(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
+fn flattened(name: String) -> String {
+    if name.contains('/') { flat(&name).into_owned() } else { name }
+}
+
 /// The letters of a glob that anything which matches it would contain, part by part.
 fn parts(glob: &str) -> impl Iterator<Item = &str> {
     let runs =
@@ -391,16 +398,16 @@ mod tests {
     #[test]
     fn a_glob_that_could_never_match_is_refused() {
         for glob in ["a[b", "a[]", "a\\", "[!"] {
-            assert!(Names::new(&[glob.to_owned()]).is_err(), "{glob}");
+            assert!(Names::new(vec![glob.to_owned()]).is_err(), "{glob}");
         }
         for glob in ["a[b]", "[]]x", "[!a-z]", "a\\[", "{,e}grep"] {
-            assert!(Names::new(&[glob.to_owned()]).is_ok(), "{glob}");
+            assert!(Names::new(vec![glob.to_owned()]).is_ok(), "{glob}");
         }
     }
 
     #[test]
     fn names_match_as_wholes_whatever_letters_are_in_them() {
-        let names = |glob: &str| Names::new(&[glob.to_owned()]).unwrap();
+        let names = |glob: &str| Names::new(vec![glob.to_owned()]).unwrap();
         assert!(names("mcp*").matches("mcptest/echo"));
         assert!(names("python[0-9]*").matches("python3.11"));
         assert!(names("{,e,f}grep").matches("grep") && names("{,e,f}grep").matches("egrep"));

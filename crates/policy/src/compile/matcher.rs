@@ -212,7 +212,7 @@ impl Tools {
         let taken: Vec<_> = taken.iter().map(|text| text.trim_start_matches('!').to_owned()).collect();
         let named: Vec<_> =
             given.iter().filter(|text| class(text).is_none()).map(|text| (*text).clone()).collect();
-        let names = |texts: Vec<String>| (!texts.is_empty()).then(|| Names::new(&texts)).transpose();
+        let names = |texts: Vec<String>| (!texts.is_empty()).then(|| Names::new(texts)).transpose();
         Ok(Self {
             classes: given.into_iter().filter_map(class).collect(),
             names: names(named)?,

@@ -2,7 +2,7 @@
 
 //! Wire types → rules that can be judged by.
 
-mod baseline;
+pub(crate) mod baseline;
 pub(crate) mod glob;
 mod index;
 mod matcher;

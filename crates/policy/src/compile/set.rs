@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tenterhook_document::{Problem, Spot};
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 
-use super::baseline::{self, BASELINE, PACKS};
+use super::baseline::{BASELINE, PACKS};
 use super::index::Index;
 use super::trust;
 use crate::examples;
@@ -79,11 +79,7 @@ impl RuleSet {
 
     /// The same, with what somebody chose about the rules.
     pub fn load_in_haste_with(sources: &[Source<'_>], choices: &Choices<'_>) -> Loaded {
-        let bare: Vec<String> = sources.iter().map(baseline::without_examples).collect();
-        let lighter = sources.iter().zip(&bare).map(|(source, text)| Source { text, ..*source });
-        let mut loaded = Self::read(&lighter.collect::<Vec<_>>(), choices, true);
-        loaded.rules.digest = digest(sources, choices);
-        loaded
+        Self::read(sources, choices, true)
     }
 
     /// The packs that are in force where nobody has written a policy.

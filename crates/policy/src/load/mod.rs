@@ -2,13 +2,17 @@
 
 //! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
 
+pub(crate) mod lean;
 mod lists;
 mod patterns;
 pub(crate) mod wire;
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use tenterhook_document::{Node, Problem, Spot, Value, nearest, parse, read as typed};
 
+use crate::compile::baseline;
 use crate::rule::Mode;
 use crate::source::{Layer, Source};
 use lists::Lists;
@@ -29,15 +33,21 @@ pub(crate) struct Header {
     pub(crate) order: wire::Order,
 }
 
-/// Reads one file. `None` when nothing in it can be used. In haste, what is compiled in is not tried:
-/// a test of ours has tried it.
+/// Reads one file. `None` when nothing in it can be used. In haste, what is compiled in is read in its
+/// lean form, and not tried: a test of ours has tried it.
 pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>) -> Option<File> {
     let known = haste && source.layer == Layer::Baseline;
+    let lean = known.then(|| baseline::lean(source)).flatten();
+    if let Some(file) = lean.and_then(|lean| lean::read(lean, source.text)) {
+        return Some(file);
+    }
+    let text =
+        if known { Cow::Owned(baseline::without_examples(source.text)) } else { Cow::Borrowed(source.text) };
     let mut report = |spot, message: String, hint: &str| {
         let problem = Problem::new(source.name, spot, message);
         problems.push(if hint.is_empty() { problem } else { problem.hint(hint) });
     };
-    let document = match parse(source.text) {
+    let document = match parse(&text) {
         Ok(document) => document,
         Err((spot, message)) => {
             report(spot, message, "no rule of this file is in force until it is valid YAML");

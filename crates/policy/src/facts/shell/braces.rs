@@ -2,7 +2,7 @@
 
 //! Brace expansion.
 
-use super::word::{Atom, Expansion, word};
+use super::word::{Atom, Expansion};
 
 /// `{a,b}{c,d}…` grows quickly; what lies beyond is not known.
 const MOST_BRACES: usize = 64;
@@ -11,9 +11,15 @@ const LONGEST_BRACES: usize = 1024;
 
 /// Brace expansion of a text without quoting. `None` when it would grow too large.
 pub(crate) fn expand_braces(text: &str) -> Option<Vec<String>> {
-    let expansion = Expansion::literal(text);
-    let words = braces(&expansion.atoms).into_iter().map(|atoms| word(&atoms, &expansion));
-    words.map(|word| (!word.dynamic).then_some(word.text)).collect()
+    if !text.contains('{') {
+        return Some(vec![text.to_owned()]);
+    }
+    if text.chars().count() > LONGEST_BRACES {
+        return None;
+    }
+    // Texts are only cut at braces and commas, so what comes out is text again.
+    let words = expand(text.as_bytes(), |letter, other| *letter == other).into_iter();
+    words.map(|word| String::from_utf8(word?).ok()).collect()
 }
 
 /// Brace expansion: `a{b,c}` is `ab ac`. What is not a list in braces stays as it is.
@@ -25,44 +31,49 @@ pub(super) fn braces(atoms: &[Atom]) -> Vec<Vec<Atom>> {
     if atoms.len() > LONGEST_BRACES {
         return vec![unknown()];
     }
+    let words = expand(atoms, |atom, other| *atom == Atom::Plain(char::from(other))).into_iter();
+    words.map(|word| word.unwrap_or_else(unknown)).collect()
+}
+
+/// The words that a word with braces stands for; `None` where there are too many.
+fn expand<T: Clone>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Vec<Option<Vec<T>>> {
     let mut done = Vec::new();
-    let mut open = vec![atoms.to_vec()];
+    let mut open = vec![word.to_vec()];
     while let Some(next) = open.pop() {
-        match first_list(&next) {
+        match first_list(&next, &is) {
             Some((before, items, after)) if done.len() + open.len() + items.len() <= MOST_BRACES => {
                 for item in items.iter().rev() {
                     open.push([before, item, after].concat());
                 }
             }
-            Some(_) => done.push(unknown()),
-            None => done.push(next),
+            Some(_) => done.push(None),
+            None => done.push(Some(next)),
         }
     }
     done
 }
 
-type List<'a> = (&'a [Atom], Vec<&'a [Atom]>, &'a [Atom]);
+type List<'a, T> = (&'a [T], Vec<&'a [T]>, &'a [T]);
 
-fn first_list(atoms: &[Atom]) -> Option<List<'_>> {
-    let starts = atoms.iter().enumerate().filter(|(_, atom)| **atom == Atom::Plain('{')).map(|(at, _)| at);
+fn first_list<T>(word: &[T], is: impl Fn(&T, u8) -> bool) -> Option<List<'_, T>> {
+    let starts = word.iter().enumerate().filter(|(_, letter)| is(letter, b'{')).map(|(at, _)| at);
     for start in starts {
         let (mut depth, mut cut, mut items) = (0usize, start + 1, Vec::new());
-        for (at, atom) in atoms.iter().enumerate().skip(start) {
-            match atom {
-                Atom::Plain('{') => depth += 1,
-                Atom::Plain(',') if depth == 1 => {
-                    items.push(atoms.get(cut..at)?);
-                    cut = at + 1;
-                }
-                Atom::Plain('}') if depth == 1 => {
+        for (at, letter) in word.iter().enumerate().skip(start) {
+            if is(letter, b'{') {
+                depth += 1;
+            } else if depth == 1 && is(letter, b',') {
+                items.push(word.get(cut..at)?);
+                cut = at + 1;
+            } else if is(letter, b'}') {
+                if depth == 1 {
                     if items.is_empty() {
                         break;
                     }
-                    items.push(atoms.get(cut..at)?);
-                    return Some((atoms.get(..start)?, items, atoms.get(at + 1..)?));
+                    items.push(word.get(cut..at)?);
+                    return Some((word.get(..start)?, items, word.get(at + 1..)?));
                 }
-                Atom::Plain('}') => depth = depth.saturating_sub(1),
-                _ => {}
+                depth = depth.saturating_sub(1);
             }
         }
     }
@@ -76,5 +87,33 @@ mod tests {
     #[test]
     fn brace_bombs_stay_small() {
         assert!(Expansion::literal(&"{a,b}".repeat(40)).into_words().len() <= MOST_BRACES);
+        assert_eq!(expand_braces(&"{a,b}".repeat(40)), None);
+        assert_eq!(expand_braces(&format!("{{{}}}", "ä,".repeat(600))), None);
+    }
+
+    #[test]
+    fn texts_and_words_expand_alike() {
+        let texts = [
+            "a",
+            "{a,b}c",
+            "x{,y}",
+            "{a,{b,c}d}e",
+            "{a}",
+            "{}",
+            "{x{a,b}",
+            "a}{b,c}",
+            "{a,b",
+            "{ä,ö}ü",
+            "{a..c}",
+            "\\{a,b}",
+            "[{,}]",
+            "{{a,b}}",
+            "{a,b}{c,d}/*",
+        ];
+        for text in texts {
+            let words = Expansion::literal(text).into_words().into_iter().map(|word| word.text);
+            let words: Vec<_> = words.collect();
+            assert_eq!(expand_braces(text), Some(words), "{text}");
+        }
     }
 }

@@ -38,6 +38,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMore<T> {
             .map(|one| vec![one])
     }
 
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Vec<T>, E> {
+        let number = i64::try_from(number).map_err(|_| E::custom("the number is too large"))?;
+        self.visit_i64(number)
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<T>, A::Error> {
         T::deserialize(de::value::MapAccessDeserializer::new(map)).map(|one| vec![one])
     }

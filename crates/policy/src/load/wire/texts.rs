@@ -77,14 +77,14 @@ fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::E
 
 impl<'de> Deserialize<'de> for NameList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Names::new(&globs(deserializer)?).map(Self).map_err(Error::custom)
+        Names::new(globs(deserializer)?).map(Self).map_err(Error::custom)
     }
 }
 
 impl<'de> Deserialize<'de> for WordList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let words = globs(deserializer)?;
-        let words = words.iter().map(|word| Names::new(std::slice::from_ref(word)));
+        let words = words.into_iter().map(|word| Names::new(vec![word]));
         words.collect::<Result<_, _>>().map(Self).map_err(Error::custom)
     }
 }
