@@ -20,9 +20,15 @@ impl Reader {
     }
 
     fn piece(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
-        if !self.spend(1) {
+        if !self.spend(1) || !self.enter() {
             return Expansion::unknown(slice(node, src), true);
         }
+        let value = self.piece_here(node, src, scope, first);
+        self.leave();
+        value
+    }
+
+    fn piece_here(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
         let text = slice(node, src);
         match node.kind() {
             "string" => self.string(node, src, scope),

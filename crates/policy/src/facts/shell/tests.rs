@@ -132,3 +132,29 @@ fn long_ladders_of_branches_take_no_longer_with_every_step() {
     assert!(!read.unparsed);
     assert!(read.commands.iter().all(|command| command.words.len() < 4));
 }
+
+#[test]
+fn nothing_is_too_deep() {
+    for open in [
+        "${x:-", "$(", "$((", "$[", "\"${x:-", "\"$(", "<(", "{ ", "( ", "if ", "f() { ", "! ", "a[$(", "`",
+        "[[ ( ",
+    ] {
+        for times in [30, 58, 64, 200, 3_000] {
+            let text = format!("a {}rm -rf /", open.repeat(times));
+            commands(&text);
+        }
+    }
+    for (open, close) in [
+        ("$(", ")"),
+        ("${x:-", "}"),
+        ("( ", ")"),
+        ("\"$(", ")\""),
+        ("a <(", ")"),
+        ("{ ", ";}"),
+        ("f() { ", ";}"),
+    ] {
+        for times in [20, 58, 63, 200] {
+            commands(&format!("{}rm -rf /{}", open.repeat(times), close.repeat(times)));
+        }
+    }
+}

@@ -112,8 +112,9 @@ fn what_is_no_script_is_not_made_one() {
     ] {
         assert_eq!(written(text), "no script", "{text}");
     }
-    assert_eq!(written(&"((".repeat(5_000)), "no script");
-    assert_eq!(written(&"$((".repeat(5_000)), "no script");
+    for open in ["((", "$((", "$[", "$(", "${x:-", "\"$(", "@(", "a <(", "{ ", "if ", "[[ $(", "`", "a[$["] {
+        assert_eq!(written(&open.repeat(5_001)), "no script", "{open}");
+    }
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl Script<'_> {
         let pending = std::mem::take(&mut self.pending);
         self.at += 2;
         let mut found = String::new();
-        let ended = self.deeper(|script| script.loose(&mut found, b')')).is_ok();
+        let ended = self.loose(&mut found, b')').is_ok();
         self.pending = pending;
         if ended && self.peek() == Some(b')') {
             self.at += 1;
@@ -294,6 +294,10 @@ impl Script<'_> {
 
     /// What runs within a text that ends at this byte, outside brackets.
     fn loose(&mut self, out: &mut String, end: u8) -> Outcome {
+        self.deeper(|script| script.loose_here(out, end))
+    }
+
+    fn loose_here(&mut self, out: &mut String, end: u8) -> Outcome {
         let open = if end == b')' { b'(' } else { b'[' };
         let mut depth = 0usize;
         loop {
