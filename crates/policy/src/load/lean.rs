@@ -15,11 +15,11 @@ struct Pack {
     of: String,
     mode: Mode,
     order: wire::Order,
-    rules: Vec<Rule>,
+    rules: Vec<Placed>,
 }
 
 #[derive(Deserialize)]
-struct Rule {
+struct Placed {
     line: usize,
     column: usize,
     rule: wire::Rule,
@@ -35,7 +35,7 @@ pub(crate) fn read(lean: &str, text: &str) -> Option<File> {
     let pack: Pack = serde_json::from_str(lean).ok()?;
     debug_assert_eq!(pack.of, mark(text));
     let rules = pack.rules.into_iter();
-    let rules = rules.map(|Rule { line, column, rule }| (Spot { line, column }, rule));
+    let rules = rules.map(|Placed { line, column, rule }| (Spot { line, column }, rule));
     Some(File { header: Header { mode: pack.mode, order: pack.order }, rules: rules.collect() })
 }
 
