@@ -15,7 +15,7 @@ pub(super) struct Host {
 /// Reads a host without port and brackets. `None` when it is none.
 pub(super) fn host(text: &str) -> Option<Host> {
     let name = spelled(text);
-    let name = name.strip_suffix('.').unwrap_or(&name);
+    let name = name.trim_end_matches('.');
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return None;
     }
