@@ -198,7 +198,7 @@ impl Reader {
             self.give_up("it contains NUL bytes", text);
             return self.text(&text.replace('\0', ""), scope);
         }
-        if !self.spend(1 + text.len() / 16) {
+        if !self.spend(1 + text.len() / 4) {
             return;
         }
         match self.parsed(text) {
@@ -213,7 +213,7 @@ impl Reader {
             let parsed = Rc::clone(parsed);
             return self.walk_parsed(&parsed, body, scope);
         }
-        if !self.spend(1 + body.len() / 16) {
+        if !self.spend(1 + body.len() / 4) {
             return;
         }
         match self.parsed(body) {
@@ -297,6 +297,10 @@ impl Reader {
     /// Nothing of the text is read: it may be about anything.
     fn leave_unread(&mut self, why: &'static str, text: &str) {
         self.unparsed = true;
+        // It may be about anything already.
+        if self.unread.iter().filter(|unread| unread.whole).count() >= MOST_UNREAD {
+            return;
+        }
         let mut unread = Unread::new(why, text, true);
         unread.whole = true;
         self.unread.push(unread);

@@ -111,6 +111,7 @@ impl Reader {
             "shift" => {
                 let by =
                     words.first().map_or(Some(1), |word| word.text.parse().ok().filter(|_| !word.dynamic));
+                self.spend(scope.arguments_known());
                 scope.shift(by);
             }
             "trap" => {

@@ -40,12 +40,12 @@ impl Reader {
             "simple_expansion" => {
                 let value = scope.get(text.trim_start_matches('$'));
                 let value = value.unwrap_or_else(|| Expansion::unknown(text, false));
-                self.spend(value.atoms.len() / 16);
+                self.spend(value.atoms.len() / 4);
                 scope.separated(value)
             }
             "expansion" => {
                 let value = self.parameter(node, src, scope);
-                self.spend(value.atoms.len() / 16);
+                self.spend(value.atoms.len() / 4);
                 scope.separated(value)
             }
             "command_substitution" => self.substitution(node, src, scope),

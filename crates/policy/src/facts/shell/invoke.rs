@@ -80,10 +80,13 @@ impl Reader {
         if !more.is_empty() {
             self.leave_unread("too many words", &joined(more));
         }
-        let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else { return };
-        if !self.spend(words.len()) || !self.enter() {
+        // Each word is looked at as an option, as a path, and by every rule.
+        if words.is_empty() || !self.spend(4 * words.len()) || !self.enter() {
             return;
         }
+        let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else {
+            return self.leave();
+        };
         let rest = words.get(1..).unwrap_or_default();
         let program = command.program.clone();
         command.via.clone_from(&scope.via);

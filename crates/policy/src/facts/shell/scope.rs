@@ -117,6 +117,11 @@ impl Scope {
         self.arguments = known.then(|| Arc::new(arguments.iter().map(Word::to_value).collect()));
     }
 
+    /// How many arguments are known.
+    pub(super) fn arguments_known(&self) -> usize {
+        self.arguments.as_ref().map_or(0, |all| all.len())
+    }
+
     /// `shift`
     pub(super) fn shift(&mut self, by: Option<usize>) {
         self.arguments = match (&self.arguments, by) {
