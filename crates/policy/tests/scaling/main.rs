@@ -27,15 +27,24 @@ const LIMIT: Duration = Duration::from_millis(if SLOW_BUILD { 4_000 } else { 200
 /// Families that take longer, by the start of their names, each with what was found. When all of them
 /// take less than half of the limit, they must be taken off the list.
 const KNOWN: &[(&str, &str)] = &[
-    ("python3: ", UNREAD),
-    ("perl: ", UNREAD),
-    ("code of another tool", UNREAD),
+    ("python3: ", CODE_TEXT),
+    ("perl: ", CODE_TEXT),
+    ("code of another tool", CODE_TEXT),
+    ("an address", "the time is quadratic in the labels of a host: 49 s for a megabyte"),
+    ("an argv of wrappers", WRAPPERS),
+    ("sudos", WRAPPERS),
+    ("wrappers", WRAPPERS),
+    ("evals", WRAPPERS),
+    ("doubling", "what a variable holds is copied at each use"),
+    ("sets", "the positional parameters are copied at each `shift`"),
+    ("globs words", "every operand is looked at by every path glob"),
     ("a long argv", "every word is looked at by every rule"),
-    ("an argv of wrappers", "each wrapper has all words after it"),
+    ("an argv of options", "every word is looked at by every rule"),
     ("many commands", "up to a thousand are read"),
     ("many paths", "every path is looked at by every rule"),
 ];
-const UNREAD: &str = "every rule looks through every word of a text that was not read";
+const CODE_TEXT: &str = "code is read whole, whatever its length";
+const WRAPPERS: &str = "each wrapper has all words after it";
 
 fn spent() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
@@ -69,7 +78,13 @@ fn bounded(cases: &[(String, Vec<(&str, Value)>)]) {
     let (mut wrong, mut all) = (String::new(), String::new());
     let mut longest: BTreeMap<&str, Duration> = BTreeMap::new();
     for (name, members) in cases {
-        let took: Vec<_> = members.iter().map(|(tool, args)| measure(tool, args, &rules)).collect();
+        let mut took: Vec<Duration> = Vec::new();
+        for (tool, args) in members {
+            // What is far over the limit may take minutes when it is larger still.
+            if took.last().is_none_or(|last| *last < 5 * LIMIT) {
+                took.push(measure(tool, args, &rules));
+            }
+        }
         let most = took.iter().copied().max().unwrap_or_default();
         let line = format!("{name}: {took:?}\n");
         all.push_str(&line);
