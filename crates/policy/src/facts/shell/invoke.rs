@@ -81,7 +81,9 @@ impl Reader {
             self.leave_unread("too many words", &joined(more));
         }
         // Each word is looked at as an option, as a path, and by every rule.
-        if words.is_empty() || !self.spend(4 * words.len()) || !self.enter() {
+        // A pattern is held against every glob of every rule.
+        let patterns = words.iter().filter(|word| word.pattern).count();
+        if words.is_empty() || !self.spend(4 * words.len() + 64 * patterns) || !self.enter() {
             return;
         }
         let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else {

@@ -12,11 +12,19 @@ pub(super) struct Host {
     pub(super) loopback: bool,
 }
 
+/// No name server knows a longer name, so nothing can be reached by one.
+const LONGEST: usize = 253;
+/// Every letter may be written with three.
+const LONGEST_WRITTEN: usize = 4 * LONGEST;
+
 /// Reads a host without port and brackets. `None` when it is none.
 pub(super) fn host(text: &str) -> Option<Host> {
+    if text.len() > LONGEST_WRITTEN {
+        return None;
+    }
     let name = spelled(text);
     let name = name.trim_end_matches('.');
-    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    if name.len() > LONGEST || name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return None;
     }
     let address = v4(name).map(IpAddr::V4).or_else(|| v6(name));
