@@ -24,7 +24,8 @@ pub(super) fn host(text: &str) -> Option<Host> {
     }
     let name = spelled(text);
     let name = name.trim_end_matches('.');
-    if name.len() > LONGEST || name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+    if name.len() > LONGEST || name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control())
+    {
         return None;
     }
     let address = v4(name).map(IpAddr::V4).or_else(|| v6(name));
