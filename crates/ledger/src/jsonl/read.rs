@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::Leaf;
+use super::Leaf;
 
 /// The log could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub fn leaves(path: &Path) -> Result<impl Iterator<Item = Result<Leaf, Torn>> + 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Log;
+    use crate::jsonl::Log;
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
     use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::Leaf;
+use super::Leaf;
 
 /// How long another writer may keep us waiting.
 const LOCK_DEADLINE: Duration = Duration::from_secs(2);

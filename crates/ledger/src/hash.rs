@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The hashes of the tree, as RFC 6962 has them, and the commitment to a payload.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// Bytes of a hash.
+pub const HASH_BYTES: usize = 32;
+
+/// A SHA-256 hash; written in base 64.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; HASH_BYTES]);
+
+/// The text is no hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no hash (32 bytes in base 64)")]
+pub struct ParseHashError(String);
+
+impl Hash {
+    /// The root of a tree without leaves.
+    pub fn of_nothing() -> Self {
+        Self(Sha256::digest([]).into())
+    }
+
+    /// The hash of a leaf: `SHA-256(0x00 || bytes)`.
+    pub fn of_leaf(bytes: &[u8]) -> Self {
+        Self(Sha256::new().chain_update([0]).chain_update(bytes).finalize().into())
+    }
+
+    /// The hash of a node: `SHA-256(0x01 || left || right)`.
+    pub fn of_node(left: Self, right: Self) -> Self {
+        Self(Sha256::new().chain_update([1]).chain_update(left.0).chain_update(right.0).finalize().into())
+    }
+
+    /// The commitment to a payload: `SHA-256(0x02 || salt || bytes)`.
+    pub fn of_payload(salt: &[u8; 32], bytes: &[u8]) -> Self {
+        Self(Sha256::new().chain_update([2]).chain_update(salt).chain_update(bytes).finalize().into())
+    }
+
+    /// The hash in these bytes, if there are 32.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&base64(&self.0))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+impl FromStr for Hash {
+    type Err = ParseHashError;
+
+    fn from_str(text: &str) -> Result<Self, ParseHashError> {
+        let bytes = from_base64(text).and_then(|bytes| Self::from_slice(&bytes));
+        bytes.ok_or_else(|| ParseHashError(text.chars().take(64).collect()))
+    }
+}
+
+/// Standard base 64, with padding.
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Reads standard base 64; nothing else is forgiven.
+pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+        text
+    })
+}

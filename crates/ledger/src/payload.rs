@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What is stored beside a leaf: redacted first, then committed to with a salt.
+//!
+//! The salt is what makes erasing real: without it nobody can try guesses against the commitment.
+
+use std::ops::Range;
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::hash::Hash;
+use crate::note::short;
+use crate::sign::{SignError, random, read_private, write_new};
+
+/// Says where secrets lie in a text, and of what kind each is.
+pub type Redactor<'r> = &'r dyn Fn(&str) -> Vec<(Range<usize>, &str)>;
+
+/// The key of the digests in redaction marks: equal secrets get equal marks, and no mark can be
+/// checked against a guess without it.
+#[derive(Clone)]
+pub struct RedactionKey([u8; 32]);
+
+/// A payload ready to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SealedPayload {
+    pub(crate) salt: [u8; 32],
+    /// Absent when it was too large.
+    pub(crate) bytes: Option<Vec<u8>>,
+    pub(crate) commitment: Hash,
+}
+
+impl RedactionKey {
+    /// A key that never leaves memory.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// The key of the ledger in this directory, made when there is none yet. Whoever spools needs
+    /// it as well, so it takes no lock.
+    pub fn open(dir: &Path) -> Result<Self, SignError> {
+        let path = dir.join("redaction.key");
+        let io = |source| SignError::Io { path: path.clone(), source };
+        if !path.exists() {
+            match write_new(&path, &random::<32>()?, 0o600) {
+                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
+                _ => {}
+            }
+        }
+        let key = read_private(&path)?.try_into().map_err(|_| SignError::NoKey(path.clone()))?;
+        Ok(Self(key))
+    }
+
+    /// What stands in a secret's place: `[[redacted:KIND:DIGEST]]`.
+    pub fn mark(&self, kind: &str, secret: &str) -> String {
+        let kind: String =
+            kind.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).collect();
+        let digest = Hmac::<Sha256>::new_from_slice(&self.0).map(|mac| mac.chain_update(secret).finalize());
+        let digest: [u8; 32] = digest.map_or([0; 32], |digest| digest.into_bytes().into());
+        let digest: String = short(&digest).chars().take(12).collect();
+        format!("[[redacted:{kind}:{digest}]]")
+    }
+
+    /// The text with every span replaced by its mark, and how many there were.
+    pub fn redact<K: AsRef<str>>(&self, text: &str, found: &[(Range<usize>, K)]) -> (String, u64) {
+        let mut spans: Vec<_> = found.iter().map(|(range, kind)| (range.start, range.end, kind)).collect();
+        spans.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
+        let (mut clean, mut at, mut count) = (String::with_capacity(text.len()), 0, 0);
+        for (start, end, kind) in spans {
+            // Spans may overlap; what one has covered, the next only extends.
+            let (start, end) = (start.max(at), floor(text, end));
+            let (Some(before), Some(secret)) = (text.get(at..floor(text, start)), text.get(floor(text, start)..end))
+            else {
+                continue;
+            };
+            if !secret.is_empty() {
+                clean.push_str(before);
+                clean.push_str(&self.mark(kind.as_ref(), secret));
+                (at, count) = (end, count + 1);
+            }
+        }
+        clean.push_str(text.get(at..).unwrap_or_default());
+        (clean, count)
+    }
+}
+
+/// The start of the character that this byte lies in; the end of a longer span is never inside one.
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+impl std::fmt::Debug for RedactionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RedactionKey(…)")
+    }
+}
+
+impl SealedPayload {
+    /// Commits to these bytes; more than `max` are not kept.
+    pub(crate) fn new(bytes: Vec<u8>, max: usize) -> Result<Self, SignError> {
+        let salt = random()?;
+        let commitment = Hash::of_payload(&salt, &bytes);
+        Ok(Self { salt, commitment, bytes: (bytes.len() <= max).then_some(bytes) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_become_marks_and_equal_secrets_equal_marks() {
+        let key = RedactionKey::new([7; 32]);
+        let text = "a=hunter2 b=hunter2 é=geheim";
+        let found = [(2..9, "password"), (12..19, "password"), (23..29, "pass word")];
+        let (clean, count) = key.redact(text, &found);
+        let (one, other) = (key.mark("password", "hunter2"), key.mark("password", "geheim"));
+        assert_eq!(clean, format!("a={one} b={one} é={other}"));
+        assert_eq!((count, one.len()), (3, "[[redacted:password:0123456789ab]]".len()));
+        assert_ne!(one, RedactionKey::new([8; 32]).mark("password", "hunter2"));
+    }
+
+    #[test]
+    fn spans_that_overlap_or_lie_outside_leave_nothing_of_a_secret() {
+        let key = RedactionKey::new([7; 32]);
+        let (clean, count) = key.redact("xSECRETx", &[(1..5, "a"), (3..7, "b"), (90..99, "c")]);
+        assert_eq!(count, 2);
+        assert!(!clean.contains("SEC") && !clean.contains("RET") && clean.starts_with('x') && clean.ends_with('x'));
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a verifier found: which leaf, and what is wrong with it.
+
+use std::fmt;
+
+use crate::note::{NoteError, VerifierKey};
+
+/// The first thing that is wrong with a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it is.
+    pub place: Place,
+    /// What it is.
+    pub wrong: Wrong,
+}
+
+/// Where something is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At one leaf.
+    Leaf(u64),
+    /// Somewhere in these leaves, the last one included.
+    Leaves(u64, u64),
+    /// At the checkpoint of this many leaves.
+    Checkpoint(u64),
+    /// At a line of an export, from 1.
+    Line(u64),
+    /// With the log as a whole.
+    Log,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wrong {
+    /// The bytes were changed, or the hash was.
+    Bytes,
+    /// The bytes are no envelope.
+    Form(String),
+    /// The envelope is of a version that this program does not know.
+    Version(u32),
+    /// The envelope says that it is another leaf.
+    Seq(u64),
+    /// The leaf is not there, and no leaf says that it was pruned.
+    Missing,
+    /// Two leaves are at the same place.
+    Twice,
+    /// The log does not begin with a `start` leaf, or has a second one.
+    Start,
+    /// The leaf names a signer that did not sign then.
+    Signer {
+        /// Whom it names.
+        named: String,
+        /// Who signed then.
+        expected: String,
+    },
+    /// The change of keys is not signed by the old and the new key.
+    Rotation,
+    /// The payload or its salt was changed.
+    Payload,
+    /// The payload's row is not there.
+    PayloadMissing,
+    /// There is a payload that the leaf does not speak of.
+    PayloadUnknown,
+    /// The payload is gone, and no leaf says that it was erased.
+    PayloadErased,
+    /// A stored hash of the tree was changed; so many leaves it covers.
+    Node(u64),
+    /// What the leaf is looked up by is not what it says.
+    Column {
+        /// Which column.
+        name: &'static str,
+        /// What the column has.
+        column: String,
+        /// What the leaf says.
+        leaf: String,
+    },
+    /// The leaves do not give the root that was signed.
+    Root,
+    /// The checkpoint cannot be believed.
+    Checkpoint(NoteError),
+    /// The checkpoint is of another log.
+    OtherLog(String),
+    /// A checkpoint of this size stands where it does not belong.
+    OutOfOrder(u64),
+    /// Leaves that were signed are not here.
+    TooFew {
+        /// How many were signed.
+        signed: u64,
+        /// How many are here.
+        here: u64,
+    },
+    /// Nothing signs this log.
+    Unsigned,
+    /// There is no leaf at all.
+    Empty,
+    /// The log never had the key that was given.
+    OtherKey {
+        /// The key that was given.
+        given: VerifierKey,
+        /// The keys of the log.
+        keys: Vec<VerifierKey>,
+    },
+    /// The checkpoint that was brought along cannot be believed.
+    Held(NoteError),
+    /// The log is an older copy.
+    Older {
+        /// How many leaves are here.
+        here: u64,
+        /// How many the checkpoint that was brought along has.
+        held: u64,
+    },
+    /// The log is another one since then.
+    DoesNotExtend {
+        /// The size of the checkpoint that was brought along.
+        size: u64,
+    },
+    /// The store or the file cannot be read.
+    Unreadable(String),
+}
+
+// === impl Wrong ===
+
+impl Wrong {
+    pub(crate) fn at(self, seq: u64) -> Problem {
+        Problem { place: Place::Leaf(seq), wrong: self }
+    }
+
+    pub(crate) fn between(self, from: u64, to: u64) -> Problem {
+        Problem { place: Place::Leaves(from, to.saturating_sub(1)), wrong: self }
+    }
+
+    pub(crate) fn at_size(self, size: u64) -> Problem {
+        Problem { place: Place::Checkpoint(size), wrong: self }
+    }
+
+    pub(crate) fn at_line(self, line: u64) -> Problem {
+        Problem { place: Place::Line(line), wrong: self }
+    }
+
+    pub(crate) fn here(self) -> Problem {
+        Problem { place: Place::Log, wrong: self }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes => f.write_str("its bytes do not match its hash"),
+            Self::Form(why) => write!(f, "it is no leaf: {why}"),
+            Self::Version(v) => write!(f, "its format is version {v}, which this program does not know"),
+            Self::Seq(seq) => write!(f, "it says that it is leaf {seq}: two leaves say so, or leaves were moved"),
+            Self::Missing => f.write_str("it is missing"),
+            Self::Twice => f.write_str("there are two of it"),
+            Self::Start => f.write_str("a log has one `start` leaf, which is its first"),
+            Self::Signer { named, expected } => write!(f, "it names the signer `{named}`, it was `{expected}` then"),
+            Self::Rotation => f.write_str("the change of keys is not signed by both keys"),
+            Self::Payload => f.write_str("its payload does not match its commitment"),
+            Self::PayloadMissing => f.write_str("its payload is missing"),
+            Self::PayloadUnknown => f.write_str("there is a payload that it does not speak of"),
+            Self::PayloadErased => f.write_str("its payload is gone, and no leaf says that it was erased"),
+            Self::Node(leaves) => write!(f, "the stored hash over the {leaves} leaves that end here is another"),
+            Self::Column { name, column, leaf } => {
+                write!(f, "it is filed under {name} `{column}`, but says `{leaf}`")
+            }
+            Self::Root => f.write_str("they do not give the root that was signed"),
+            Self::Checkpoint(error) => write!(f, "{error}"),
+            Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),
+            Self::OutOfOrder(size) => write!(f, "a checkpoint of {size} leaves stands here"),
+            Self::TooFew { signed, here } => {
+                write!(f, "leaves are missing at the end: {signed} were signed, {here} are here")
+            }
+            Self::Unsigned => f.write_str("no checkpoint signs this log"),
+            Self::Empty => f.write_str("there is no leaf"),
+            Self::OtherKey { given, keys } => {
+                let keys: Vec<_> = keys.iter().map(|key| format!("`{}+{}`", key.name(), key.id())).collect();
+                let keys = keys.join(", ");
+                write!(f, "signed by an unknown key: {keys}, you gave `{}+{}`", given.name(), given.id())
+            }
+            Self::Held(error) => write!(f, "the checkpoint you hold: {error}"),
+            Self::Older { here, held } => {
+                write!(f, "older than the checkpoint you hold: {here} < {held} leaves")
+            }
+            Self::DoesNotExtend { size } => {
+                write!(f, "does not extend the checkpoint you hold: the first {size} leaves are others")
+            }
+            Self::Unreadable(why) => f.write_str(why),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Place::Leaf(seq) => write!(f, "leaf {seq}: {}", self.wrong),
+            Place::Leaves(from, to) => write!(f, "leaves {from} to {to}: {}", self.wrong),
+            Place::Checkpoint(size) => write!(f, "the checkpoint of {size} leaves: {}", self.wrong),
+            Place::Line(line) => write!(f, "line {line}: {}", self.wrong),
+            Place::Log => write!(f, "{}", self.wrong),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

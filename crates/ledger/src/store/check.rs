@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Verifying a store: every leaf, every payload, every stored hash, every checkpoint, and that
+//! leaves are filed under what they say.
+
+use rusqlite::Row;
+
+use super::reader::{Reader, with_item};
+use super::rows::{signed, unsigned};
+use crate::hash::HASH_BYTES;
+use crate::problem::{Problem, Wrong};
+use crate::record::Envelope;
+use crate::verify::{Expect, Verified, Verifier};
+
+/// The columns that leaves are looked up by, behind those of a record.
+const FILED: &[&str] = &["id", "kind", "source", "session", "tool", "verdict", "rule"];
+
+impl Reader {
+    /// Verifies the whole ledger as it is now. `progress` hears how many leaves were checked, out
+    /// of how many.
+    pub fn verify(
+        &self,
+        expect: Expect,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Verified, Problem> {
+        // One transaction: leaves that arrive meanwhile are not half seen.
+        self.connection.execute_batch("BEGIN").map_err(unreadable)?;
+        let result = self.verify_all(expect, progress);
+        // A transaction that only read has nothing to lose.
+        drop(self.connection.execute_batch("COMMIT"));
+        result
+    }
+
+    fn verify_all(
+        &self,
+        expect: Expect,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Verified, Problem> {
+        let mut verifier = Verifier::new(expect)?;
+        let size = self.size().map_err(|error| Wrong::Unreadable(error.to_string()).here())?;
+        let mut notes = self.connection.prepare("SELECT size, note FROM checkpoints ORDER BY size").map_err(unreadable)?;
+        let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
+        let mut notes = notes.map_err(unreadable)?.peekable();
+        let sql = "SELECT l.seq, l.nodes, l.bytes, p.seq, p.salt, p.bytes,
+                l.id, l.kind, l.source, l.session, l.tool, l.verdict, l.rule, l.ts
+            FROM leaves l LEFT JOIN payloads p ON p.seq = l.seq ORDER BY l.seq";
+        let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
+        let mut leaves = statement.query([]).map_err(unreadable)?;
+        while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
+            with_item(row, |item, nodes| leaf(&mut verifier, row, item, nodes))
+                .map_err(|error| at(&verifier, &error))??;
+            let here = verifier.size();
+            while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here)) {
+                verifier.checkpoint(&note.map_err(unreadable)?.1)?;
+            }
+            if here.is_multiple_of(4096) {
+                progress(here, Some(size));
+            }
+        }
+        if let Some(note) = notes.next() {
+            verifier.checkpoint(&note.map_err(unreadable)?.1)?;
+        }
+        self.strays(size)?;
+        progress(verifier.size(), Some(size));
+        verifier.finish()
+    }
+
+    /// Payloads of leaves that are not there.
+    fn strays(&self, size: u64) -> Result<(), Problem> {
+        let sql = "SELECT min(seq) FROM payloads WHERE seq >= ?1 OR seq < 0";
+        let stray: Option<i64> =
+            self.connection.query_row(sql, [signed(size)], |row| row.get(0)).map_err(unreadable)?;
+        match stray {
+            Some(seq) => Err(Wrong::PayloadUnknown.at(u64::try_from(seq).unwrap_or(0))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn unreadable(error: rusqlite::Error) -> Problem {
+    Wrong::Unreadable(super::ReadFailed::from(error).to_string()).here()
+}
+
+fn at(verifier: &Verifier, error: &rusqlite::Error) -> Problem {
+    Wrong::Unreadable(format!("it cannot be read: {error}")).at(verifier.size())
+}
+
+fn leaf(
+    verifier: &mut Verifier,
+    row: &Row<'_>,
+    item: crate::verify::Item<'_>,
+    nodes: &[u8],
+) -> Result<(), Problem> {
+    let seq = item.seq;
+    let envelope = verifier.leaf(item)?;
+    let completed = verifier.completed();
+    let stored = nodes.chunks(HASH_BYTES);
+    if stored.len() != completed.len() {
+        return Err(Wrong::Node(1).at(seq));
+    }
+    for (level, (stored, hash)) in stored.zip(completed).enumerate() {
+        if stored != hash.0 {
+            return Err(Wrong::Node(1 << level).at(seq));
+        }
+    }
+    match envelope {
+        Some(envelope) => filed(row, &envelope),
+        None => Ok(()),
+    }
+}
+
+/// A leaf that is filed under something else would not be found.
+fn filed(row: &Row<'_>, leaf: &Envelope<'_>) -> Result<(), Problem> {
+    let says = [
+        Some(&*leaf.id),
+        Some(leaf.kind.word()),
+        leaf.source.as_deref(),
+        leaf.harness_session_id.as_deref(),
+        leaf.tool.as_ref().map(|tool| &*tool.name),
+        leaf.verdict.as_deref(),
+        leaf.policy_rule_id.as_deref(),
+    ];
+    for (place, (name, says)) in FILED.iter().zip(says).enumerate() {
+        let column = row.get_ref(6 + place).ok().and_then(|value| value.as_str_or_null().ok()).flatten();
+        if column != says {
+            let text = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
+            return Err(Wrong::Column { name, column: text(column), leaf: text(says) }.at(leaf.seq));
+        }
+    }
+    let ts = leaf.ts.parse().ok().map(tenterhook_event::Timestamp::unix_ms).map(signed);
+    let column: Option<i64> = row.get(6 + FILED.len()).ok();
+    if ts != column {
+        let text = column.map_or_else(|| "nothing".to_owned(), |ms| format!("{ms} ms"));
+        return Err(Wrong::Column { name: "time", column: text, leaf: leaf.ts.to_string() }.at(leaf.seq));
+    }
+    Ok(())
+}

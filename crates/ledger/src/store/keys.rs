@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The key in the ledger's directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::OpenError;
+use crate::note::{VerifierKey, short};
+use crate::sign::{SignError, Signer, SoftwareKey, random, replace};
+
+/// The key, unless the caller brings one.
+pub(crate) fn path(dir: &Path) -> PathBuf {
+    dir.join("key")
+}
+
+/// A key that is about to take over.
+fn next(dir: &Path) -> PathBuf {
+    dir.join("key.next")
+}
+
+/// The key that signs this ledger, or a new one when `expected` says that there is no ledger yet.
+pub(crate) fn open(
+    dir: &Path,
+    expected: Option<&VerifierKey>,
+    given: Option<Arc<dyn Signer>>,
+    recovered: &mut Vec<String>,
+) -> Result<Arc<dyn Signer>, OpenError> {
+    let signer = match given {
+        Some(signer) => signer,
+        None => own(dir, expected, recovered)?,
+    };
+    match expected {
+        Some(expected) if expected != signer.key() => {
+            Err(OpenError::OtherKey { given: signer.key().id(), expected: expected.to_string() })
+        }
+        _ => Ok(signer),
+    }
+}
+
+fn own(
+    dir: &Path,
+    expected: Option<&VerifierKey>,
+    recovered: &mut Vec<String>,
+) -> Result<Arc<dyn Signer>, OpenError> {
+    if next(dir).exists() {
+        settle(dir, expected, recovered)?;
+    }
+    if !path(dir).exists() && expected.is_none() {
+        let origin = format!("tenterhook.local/{}", short(&random::<8>()?));
+        SoftwareKey::generate(&origin)?.save(&path(dir))?;
+    }
+    Ok(Arc::new(SoftwareKey::load(&path(dir))?))
+}
+
+/// A change of keys was under way when the last run ended: the log says whether it happened.
+fn settle(dir: &Path, expected: Option<&VerifierKey>, recovered: &mut Vec<String>) -> Result<(), OpenError> {
+    let io = |source| OpenError::Io { path: next(dir), source };
+    let took_over = SoftwareKey::load(&next(dir)).is_ok_and(|key| Some(key.key()) == expected);
+    if took_over {
+        std::fs::rename(next(dir), path(dir)).map_err(io)?;
+        recovered.push("a change of keys was finished: the new key signs".into());
+    } else {
+        std::fs::remove_file(next(dir)).map_err(io)?;
+        recovered.push("a change of keys that was never recorded was dropped: the old key signs".into());
+    }
+    Ok(())
+}
+
+/// A new key for the log of this name, in the place of one that is about to take over.
+pub(crate) fn prepare(dir: &Path, origin: &str) -> Result<SoftwareKey, SignError> {
+    let key = SoftwareKey::generate(origin)?;
+    key.save(&next(dir))?;
+    Ok(key)
+}
+
+/// The new key has taken over.
+pub(crate) fn install(dir: &Path) -> Result<(), SignError> {
+    std::fs::rename(next(dir), path(dir)).map_err(|source| SignError::Io { path: next(dir), source })
+}
+
+/// Writes the public half beside, for whoever wants to verify.
+pub(crate) fn publish(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
+    let path = dir.join("key.pub");
+    let text = format!("{key}\n");
+    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    replace(&path, text.as_bytes(), 0o644).map_err(|source| SignError::Io { path, source })
+}

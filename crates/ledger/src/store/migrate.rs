@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The tables, and how an older store becomes a newer one.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::error::OpenError;
+
+/// One step for each format; a step is never changed once it was released.
+const STEPS: &[&str] = &[
+    // 1. A leaf's row holds the hashes it completes (`nodes`), what it is looked up by, and its
+    // bytes last, so that looking up a hash never reads them. Most decisions are `none` or `allow`
+    // and name no rule: those two indexes stay out of their way.
+    "CREATE TABLE leaves (
+        seq INTEGER PRIMARY KEY,
+        nodes BLOB NOT NULL,
+        id TEXT NOT NULL UNIQUE,
+        ts INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        source TEXT,
+        session TEXT,
+        tool TEXT,
+        verdict TEXT,
+        rule TEXT,
+        bytes BLOB
+    ) STRICT;
+    CREATE INDEX leaves_ts ON leaves (ts);
+    CREATE INDEX leaves_session ON leaves (session) WHERE session IS NOT NULL;
+    CREATE INDEX leaves_rule ON leaves (rule) WHERE rule IS NOT NULL;
+    CREATE INDEX leaves_verdict ON leaves (verdict) WHERE verdict IN ('ask', 'defer', 'deny');
+    CREATE INDEX leaves_kind ON leaves (kind) WHERE kind <> 'decision';
+    CREATE TABLE payloads (
+        seq INTEGER PRIMARY KEY,
+        salt BLOB,
+        bytes BLOB,
+        erased INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+];
+
+/// Brings a store to the newest format. Says so when there was something to do.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, OpenError> {
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > known || found < 0 {
+        return Err(OpenError::Newer { found, known });
+    }
+    if found == known {
+        return Ok(None);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok((found > 0).then(|| format!("the store was brought from format {found} to format {known}")))
+}

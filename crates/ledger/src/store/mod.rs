@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The store: SQLite, one writer, any number of readers.
+
+mod append;
+mod check;
+mod error;
+mod hold;
+mod keys;
+mod ledger;
+mod migrate;
+mod open;
+mod options;
+mod publish;
+mod query;
+mod reader;
+mod rows;
+mod stats;
+
+pub use error::{AppendError, Full, OpenError, ReadFailed, Refused};
+pub use ledger::{Appended, Ledger, Opened, SinkReport};
+pub use options::{Batch, Durability, Every, Options};
+pub use query::{Filter, Found};
+pub use reader::{Format, Reader, Record, StoredPayload};
+pub use stats::Stats;
+
+/// The database's file in the ledger's directory.
+const DATABASE: &str = "ledger.db";
+/// The latest checkpoint, as a file that can be copied.
+const CHECKPOINT: &str = "checkpoint";

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Opening a ledger for writing: the lock, the store, what a crash left, and the key.
+
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::append::Writer;
+use super::error::{AppendError, OpenError};
+use super::hold::{Hold, directory};
+use super::options::{Durability, Options};
+use super::rows::{StoredNodes, last_checkpoint, meta, size};
+use super::{CHECKPOINT, DATABASE, keys, migrate};
+use crate::checkpoint::Checkpoint;
+use crate::note::VerifierKey;
+use crate::sign::{Signer, replace};
+use crate::tree::{self, Frontier};
+
+/// Opens the store and brings it into order. Says what there was to do.
+pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<String>), OpenError> {
+    directory(dir)?;
+    let hold = Hold::take(dir)?;
+    let mut recovered = Vec::new();
+    let database = dir.join(DATABASE);
+    let journal = dir.join(format!("{DATABASE}-wal"));
+    let unclean = std::fs::metadata(&journal).is_ok_and(|file| file.len() > 0);
+    make_private(&database)?;
+    let mut connection = connect(&database, options.durability)?;
+    recovered.extend(migrate::migrate(&mut connection)?);
+    let key = match meta(&connection, "key")? {
+        Some(text) => {
+            Some(text.parse::<VerifierKey>().map_err(|error| OpenError::Damaged(error.to_string()))?)
+        }
+        None => None,
+    };
+    let signer = keys::open(dir, key.as_ref(), options.key.take(), &mut recovered)?;
+    keys::publish(dir, signer.key())?;
+    let here = size(&connection)?;
+    if unclean {
+        recovered.push(format!("the last run did not end in order; all {here} leaves it had recorded are kept"));
+    }
+    let signed = check(&connection, dir, here, &signer, &mut recovered)?;
+    let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damaged)?;
+    let mut writer = Writer::new(connection, dir, hold, tree, signed, signer, options);
+    if here == 0 {
+        writer.start().map_err(|error| match error {
+            AppendError::Refused { why, .. } => OpenError::Store(why),
+            other => OpenError::Store(other.to_string()),
+        })?;
+    }
+    Ok((writer, recovered))
+}
+
+/// SQLite would let the whole world read what it creates.
+fn make_private(path: &Path) -> Result<(), OpenError> {
+    let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match opened {
+        Err(source) if source.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(OpenError::Io { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let synchronous = match durability {
+        Durability::Durable => "full",
+        // The writer syncs the journal itself.
+        Durability::Relaxed => "normal",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    Ok(connection)
+}
+
+fn damaged(error: rusqlite::Error) -> OpenError {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows | rusqlite::Error::FromSqlConversionFailure(..) => {
+            OpenError::Damaged("hashes of the tree are missing".into())
+        }
+        other => other.into(),
+    }
+}
+
+/// Whether the leaves still carry what was last signed; the whole check is `verify`'s. Says up to
+/// where leaves are signed.
+fn check(
+    connection: &Connection,
+    dir: &Path,
+    here: u64,
+    signer: &Arc<dyn Signer>,
+    recovered: &mut Vec<String>,
+) -> Result<u64, OpenError> {
+    let path = dir.join(CHECKPOINT);
+    let file = std::fs::read_to_string(&path).ok();
+    let stored = last_checkpoint(connection)?;
+    let mut signed = 0;
+    for note in stored.iter().map(|(_, note)| note).chain(&file) {
+        let (checkpoint, _) = Checkpoint::parse(note).map_err(|error| OpenError::Damaged(error.to_string()))?;
+        if checkpoint.origin != signer.key().name() {
+            return Err(OpenError::Damaged(format!("a checkpoint of another log, `{}`", checkpoint.origin)));
+        }
+        if checkpoint.size > here {
+            return Err(OpenError::RolledBack { signed: checkpoint.size, here });
+        }
+        if tree::root(&StoredNodes(connection), checkpoint.size).map_err(damaged)? != checkpoint.root {
+            let size = checkpoint.size;
+            return Err(OpenError::Damaged(format!("the first {size} leaves are not those that were signed")));
+        }
+        signed = signed.max(checkpoint.size);
+    }
+    if let Some((size, note)) = stored
+        && file.as_ref() != Some(&note)
+    {
+        let io = |source| OpenError::Io { path: path.clone(), source };
+        replace(&path, note.as_bytes(), 0o644).map_err(io)?;
+        recovered.push(format!("the file `{CHECKPOINT}` was behind; it has the checkpoint of {size} leaves again"));
+    }
+    if here > signed && signed > 0 {
+        recovered.push(format!("{} leaves were not signed yet", here - signed));
+    }
+    Ok(signed)
+}

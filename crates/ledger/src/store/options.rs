@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! How a ledger is kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::sign::Signer;
+use crate::sink::Sink;
+
+/// When an append returns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// When the leaf would survive a power cut.
+    #[default]
+    Durable,
+    /// When it would survive the end of this process; it is on the disk 25 ms later.
+    Relaxed,
+}
+
+/// How many appends share a commit. A writer with nothing else to do commits at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch {
+    /// At most so many.
+    pub size: usize,
+    /// At most so long after the first of them.
+    pub age: Duration,
+}
+
+/// How often a checkpoint is signed, whichever comes first.
+#[derive(Debug, Clone, Copy)]
+pub struct Every {
+    /// After so many leaves.
+    pub leaves: u64,
+    /// So long after the first leaf that is not signed.
+    pub age: Duration,
+}
+
+/// How a ledger is kept.
+pub struct Options {
+    /// When an append returns.
+    pub durability: Durability,
+    /// Larger payloads are recorded by their hash only, in bytes.
+    pub max_payload: usize,
+    /// How many appends share a commit.
+    pub batch: Batch,
+    /// How many appends may wait; further ones are held back or refused.
+    pub queue: usize,
+    /// Keep secrets as they are. Somebody has to want that.
+    pub keep_raw: bool,
+    /// Who signs. Without one, a key in the ledger's directory that only its owner can read.
+    pub key: Option<Arc<dyn Signer>>,
+    /// Where checkpoints go.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// Milliseconds since the Unix epoch.
+    pub clock: fn() -> u64,
+    /// How often a checkpoint is signed.
+    pub checkpoint_every: Every,
+}
+
+impl Options {
+    /// The defaults, with this clock.
+    pub fn new(clock: fn() -> u64) -> Self {
+        Self {
+            durability: Durability::Durable,
+            max_payload: 1 << 20,
+            batch: Batch { size: 1024, age: Duration::from_millis(5) },
+            queue: 4096,
+            keep_raw: false,
+            key: None,
+            sinks: Vec::new(),
+            clock,
+            checkpoint_every: Every { leaves: 10_000, age: Duration::from_secs(1) },
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Rows of the store.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::entry::Columns;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::tree::{Nodes, keeper};
+
+/// SQLite counts with a sign, we do not; no ledger gets that far.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The column as a number without a sign.
+pub(crate) fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(at)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, number))
+}
+
+/// The hashes in the leaves' rows.
+pub(crate) struct StoredNodes<'c>(pub(crate) &'c Connection);
+
+impl Nodes for StoredNodes<'_> {
+    type Error = rusqlite::Error;
+
+    fn node(&self, level: u32, index: u64) -> Result<Hash, rusqlite::Error> {
+        let mut statement = self.0.prepare_cached("SELECT substr(nodes, ?2, 32) FROM leaves WHERE seq = ?1")?;
+        let start = i64::from(level) * i64::try_from(HASH_BYTES).unwrap_or(32) + 1;
+        statement.query_row(params![signed(keeper(level, index)), start], |row| {
+            let bytes = row.get_ref(0)?.as_blob()?;
+            let wrong = || rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, "a hash has 32 bytes".into());
+            Hash::from_slice(bytes).ok_or_else(wrong)
+        })
+    }
+}
+
+/// How many leaves there are.
+pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM leaves")?;
+    statement.query_row([], |row| unsigned(row, 0))
+}
+
+/// A leaf on its way in.
+pub(crate) struct NewLeaf<'a> {
+    pub(crate) seq: u64,
+    pub(crate) nodes: &'a [Hash],
+    pub(crate) id: &'a str,
+    pub(crate) ts: u64,
+    pub(crate) kind: &'a str,
+    pub(crate) columns: &'a Columns,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Writes a leaf, unless its id is there already.
+pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<bool> {
+    let nodes: Vec<u8> = leaf.nodes.iter().flat_map(|hash| hash.0).collect();
+    let columns = leaf.columns;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING",
+    )?;
+    let rows = statement.execute(params![
+        signed(leaf.seq),
+        nodes,
+        leaf.id,
+        signed(leaf.ts),
+        leaf.kind,
+        columns.source,
+        columns.session,
+        columns.tool,
+        columns.verdict,
+        columns.rule,
+        leaf.bytes
+    ])?;
+    Ok(rows == 1)
+}
+
+/// Writes a payload.
+pub(crate) fn insert_payload(
+    connection: &Connection,
+    seq: u64,
+    salt: &[u8],
+    bytes: Option<&[u8]>,
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare_cached("INSERT INTO payloads (seq, salt, bytes) VALUES (?1, ?2, ?3)")?;
+    statement.execute(params![signed(seq), salt, bytes]).map(drop)
+}
+
+/// Where an event was recorded.
+pub(crate) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
+    let mut statement = connection.prepare_cached("SELECT seq FROM leaves WHERE id = ?1")?;
+    statement.query_row([id], |row| unsigned(row, 0)).optional()
+}
+
+/// A word about the ledger itself.
+pub(crate) fn meta(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE name = ?1")?;
+    statement.query_row([name], |row| row.get(0)).optional()
+}
+
+/// Sets a word about the ledger itself.
+pub(crate) fn set_meta(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)", [name, value]).map(drop)
+}
+
+/// The latest checkpoint: its size and its note.
+pub(crate) fn last_checkpoint(connection: &Connection) -> rusqlite::Result<Option<(u64, String)>> {
+    let sql = "SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1";
+    connection.prepare_cached(sql)?.query_row([], |row| Ok((unsigned(row, 0)?, row.get(1)?))).optional()
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A ledger in numbers.
+
+use rusqlite::params_from_iter;
+use rusqlite::types::Value;
+
+use super::error::ReadFailed;
+use super::query::Filter;
+use super::reader::Reader;
+use super::rows::unsigned;
+
+/// How many names a list has at most; the rest is counted nowhere but in the totals.
+const NAMES: u64 = 50;
+const DAY: u64 = 86_400_000;
+
+/// A ledger, or a part of it, in numbers. Lists are largest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// How many leaves fit.
+    pub leaves: u64,
+    /// How many sessions they are of.
+    pub sessions: u64,
+    /// The first event, in milliseconds since the Unix epoch.
+    pub first_ms: Option<u64>,
+    /// The last event.
+    pub last_ms: Option<u64>,
+    /// By kind.
+    pub kinds: Vec<(String, u64)>,
+    /// By verdict.
+    pub verdicts: Vec<(String, u64)>,
+    /// By harness.
+    pub harnesses: Vec<(String, u64)>,
+    /// By tool.
+    pub tools: Vec<(String, u64)>,
+    /// By the rule that decided.
+    pub rules: Vec<(String, u64)>,
+    /// By day and verdict, oldest first: midnight in UTC, the verdict, how many.
+    pub days: Vec<(u64, String, u64)>,
+    /// Payloads that are stored.
+    pub payloads: u64,
+    /// Their bytes.
+    pub payload_bytes: u64,
+    /// Payloads that were erased.
+    pub erased: u64,
+    /// Leaves that were pruned.
+    pub pruned: u64,
+}
+
+impl Reader {
+    /// Counts the leaves that fit.
+    pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
+        let (conditions, values) = filter.conditions();
+        let from = format!("FROM leaves l LEFT JOIN payloads p ON p.seq = l.seq WHERE {conditions}");
+        let mut stats = self.totals(&from, &values)?;
+        stats.kinds = self.counted("l.kind", &from, &values)?;
+        stats.verdicts = self.counted("l.verdict", &from, &values)?;
+        stats.harnesses = self.counted("l.source", &from, &values)?;
+        stats.tools = self.counted("l.tool", &from, &values)?;
+        stats.rules = self.counted("l.rule", &from, &values)?;
+        let sql = format!(
+            "SELECT l.ts / {DAY}, coalesce(l.verdict, ''), count(*) {from} AND l.kind = 'decision' GROUP BY 1, 2 ORDER BY 1, 2"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let days = statement.query_map(params_from_iter(&values), |row| {
+            Ok((unsigned(row, 0)? * DAY, row.get(1)?, unsigned(row, 2)?))
+        })?;
+        stats.days = days.collect::<Result<_, _>>()?;
+        Ok(stats)
+    }
+
+    fn totals(&self, from: &str, values: &[Value]) -> Result<Stats, ReadFailed> {
+        let sql = format!(
+            "SELECT count(*), count(DISTINCT l.session), min(l.ts), max(l.ts), count(p.bytes),
+                coalesce(sum(length(p.bytes)), 0), coalesce(sum(p.erased), 0), sum(l.bytes IS NULL) {from}"
+        );
+        let totals = self.connection.query_row(&sql, params_from_iter(values), |row| {
+            let moment = |at: usize| {
+                row.get::<_, Option<i64>>(at).map(|ms| ms.and_then(|ms| u64::try_from(ms).ok()))
+            };
+            Ok(Stats {
+                leaves: unsigned(row, 0)?,
+                sessions: unsigned(row, 1)?,
+                first_ms: moment(2)?,
+                last_ms: moment(3)?,
+                payloads: unsigned(row, 4)?,
+                payload_bytes: unsigned(row, 5)?,
+                erased: unsigned(row, 6)?,
+                pruned: moment(7)?.unwrap_or(0),
+                ..Stats::default()
+            })
+        })?;
+        Ok(totals)
+    }
+
+    fn counted(&self, column: &str, from: &str, values: &[Value]) -> Result<Vec<(String, u64)>, ReadFailed> {
+        let sql = format!(
+            "SELECT {column}, count(*) {from} AND {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {NAMES}"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The ledger from outside.
+
+#![cfg(feature = "store")]
+
+mod common;
+mod crash;
+mod key;
+mod query;
+mod redact;
+mod remove;
+mod sinks;
+mod spec;
+mod store;
+mod tamper;
+mod tamper_export;
+mod torn;
+mod tree;
+mod trouble;
+
+#[test]
+fn no_file_of_this_suite_is_forgotten() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
+    let main = include_str!("main.rs");
+    for file in std::fs::read_dir(dir).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name}");
+    }
+}
