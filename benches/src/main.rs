@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
 mod cases;
+mod ledger;
 mod measure;
 mod report;
 mod rules;
@@ -13,7 +14,9 @@ mod spawn;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cases = match cases::all() {
+    // `make bench` measures everything; `… -- ledger [10m]` only the ledger.
+    let only_ledger = std::env::args().any(|argument| argument == "ledger");
+    let cases = match if only_ledger { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
         Err(error) => {
             println!("{error}");
@@ -27,7 +30,14 @@ fn main() -> ExitCode {
         println!("{}", report::line(&result));
         results.push(result);
     }
-    match cases::call().and_then(|call| spawn::run(&call)) {
+    let ten_million = std::env::args().any(|argument| argument == "10m");
+    let ledger = cases::call().and_then(|call| ledger::run(&call, ten_million));
+    let spawned =
+        match if only_ledger { Ok(Vec::new()) } else { cases::call().and_then(|call| spawn::run(&call)) } {
+            Ok(spawned) => ledger.map(|ledger| ledger.into_iter().chain(spawned).collect::<Vec<_>>()),
+            Err(error) => Err(error),
+        };
+    match spawned {
         Ok(spawned) => {
             for result in spawned {
                 println!("{}", report::line(&result));

@@ -40,7 +40,10 @@ pub(crate) fn body(body: &mut Body) {
     if let Some(tool) = &mut body.tool {
         text(&mut tool.name, NAME);
     }
-    [&mut body.cwd, &mut body.project, &mut body.reason].into_iter().flatten().for_each(|long| text(long, TEXT));
+    [&mut body.cwd, &mut body.project, &mut body.reason]
+        .into_iter()
+        .flatten()
+        .for_each(|long| text(long, TEXT));
     if let Some(nudge) = &mut body.nudge {
         text(nudge, REMARK);
     }

@@ -22,11 +22,7 @@ fn statement(origin: &str, seq: u64, new: &VerifierKey) -> String {
 }
 
 /// The two signatures of a `rotate` leaf: of the key that goes and of the key that comes.
-pub(crate) fn rotation(
-    old: &dyn Signer,
-    new: &dyn Signer,
-    seq: u64,
-) -> Result<(String, String), SignError> {
+pub(crate) fn rotation(old: &dyn Signer, new: &dyn Signer, seq: u64) -> Result<(String, String), SignError> {
     let statement = statement(old.key().name(), seq, new.key());
     let sign = |signer: &dyn Signer| signer.sign(statement.as_bytes()).map(|signature| base64(&signature));
     Ok((sign(old)?, sign(new)?))
@@ -57,8 +53,7 @@ impl Chain {
             return Err(Wrong::Start);
         }
         if leaf.kind == Kind::Start {
-            let key: VerifierKey =
-                leaf.key.as_ref().and_then(|key| key.parse().ok()).ok_or(Wrong::Start)?;
+            let key: VerifierKey = leaf.key.as_ref().and_then(|key| key.parse().ok()).ok_or(Wrong::Start)?;
             if leaf.seq != 0 || leaf.log.as_deref() != Some(key.name()) {
                 return Err(Wrong::Start);
             }
@@ -66,7 +61,10 @@ impl Chain {
             self.keys.push(key);
         }
         if leaf.signer != self.signer {
-            return Err(Wrong::Signer { named: leaf.signer.clone().into_owned(), expected: self.signer.clone() });
+            return Err(Wrong::Signer {
+                named: leaf.signer.clone().into_owned(),
+                expected: self.signer.clone(),
+            });
         }
         if leaf.kind == Kind::Rotate {
             let new = self.rotated(leaf).ok_or(Wrong::Rotation)?;

@@ -273,7 +273,15 @@ impl Entry {
         let Body { source, harness_session_id: session, tool, verdict, policy_rule_id: rule, .. } = self.body;
         let (tool, verdict) = (tool.map(|tool| tool.name), verdict.map(ToOwned::to_owned));
         let columns = Columns { source, session, tool, verdict, rule };
-        Ok(Sealed { id: self.id, ts: self.ts, origin: self.origin, kind: self.kind, fields, columns, payload })
+        Ok(Sealed {
+            id: self.id,
+            ts: self.ts,
+            origin: self.origin,
+            kind: self.kind,
+            fields,
+            columns,
+            payload,
+        })
     }
 }
 

@@ -132,7 +132,8 @@ fn leaf(verifier: &mut Verifier, line: &Line<'_>, number: u64) -> Result<(), Pro
         None => None,
     };
     let present = salt.is_some() || line.payload.is_some() || line.erased;
-    let payload = PayloadItem { salt: salt.as_deref(), bytes: line.payload.as_ref().map(|text| text.as_bytes()) };
+    let payload =
+        PayloadItem { salt: salt.as_deref(), bytes: line.payload.as_ref().map(|text| text.as_bytes()) };
     let bytes = line.leaf.map(|leaf| leaf.get().as_bytes());
     verifier.leaf(Item { seq, bytes, hash, payload: present.then_some(payload) })?;
     Ok(())
@@ -140,8 +141,24 @@ fn leaf(verifier: &mut Verifier, line: &Line<'_>, number: u64) -> Result<(), Pro
 
 /// The columns of the table for people.
 pub const COLUMNS: &[&str] = &[
-    "seq", "id", "ts", "recorded", "kind", "origin", "source", "event", "session", "tool", "verdict", "rule",
-    "reason", "what", "who", "took_us", "generation", "signer",
+    "seq",
+    "id",
+    "ts",
+    "recorded",
+    "kind",
+    "origin",
+    "source",
+    "event",
+    "session",
+    "tool",
+    "verdict",
+    "rule",
+    "reason",
+    "what",
+    "who",
+    "took_us",
+    "generation",
+    "signer",
 ];
 
 /// Writes the first row of the table.

@@ -170,7 +170,8 @@ impl Note {
         if note.len() > MAX_NOTE || note.bytes().any(|byte| byte < 0x20 && byte != b'\n') {
             return Err(NoteError::Form("it is too long, or has control characters"));
         }
-        let (text, lines) = note.rsplit_once("\n\n").ok_or(NoteError::Form("no empty line before signatures"))?;
+        let (text, lines) =
+            note.rsplit_once("\n\n").ok_or(NoteError::Form("no empty line before signatures"))?;
         let lines = lines.strip_suffix('\n').ok_or(NoteError::Form("it does not end in a newline"))?;
         let signatures = lines.split('\n').map(str::parse).collect::<Result<Vec<Line>, _>>()?;
         if signatures.len() > MAX_SIGNATURES {
@@ -270,10 +271,19 @@ mod tests {
 
     #[test]
     fn what_is_no_note_and_no_key_is_refused() {
-        for text in ["", "text\n", "text\n\n", "text\n\n- name AAAA\n", "text\n\n— name AAAA", "a\tb\n\n— n AAAAAA==\n"] {
+        for text in [
+            "",
+            "text\n",
+            "text\n\n",
+            "text\n\n- name AAAA\n",
+            "text\n\n— name AAAA",
+            "a\tb\n\n— n AAAAAA==\n",
+        ] {
             assert!(Note::parse(text).is_err(), "{text:?}");
         }
-        for text in ["", "name", "name+00000000+AAAA", &KEY.replace("530d", "530e"), &KEY.replace("foo", "bar")] {
+        for text in
+            ["", "name", "name+00000000+AAAA", &KEY.replace("530d", "530e"), &KEY.replace("foo", "bar")]
+        {
             assert!(text.parse::<VerifierKey>().is_err(), "{text:?}");
         }
     }

@@ -70,7 +70,8 @@ impl RedactionKey {
         for (start, end, kind) in spans {
             // Spans may overlap; what one has covered, the next only extends.
             let (start, end) = (start.max(at), floor(text, end));
-            let (Some(before), Some(secret)) = (text.get(at..floor(text, start)), text.get(floor(text, start)..end))
+            let (Some(before), Some(secret)) =
+                (text.get(at..floor(text, start)), text.get(floor(text, start)..end))
             else {
                 continue;
             };
@@ -127,6 +128,11 @@ mod tests {
         let key = RedactionKey::new([7; 32]);
         let (clean, count) = key.redact("xSECRETx", &[(1..5, "a"), (3..7, "b"), (90..99, "c")]);
         assert_eq!(count, 2);
-        assert!(!clean.contains("SEC") && !clean.contains("RET") && clean.starts_with('x') && clean.ends_with('x'));
+        assert!(
+            !clean.contains("SEC")
+                && !clean.contains("RET")
+                && clean.starts_with('x')
+                && clean.ends_with('x')
+        );
     }
 }

@@ -149,17 +149,23 @@ impl fmt::Display for Wrong {
             Self::Bytes => f.write_str("its bytes do not match its hash"),
             Self::Form(why) => write!(f, "it is no leaf: {why}"),
             Self::Version(v) => write!(f, "its format is version {v}, which this program does not know"),
-            Self::Seq(seq) => write!(f, "it says that it is leaf {seq}: two leaves say so, or leaves were moved"),
+            Self::Seq(seq) => {
+                write!(f, "it says that it is leaf {seq}: two leaves say so, or leaves were moved")
+            }
             Self::Missing => f.write_str("it is missing"),
             Self::Twice => f.write_str("there are two of it"),
             Self::Start => f.write_str("a log has one `start` leaf, which is its first"),
-            Self::Signer { named, expected } => write!(f, "it names the signer `{named}`, it was `{expected}` then"),
+            Self::Signer { named, expected } => {
+                write!(f, "it names the signer `{named}`, it was `{expected}` then")
+            }
             Self::Rotation => f.write_str("the change of keys is not signed by both keys"),
             Self::Payload => f.write_str("its payload does not match its commitment"),
             Self::PayloadMissing => f.write_str("its payload is missing"),
             Self::PayloadUnknown => f.write_str("there is a payload that it does not speak of"),
             Self::PayloadErased => f.write_str("its payload is gone, and no leaf says that it was erased"),
-            Self::Node(leaves) => write!(f, "the stored hash over the {leaves} leaves that end here is another"),
+            Self::Node(leaves) => {
+                write!(f, "the stored hash over the {leaves} leaves that end here is another")
+            }
             Self::Column { name, column, leaf } => {
                 write!(f, "it is filed under {name} `{column}`, but says `{leaf}`")
             }

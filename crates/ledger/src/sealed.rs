@@ -61,7 +61,8 @@ impl SoftwareKey {
             nonce: base64(&nonce),
             secret: base64(&sealed),
         };
-        let text = serde_json::to_string_pretty(&file).map_err(|error| SignError::Other(error.to_string()))?;
+        let text =
+            serde_json::to_string_pretty(&file).map_err(|error| SignError::Other(error.to_string()))?;
         write_new(path, format!("{text}\n").as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }

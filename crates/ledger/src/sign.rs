@@ -99,7 +99,8 @@ impl SoftwareKey {
     pub fn save(&self, path: &Path) -> Result<(), SignError> {
         let material: Vec<u8> = std::iter::once(ED25519).chain(*self.seed()).collect();
         let text = format!("{PREFIX}{}+{}+{}\n", self.public.name(), self.public.id(), base64(&material));
-        write_new(path, text.as_bytes(), 0o600).map_err(|source| SignError::Io { path: path.to_owned(), source })
+        write_new(path, text.as_bytes(), 0o600)
+            .map_err(|source| SignError::Io { path: path.to_owned(), source })
     }
 }
 

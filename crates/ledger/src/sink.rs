@@ -205,7 +205,8 @@ impl<T: Transport> Sink for WitnessSink<T> {
                 }
                 409 => {
                     let text = String::from_utf8_lossy(&answer);
-                    self.seen = text.trim().parse().map_err(|_| failed("it does not say what it has seen"))?;
+                    self.seen =
+                        text.trim().parse().map_err(|_| failed("it does not say what it has seen"))?;
                     if self.seen > here {
                         return Err(SinkError::RolledBack { held: self.seen, here });
                     }

@@ -45,7 +45,10 @@ impl Sealed {
             fields: self.fields.clone(),
             salt: self.payload.as_ref().map(|payload| base64(&payload.salt)),
             // Payloads are JSON, so they are text.
-            payload: payload.map(String::from_utf8).transpose().map_err(|error| SpoolError(error.to_string()))?,
+            payload: payload
+                .map(String::from_utf8)
+                .transpose()
+                .map_err(|error| SpoolError(error.to_string()))?,
         };
         serde_json::to_string(&line).map_err(|error| SpoolError(error.to_string()))
     }
@@ -65,7 +68,8 @@ impl Sealed {
         if read.seq != 0 || read.kind != kind || whole.contains('\n') {
             return Err(refuse("its fields say what only the ledger may say"));
         }
-        let text = |value: &Option<std::borrow::Cow<'_, str>>| value.as_ref().map(|value| value.as_ref().to_owned());
+        let text =
+            |value: &Option<std::borrow::Cow<'_, str>>| value.as_ref().map(|value| value.as_ref().to_owned());
         let columns = Columns {
             source: text(&read.source),
             session: text(&read.harness_session_id),
@@ -79,7 +83,8 @@ impl Sealed {
                 let salt = from_base64(&salt).and_then(|salt| salt.try_into().ok());
                 let salt: [u8; 32] = salt.ok_or_else(|| refuse("its salt is no salt"))?;
                 let bytes = line.payload.map(String::into_bytes);
-                let commitment: Hash = mark.sha256.parse().map_err(|_| refuse("its commitment is no hash"))?;
+                let commitment: Hash =
+                    mark.sha256.parse().map_err(|_| refuse("its commitment is no hash"))?;
                 let fits = bytes.as_ref().map_or(mark.stored == Stored::Hash, |bytes| {
                     mark.stored == Stored::Whole && Hash::of_payload(&salt, bytes) == commitment
                 });

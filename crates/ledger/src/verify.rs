@@ -3,8 +3,8 @@
 //! The verifier. It shares the format with the writer and nothing else: leaves are pushed one by
 //! one in order, checkpoints where they were signed, and memory stays flat.
 
-use crate::checkpoint::Checkpoint;
 use crate::chain::Chain;
+use crate::checkpoint::Checkpoint;
 use crate::hash::Hash;
 use crate::note::VerifierKey;
 use crate::problem::{Problem, Wrong};
@@ -155,7 +155,8 @@ impl Verifier {
         }
         self.chain.follow(&envelope).map_err(|wrong| wrong.at(seq))?;
         self.payload(seq, &envelope, item)?;
-        if let (Kind::Prune | Kind::Erase, Some(from), Some(to)) = (envelope.kind, envelope.from, envelope.to) {
+        if let (Kind::Prune | Kind::Erase, Some(from), Some(to)) = (envelope.kind, envelope.from, envelope.to)
+        {
             let covered = if envelope.kind == Kind::Prune { &mut self.pruned } else { &mut self.erased };
             if from > to || to >= seq {
                 return Err(Wrong::Form("it names leaves that are not before it".into()).at(seq));
@@ -244,7 +245,9 @@ impl Verifier {
         if let Some(seq) = self.gone_payloads.first_outside(&allowed) {
             return Err(Wrong::PayloadErased.at(seq));
         }
-        let Some(origin) = self.chain.origin().map(ToOwned::to_owned) else { return Err(Wrong::Empty.here()) };
+        let Some(origin) = self.chain.origin().map(ToOwned::to_owned) else {
+            return Err(Wrong::Empty.here());
+        };
         if let Some(key) = &self.expect.key
             && !self.chain.keys().contains(&key)
         {

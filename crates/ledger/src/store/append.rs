@@ -144,7 +144,11 @@ impl Writer {
     }
 
     /// Takes what else is waiting and commits it all at once. Gives back a command that is no append.
-    fn group(&mut self, commands: &Receiver<Command>, first: (Box<Sealed>, Reply<Appended>)) -> Option<Command> {
+    fn group(
+        &mut self,
+        commands: &Receiver<Command>,
+        first: (Box<Sealed>, Reply<Appended>),
+    ) -> Option<Command> {
         let started = Instant::now();
         let (mut entries, mut dones, mut other) = (vec![first.0], vec![first.1], None);
         while entries.len() < self.batch.size && started.elapsed() < self.batch.age {
@@ -188,7 +192,8 @@ impl Writer {
         let result = result.and_then(|value| self.execute("COMMIT").map(|()| value));
         match result {
             Ok(value) => {
-                self.unsigned_since = self.unsigned_since.or_else(|| (tree.size() > self.signed).then(Instant::now));
+                self.unsigned_since =
+                    self.unsigned_since.or_else(|| (tree.size() > self.signed).then(Instant::now));
                 if self.durability == Durability::Relaxed {
                     self.unsynced_since.get_or_insert_with(Instant::now);
                 }
@@ -224,8 +229,7 @@ impl Writer {
         self.recorded = self.recorded.max((self.clock)());
         let recorded = Timestamp::from_unix_ms(self.recorded).to_string();
         let Sealed { id, ts, origin, kind, .. } = *entry;
-        let frame =
-            Frame { seq, kind, id: &id, ts, recorded: &recorded, origin, signer: &self.signer_id };
+        let frame = Frame { seq, kind, id: &id, ts, recorded: &recorded, origin, signer: &self.signer_id };
         let envelope = frame.envelope(&entry.fields);
         if envelope.len() > MAX_ENVELOPE {
             return Err(AppendError::Entry(format!("the envelope has {} bytes", envelope.len())));
@@ -303,7 +307,8 @@ impl Writer {
         self.connection
             .prepare_cached("INSERT OR REPLACE INTO checkpoints (size, at, note) VALUES (?1, ?2, ?3)")?
             .execute(rusqlite::params![rows::signed(size), at, note])?;
-        self.unsynced_since = self.unsynced_since.or((self.durability == Durability::Relaxed).then(Instant::now));
+        self.unsynced_since =
+            self.unsynced_since.or((self.durability == Durability::Relaxed).then(Instant::now));
         self.sync()?;
         let path = self.dir.join(CHECKPOINT);
         replace(&path, note.as_bytes(), 0o644)

@@ -38,7 +38,10 @@ impl Reader {
     ) -> Result<Verified, Problem> {
         let mut verifier = Verifier::new(expect)?;
         let size = self.size().map_err(|error| Wrong::Unreadable(error.to_string()).here())?;
-        let mut notes = self.connection.prepare("SELECT size, note FROM checkpoints ORDER BY size").map_err(unreadable)?;
+        let mut notes = self
+            .connection
+            .prepare("SELECT size, note FROM checkpoints ORDER BY size")
+            .map_err(unreadable)?;
         let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
         let mut notes = notes.map_err(unreadable)?.peekable();
         let sql = "SELECT l.seq, l.nodes, l.bytes, p.seq, p.salt, p.bytes,
@@ -50,7 +53,8 @@ impl Reader {
             with_item(row, |item, nodes| leaf(&mut verifier, row, item, nodes))
                 .map_err(|error| at(&verifier, &error))??;
             let here = verifier.size();
-            while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here)) {
+            while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here))
+            {
                 verifier.checkpoint(&note.map_err(unreadable)?.1)?;
             }
             if here.is_multiple_of(4096) {

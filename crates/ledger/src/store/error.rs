@@ -157,7 +157,9 @@ impl From<rusqlite::Error> for OpenError {
 impl From<rusqlite::Error> for ReadFailed {
     fn from(error: rusqlite::Error) -> Self {
         Self(match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => format!("the store is damaged: {error}"),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                format!("the store is damaged: {error}")
+            }
             _ => format!("the store cannot be read: {error}"),
         })
     }

@@ -202,7 +202,14 @@ impl Ledger {
         self.remove(Kind::Prune, 0, to, who, reason)
     }
 
-    fn remove(&self, kind: Kind, from: u64, to: u64, who: &str, reason: &str) -> Result<Appended, AppendError> {
+    fn remove(
+        &self,
+        kind: Kind,
+        from: u64,
+        to: u64,
+        who: &str,
+        reason: &str,
+    ) -> Result<Appended, AppendError> {
         let removal = Removal { kind, from, to, who: who.to_owned(), reason: reason.to_owned() };
         self.ask(|reply| Command::Remove(removal, reply))
     }

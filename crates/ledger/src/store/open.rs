@@ -40,7 +40,8 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     keys::publish(dir, signer.key())?;
     let here = size(&connection)?;
     if unclean {
-        recovered.push(format!("the last run did not end in order; all {here} leaves it had recorded are kept"));
+        recovered
+            .push(format!("the last run did not end in order; all {here} leaves it had recorded are kept"));
     }
     let signed = check(&connection, dir, here, &signer, &mut recovered)?;
     let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damaged)?;
@@ -106,7 +107,8 @@ fn check(
     let stored = last_checkpoint(connection)?;
     let mut signed = 0;
     for note in stored.iter().map(|(_, note)| note).chain(&file) {
-        let (checkpoint, _) = Checkpoint::parse(note).map_err(|error| OpenError::Damaged(error.to_string()))?;
+        let (checkpoint, _) =
+            Checkpoint::parse(note).map_err(|error| OpenError::Damaged(error.to_string()))?;
         if checkpoint.origin != signer.key().name() {
             return Err(OpenError::Damaged(format!("a checkpoint of another log, `{}`", checkpoint.origin)));
         }
@@ -115,7 +117,9 @@ fn check(
         }
         if tree::root(&StoredNodes(connection), checkpoint.size).map_err(damaged)? != checkpoint.root {
             let size = checkpoint.size;
-            return Err(OpenError::Damaged(format!("the first {size} leaves are not those that were signed")));
+            return Err(OpenError::Damaged(format!(
+                "the first {size} leaves are not those that were signed"
+            )));
         }
         signed = signed.max(checkpoint.size);
     }
@@ -124,7 +128,9 @@ fn check(
     {
         let io = |source| OpenError::Io { path: path.clone(), source };
         replace(&path, note.as_bytes(), 0o644).map_err(io)?;
-        recovered.push(format!("the file `{CHECKPOINT}` was behind; it has the checkpoint of {size} leaves again"));
+        recovered.push(format!(
+            "the file `{CHECKPOINT}` was behind; it has the checkpoint of {size} leaves again"
+        ));
     }
     if here > signed && signed > 0 {
         recovered.push(format!("{} leaves were not signed yet", here - signed));

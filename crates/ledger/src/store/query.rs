@@ -105,7 +105,10 @@ impl Reader {
     /// Leaves that fit, newest first, at most `limit`.
     pub fn query(&self, filter: &Filter, limit: u64) -> Result<Found, ReadFailed> {
         let (conditions, values) = filter.conditions();
-        let sql = format!("SELECT {COLUMNS} WHERE {conditions} ORDER BY l.seq DESC LIMIT {}", limit.saturating_add(1));
+        let sql = format!(
+            "SELECT {COLUMNS} WHERE {conditions} ORDER BY l.seq DESC LIMIT {}",
+            limit.saturating_add(1)
+        );
         let mut statement = self.connection.prepare(&sql)?;
         let rows = statement.query_map(rusqlite::params_from_iter(values), Record::from_row)?;
         let mut records = rows.collect::<Result<Vec<_>, _>>()?;

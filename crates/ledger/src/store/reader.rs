@@ -83,17 +83,15 @@ impl Record {
 }
 
 /// Looks at a row without copying it: the leaf, and the hashes that its row holds.
-pub(super) fn with_item<T>(
-    row: &Row<'_>,
-    look: impl FnOnce(Item<'_>, &[u8]) -> T,
-) -> rusqlite::Result<T> {
+pub(super) fn with_item<T>(row: &Row<'_>, look: impl FnOnce(Item<'_>, &[u8]) -> T) -> rusqlite::Result<T> {
     let nodes = row.get_ref(1)?.as_blob()?;
     // A row without a hash fits no leaf, so the verifier will name it.
     let hash = tree::at_level(nodes, 0).unwrap_or(Hash([0; 32]));
     let payload = match row.get_ref(3)?.as_i64_or_null()? {
-        Some(_) => {
-            Some(PayloadItem { salt: row.get_ref(4)?.as_blob_or_null()?, bytes: row.get_ref(5)?.as_blob_or_null()? })
-        }
+        Some(_) => Some(PayloadItem {
+            salt: row.get_ref(4)?.as_blob_or_null()?,
+            bytes: row.get_ref(5)?.as_blob_or_null()?,
+        }),
         None => None,
     };
     let item = Item { seq: unsigned(row, 0)?, bytes: row.get_ref(2)?.as_blob_or_null()?, hash, payload };
@@ -184,13 +182,15 @@ impl Reader {
         };
         match format {
             Format::Jsonl => {
-                let (checkpoint, _) = Checkpoint::parse(&note).map_err(|error| ReadFailed(error.to_string()))?;
+                let (checkpoint, _) =
+                    Checkpoint::parse(&note).map_err(|error| ReadFailed(error.to_string()))?;
                 export::write_head(to, &checkpoint.origin, size).map_err(io)?;
             }
             Format::Csv => export::write_csv_head(to).map_err(io)?,
         }
         let mut notes = self.connection.prepare("SELECT size, note FROM checkpoints ORDER BY size")?;
-        let mut notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)))?.peekable();
+        let mut notes =
+            notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)))?.peekable();
         let mut statement =
             self.connection.prepare(&format!("SELECT {COLUMNS} WHERE l.seq < ?1 ORDER BY l.seq"))?;
         let mut leaves = statement.query([signed(size)])?;
@@ -203,7 +203,9 @@ impl Reader {
                 (Format::Csv, _) => Ok(()),
             })?
             .map_err(io)?;
-            while let Some(next) = notes.next_if(|next| next.as_ref().map_or(true, |(size, _)| *size <= seq + 1)) {
+            while let Some(next) =
+                notes.next_if(|next| next.as_ref().map_or(true, |(size, _)| *size <= seq + 1))
+            {
                 if format == Format::Jsonl {
                     export::write_checkpoint(to, &next?.1).map_err(io)?;
                 }
@@ -235,7 +237,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn connect_unchanging(path: &PathBuf) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     usable(Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?)
 }

@@ -27,11 +27,13 @@ impl Nodes for StoredNodes<'_> {
     type Error = rusqlite::Error;
 
     fn node(&self, level: u32, index: u64) -> Result<Hash, rusqlite::Error> {
-        let mut statement = self.0.prepare_cached("SELECT substr(nodes, ?2, 32) FROM leaves WHERE seq = ?1")?;
+        let mut statement =
+            self.0.prepare_cached("SELECT substr(nodes, ?2, 32) FROM leaves WHERE seq = ?1")?;
         let start = i64::from(level) * i64::try_from(HASH_BYTES).unwrap_or(32) + 1;
         statement.query_row(params![signed(keeper(level, index)), start], |row| {
             let bytes = row.get_ref(0)?.as_blob()?;
-            let wrong = || rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, "a hash has 32 bytes".into());
+            let wrong =
+                || rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, "a hash has 32 bytes".into());
             Hash::from_slice(bytes).ok_or_else(wrong)
         })
     }

@@ -75,9 +75,8 @@ impl Reader {
                 coalesce(sum(length(p.bytes)), 0), coalesce(sum(p.erased), 0), sum(l.bytes IS NULL) {from}"
         );
         let totals = self.connection.query_row(&sql, params_from_iter(values), |row| {
-            let moment = |at: usize| {
-                row.get::<_, Option<i64>>(at).map(|ms| ms.and_then(|ms| u64::try_from(ms).ok()))
-            };
+            let moment =
+                |at: usize| row.get::<_, Option<i64>>(at).map(|ms| ms.and_then(|ms| u64::try_from(ms).ok()));
             Ok(Stats {
                 leaves: unsigned(row, 0)?,
                 sessions: unsigned(row, 1)?,
@@ -98,7 +97,8 @@ impl Reader {
             "SELECT {column}, count(*) {from} AND {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {NAMES}"
         );
         let mut statement = self.connection.prepare(&sql)?;
-        let rows = statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
+        let rows =
+            statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

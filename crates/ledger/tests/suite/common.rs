@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
-use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Origin as By, Outcome, Said, Timestamp, ToolCall};
+use tenterhook_event::{
+    Call, Decided, Decision, Event, EventId, EventKind, Origin as By, Outcome, Said, Timestamp, ToolCall,
+};
 use tenterhook_ledger::{Entry, Expect, Ledger, Options, Problem, Reader, Signer, SoftwareKey, Verified};
 
 pub(crate) const ORIGIN: &str = "example.com/ledger";
@@ -30,7 +32,13 @@ pub(crate) fn find_secrets(text: &str) -> Vec<(Range<usize>, &str)> {
 
 pub(crate) fn event(number: u64) -> Event {
     let id = EventId::from_parts(NOW + number, u128::from(number));
-    let mut event = Event::new(id, Timestamp::from_unix_ms(NOW + number), "claude-code", EventKind::PreTool, "PreToolUse");
+    let mut event = Event::new(
+        id,
+        Timestamp::from_unix_ms(NOW + number),
+        "claude-code",
+        EventKind::PreTool,
+        "PreToolUse",
+    );
     event.harness_session_id = Some(format!("session-{}", number % 3));
     event.tool_use_id = Some(format!("toolu_{number}"));
     event.cwd = Some("/home/dev/shop".into());
@@ -61,6 +69,17 @@ pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
     Entry::decision(&Decided { call: &call, outcome, generation: "g1", took_us: 40 }, &find_secrets)
 }
 
+/// Records these decisions, in batches.
+pub(crate) fn record(ledger: &Ledger, numbers: std::ops::RangeInclusive<u64>) {
+    let (tell, told) = std::sync::mpsc::channel();
+    let count = numbers.clone().count();
+    for number in numbers {
+        let tell = tell.clone();
+        ledger.submit(entry(number), move |result| tell.send(result.unwrap()).unwrap()).unwrap();
+    }
+    assert_eq!(told.iter().take(count).count(), count);
+}
+
 pub(crate) fn key(seed: u8) -> Arc<dyn Signer> {
     Arc::new(SoftwareKey::from_seed(ORIGIN, &[seed; 32]).unwrap())
 }
@@ -89,11 +108,9 @@ impl Test {
     pub(crate) fn filled() -> Self {
         let test = Self::new();
         let ledger = test.open();
-        for number in 1..=40 {
-            assert_eq!(ledger.append(entry(number)).unwrap().seq(), number);
-            if number % 16 == 0 {
-                ledger.checkpoint().unwrap();
-            }
+        for numbers in [1..=16, 17..=32, 33..=40] {
+            record(&ledger, numbers);
+            ledger.checkpoint().unwrap();
         }
         ledger.close().unwrap();
         test

@@ -1,1 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Keys: their own, sealed, and one after another.
+
+use std::sync::Arc;
+
+use tenterhook_ledger::checkpoint::Checkpoint;
+use tenterhook_ledger::{Cost, Expect, Ledger, Options, Signer, SoftwareKey};
+
+use crate::common::{Test, clock, entry, key, options, record};
+
+#[test]
+fn a_key_of_its_own_is_made_once_and_its_public_half_lies_beside() {
+    let test = Test::new();
+    let own = || Ledger::open(&test.dir, Options::new(clock)).unwrap().ledger;
+    own().close().unwrap();
+    let public = std::fs::read_to_string(test.dir.join("key.pub")).unwrap();
+    own().close().unwrap();
+    assert_eq!(std::fs::read_to_string(test.dir.join("key.pub")).unwrap(), public);
+    let verified = test.verify_with(Expect { key: Some(public.parse().unwrap()), since: None }).unwrap();
+    assert!(verified.origin.starts_with("tenterhook.local/"));
+}
+
+#[test]
+fn another_key_does_not_open_the_ledger() {
+    let test = Test::filled();
+    let mut other = options();
+    other.key = Some(key(2));
+    let error = Ledger::open(&test.dir, other).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        format!("the key `{}` does not sign this ledger, `{}` does", key(2).key().id(), key(1).key())
+    );
+}
+
+#[test]
+fn a_sealed_key_signs_once_it_is_open() {
+    let test = Test::new();
+    let path = test.path().join("sealed");
+    let made = SoftwareKey::generate("example.com/ledger").unwrap();
+    made.seal(&path, "correct horse", Cost { m: 64, t: 1, p: 1 }).unwrap();
+    let mut sealed = options();
+    sealed.key = Some(Arc::new(SoftwareKey::unseal(&path, "correct horse").unwrap()));
+    let ledger = Ledger::open(&test.dir, sealed).unwrap().ledger;
+    ledger.append(entry(1)).unwrap();
+    ledger.close().unwrap();
+    assert!(test.verify_with(Expect { key: Some(made.key().clone()), since: None }).is_ok());
+    assert!(!test.dir.join("key").exists(), "no second key is made");
+}
+
+/// Three keys, one after another, with leaves between.
+fn rotated() -> Test {
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=5);
+    let note = ledger.rotate(Some(key(2))).unwrap();
+    let (checkpoint, note) = Checkpoint::parse(&note).unwrap();
+    assert_eq!(checkpoint.size, 7);
+    assert!(note.check(&[key(1).key()]).is_ok() && note.check(&[key(2).key()]).is_ok(), "both keys sign");
+    record(&ledger, 6..=8);
+    ledger.rotate(Some(key(3))).unwrap();
+    record(&ledger, 9..=10);
+    ledger.close().unwrap();
+    test
+}
+
+#[test]
+fn the_log_itself_records_which_key_signs() {
+    let test = rotated();
+    for seed in [1, 2, 3] {
+        let verified = test.verify_with(Expect { key: Some(key(seed).key().clone()), since: None }).unwrap();
+        assert_eq!(verified.keys, [key(1).key().clone(), key(2).key().clone(), key(3).key().clone()]);
+    }
+    assert!(test.verify_with(Expect { key: Some(key(4).key().clone()), since: None }).is_err());
+    let mut last = options();
+    last.key = Some(key(3));
+    assert!(Ledger::open(&test.dir, last).is_ok());
+    assert!(Ledger::open(&test.dir, options()).is_err(), "the first key signs no more");
+}
+
+#[test]
+fn a_change_of_keys_that_the_old_key_did_not_sign_is_found() {
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=2);
+    ledger.close().unwrap();
+    // A forger with a key of their own writes the leaf that hands the log over to it.
+    let database = test.database();
+    let bytes = test.reader().get(2).unwrap().unwrap().bytes.unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, _) = text.split_once("\"source\"").unwrap();
+    let signature = "A".repeat(86) + "==";
+    let forged = format!(
+        "{}\"new_key\":\"{}\",\"old_signature\":\"{signature}\",\"new_signature\":\"{signature}\",\"signer\":\"{}\"}}",
+        head.replace("decision", "rotate"),
+        key(9).key(),
+        key(1).key().id()
+    );
+    let hash = tenterhook_ledger::Hash::of_leaf(forged.as_bytes());
+    database
+        .execute(
+            "UPDATE leaves SET bytes = ?1, nodes = ?2 WHERE seq = 2",
+            rusqlite::params![forged.as_bytes(), hash.0],
+        )
+        .unwrap();
+    database.execute_batch("DELETE FROM payloads WHERE seq = 2").unwrap();
+    assert_eq!(test.complaint(), "leaf 2: the change of keys is not signed by both keys");
+}
+
+#[test]
+fn the_ledger_s_own_key_can_be_changed_and_a_crash_in_between_is_settled() {
+    let test = Test::new();
+    let own = || Ledger::open(&test.dir, Options::new(clock)).unwrap();
+    let ledger = own().ledger;
+    let first = std::fs::read(test.dir.join("key")).unwrap();
+    ledger.rotate(None).unwrap();
+    ledger.append(entry(1)).unwrap();
+    ledger.close().unwrap();
+    let second = std::fs::read(test.dir.join("key")).unwrap();
+    assert_ne!(first, second);
+    // The leaf is recorded, the file was not moved yet.
+    std::fs::rename(test.dir.join("key"), test.dir.join("key.next")).unwrap();
+    std::fs::write(test.dir.join("key"), &first).unwrap();
+    std::fs::set_permissions(test.dir.join("key"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .unwrap();
+    let opened = own();
+    assert_eq!(opened.recovered, ["a change of keys was finished: the new key signs"]);
+    drop(opened);
+    // The file was written, the leaf was not.
+    SoftwareKey::generate(&test.verify_with(Expect::default()).unwrap().origin)
+        .unwrap()
+        .save(&test.dir.join("key.next"))
+        .unwrap();
+    let opened = own();
+    assert_eq!(opened.recovered, ["a change of keys that was never recorded was dropped: the old key signs"]);
+    opened.ledger.append(entry(2)).unwrap();
+    drop(opened);
+    assert_eq!(test.verify_with(Expect::default()).unwrap().keys.len(), 2);
+}

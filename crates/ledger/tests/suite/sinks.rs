@@ -1,1 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Checkpoints go out, and a log that goes back is seen.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
+use std::sync::mpsc::{Receiver, channel};
+
+use ed25519_dalek::{Signer as _, SigningKey};
+use tenterhook_ledger::checkpoint::Checkpoint;
+use tenterhook_ledger::note::{Line, VerifierKey};
+use tenterhook_ledger::sink::{FileSink, JournalSink, Sink, SinkError, Transport, WebhookSink, WitnessSink};
+use tenterhook_ledger::{Hash, Ledger, proof};
+
+use crate::common::{Test, options, record};
+
+fn with_sinks(test: &Test, sinks: Vec<Box<dyn Sink>>) -> Ledger {
+    let mut options = options();
+    options.sinks = sinks;
+    Ledger::open(&test.dir, options).unwrap().ledger
+}
+
+#[test]
+fn a_file_elsewhere_gets_the_latest_checkpoint_and_sees_a_roll_back() {
+    let test = Test::new();
+    let file = test.path().join("elsewhere");
+    let ledger = with_sinks(&test, vec![Box::new(FileSink(file.clone()))]);
+    record(&ledger, 1..=3);
+    ledger.close().unwrap();
+    let old = std::fs::read(test.dir.join("ledger.db")).unwrap();
+    let ledger = with_sinks(&test, vec![Box::new(FileSink(file.clone()))]);
+    record(&ledger, 4..=9);
+    let latest = ledger.checkpoint().unwrap();
+    ledger.close().unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), latest);
+    // Somebody puts the old ledger back, with its own checkpoint taken away too.
+    std::fs::write(test.dir.join("ledger.db"), old).unwrap();
+    std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
+    let ledger = with_sinks(&test, vec![Box::new(FileSink(file.clone()))]);
+    record(&ledger, 20..=21);
+    ledger.checkpoint().unwrap();
+    let mut reports = ledger.sinks();
+    while reports.is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        reports = ledger.sinks();
+    }
+    assert_eq!(reports[0].error, Some(SinkError::RolledBack { held: 10, here: 6 }));
+    record(&ledger, 30..=40);
+    drop(ledger);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), latest, "another history never takes its place");
+}
+
+#[test]
+fn the_journal_gets_a_datagram_with_the_whole_note() {
+    let test = Test::new();
+    let path = test.path().join("journal");
+    let journal = UnixDatagram::bind(&path).unwrap();
+    let ledger = with_sinks(&test, vec![Box::new(JournalSink(path))]);
+    let note = ledger.checkpoint().unwrap();
+    let mut datagram = [0; 4096];
+    let length = journal.recv(&mut datagram).unwrap();
+    let datagram = &datagram[..length];
+    assert!(datagram.starts_with(b"MESSAGE=ledger checkpoint: 1 leaves, root "));
+    let mut binary = b"TENTERHOOK_CHECKPOINT\n".to_vec();
+    binary.extend((note.len() as u64).to_le_bytes());
+    binary.extend(note.as_bytes());
+    binary.push(b'\n');
+    assert!(datagram.ends_with(&binary));
+}
+
+/// A transport over plain TCP, as small as can be.
+struct Plain;
+
+impl Transport for Plain {
+    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), String> {
+        let rest = url.strip_prefix("http://").ok_or("not http")?;
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let mut stream = TcpStream::connect(host).map_err(|error| error.to_string())?;
+        let length = body.len();
+        write!(stream, "POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n").unwrap();
+        stream.write_all(body).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let text = String::from_utf8(answer).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        Ok((head.split(' ').nth(1).unwrap().parse().unwrap(), body.as_bytes().to_vec()))
+    }
+}
+
+/// A server that answers each request with what `answer` makes of its path and body.
+fn server(
+    mut answer: impl FnMut(&str, &str) -> (u16, String) + Send + 'static,
+) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = String::new();
+            let body = loop {
+                let mut some = [0; 4096];
+                let read = stream.read(&mut some).unwrap();
+                request.push_str(std::str::from_utf8(&some[..read]).unwrap_or_default());
+                let Some((head, body)) = request.split_once("\r\n\r\n") else { continue };
+                let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+                if body.len() >= length.parse().unwrap() {
+                    break body.to_owned();
+                }
+            };
+            let path = request.split(' ').nth(1).unwrap().to_owned();
+            let (status, text) = answer(&path, &body);
+            write!(stream, "HTTP/1.1 {status} X\r\nConnection: close\r\n\r\n{text}").unwrap();
+            drop(tell.send(body));
+        }
+    });
+    (url, told)
+}
+
+#[test]
+fn a_webhook_gets_the_note_and_its_refusal_is_said() {
+    let test = Test::new();
+    let mut answers = [204, 500].into_iter();
+    let (url, told) = server(move |_, _| (answers.next().unwrap_or(500), String::new()));
+    let ledger = with_sinks(&test, vec![Box::new(WebhookSink { url, transport: Plain })]);
+    assert_eq!(told.recv().unwrap(), ledger.checkpoint().unwrap());
+    record(&ledger, 1..=1);
+    let note = ledger.checkpoint().unwrap();
+    assert_eq!(told.recv().unwrap(), note);
+    let failed = || ledger.sinks().first().and_then(|report| report.error.clone());
+    while failed().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(failed(), Some(SinkError::Failed("it answered 500".into())));
+}
+
+/// A witness, as the specification has it: it checks the proof against what it has seen.
+fn witness(secret: SigningKey, key: VerifierKey) -> impl FnMut(&str, &str) -> (u16, String) + Send {
+    let mut seen = (0, Hash::of_nothing());
+    move |path, body| {
+        assert_eq!(path, "/add-checkpoint");
+        let (head, note) = body.split_once("\n\n").unwrap();
+        let mut lines = head.lines();
+        let old: u64 = lines.next().unwrap().strip_prefix("old ").unwrap().parse().unwrap();
+        if old != seen.0 {
+            return (409, format!("{}\n", seen.0));
+        }
+        let hashes: Vec<Hash> = lines.map(|line| line.parse().unwrap()).collect();
+        let (checkpoint, note) = Checkpoint::parse(note).unwrap();
+        if proof::check_consistency(seen, (checkpoint.size, checkpoint.root), &hashes).is_err() {
+            return (422, String::new());
+        }
+        seen = (checkpoint.size, checkpoint.root);
+        let signature = secret.sign(format!("cosignature/v1\ntime 1794729600\n{}", note.text).as_bytes());
+        let stamped: Vec<u8> =
+            1_794_729_600_u64.to_be_bytes().into_iter().chain(signature.to_bytes()).collect();
+        (200, format!("{}\n", Line::new(&key, stamped)))
+    }
+}
+
+#[test]
+fn a_witness_cosigns_what_extends_what_it_has_seen() {
+    let test = Test::new();
+    let secret = SigningKey::from_bytes(&[9; 32]);
+    let name = "witness.example/w1";
+    let material: Vec<u8> = std::iter::once(4).chain(*secret.verifying_key().as_bytes()).collect();
+    let digest: [u8; 32] = sha2::Digest::finalize(sha2::Digest::chain_update(
+        <sha2::Sha256 as sha2::Digest>::new(),
+        [name.as_bytes(), b"\n", &material].concat(),
+    ))
+    .into();
+    let id: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &material);
+    let key: VerifierKey = format!("{name}+{id}+{encoded}").parse().unwrap();
+    let (url, told) = server(witness(secret, key.clone()));
+    let sink = |seen| WitnessSink { url: url.clone(), key: key.clone(), transport: Plain, seen };
+    let ledger = with_sinks(&test, vec![Box::new(sink(0))]);
+    record(&ledger, 1..=6);
+    ledger.checkpoint().unwrap();
+    drop(ledger);
+    assert!(told.recv().unwrap().starts_with("old 0\n"));
+    // It does not know any more what the witness has seen, and is told.
+    let ledger = with_sinks(&test, vec![Box::new(sink(0))]);
+    record(&ledger, 7..=9);
+    ledger.close().unwrap();
+    let (_, note) = test.reader().checkpoint().unwrap().unwrap();
+    let (checkpoint, note) = Checkpoint::parse(&note).unwrap();
+    assert_eq!((checkpoint.size, note.signatures.len()), (10, 2));
+    assert_eq!(key.cosigned(&note.text, &note.signatures[1].signature), Some(1_794_729_600));
+    assert_eq!(note.check(&[&key]), Ok(&key));
+    assert_eq!(test.verify().unwrap().unsigned, 0, "a cosigned checkpoint verifies like any other");
+}

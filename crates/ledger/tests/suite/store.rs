@@ -1,1 +1,258 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Appending, opening again, and what the store promises.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use serde_json::json;
+use tenterhook_event::{EventId, Timestamp};
+use tenterhook_ledger::{
+    AppendError, Appended, Durability, Entry, Envelope, Expect, Full, Kind, Ledger, Origin, Sealed, Stored,
+};
+
+use crate::common::{NOW, Test, decided, entry, event, options, outcome, record};
+
+#[test]
+fn a_leaf_comes_back_as_it_was_recorded() {
+    let test = Test::new();
+    let ledger = test.open();
+    assert_eq!(ledger.append(entry(4)).unwrap(), Appended::New { seq: 1 });
+    let stored = test.reader().get(1).unwrap().unwrap();
+    let leaf = stored.envelope().unwrap().unwrap();
+    assert_eq!((leaf.v, leaf.seq, leaf.kind, leaf.origin), (1, 1, Kind::Decision, Origin::Hook));
+    assert_eq!((leaf.id.as_ref(), leaf.ts.as_ref()), (&*event(4).id.to_string(), "2026-11-15T08:00:00.004Z"));
+    assert_eq!(leaf.verdict.as_deref(), Some("deny"));
+    assert_eq!(leaf.reason.as_deref(), Some("nothing that four divides"));
+    assert_eq!((leaf.policy_rule_id.as_deref(), leaf.nudge.as_deref()), (Some("no-four"), Some("try five")));
+    let payload = stored.payload.clone().unwrap();
+    assert_eq!(payload.bytes.unwrap(), br#"{"args":{"command":"echo 4"}}"#);
+    assert_eq!(leaf.payload.unwrap().stored, Stored::Whole);
+}
+
+#[test]
+fn the_same_event_is_recorded_once() {
+    let test = Test::new();
+    let ledger = test.open();
+    assert_eq!(ledger.append(entry(1)).unwrap(), Appended::New { seq: 1 });
+    assert_eq!(ledger.append(entry(2)).unwrap(), Appended::New { seq: 2 });
+    assert_eq!(ledger.append(entry(1)).unwrap(), Appended::AlreadyThere { seq: 1 });
+    let (tell, told) = channel();
+    for number in [3, 3, 4, 3] {
+        let tell = tell.clone();
+        ledger.submit(entry(number), move |result| tell.send(result.unwrap().seq()).unwrap()).unwrap();
+    }
+    assert_eq!(told.iter().take(4).collect::<Vec<_>>(), [3, 3, 4, 3]);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 5);
+}
+
+#[test]
+fn many_threads_get_a_leaf_each() {
+    let test = Test::new();
+    let ledger = test.open();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let ledger = ledger.clone();
+            scope.spawn(move || {
+                (0..25).for_each(|number| assert!(ledger.append(entry(1 + thread * 25 + number)).is_ok()))
+            });
+        }
+    });
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 201);
+}
+
+#[test]
+fn a_queue_that_is_full_pushes_back() {
+    let test = Test::new();
+    let mut options = options();
+    options.queue = 2;
+    let ledger = Ledger::open(&test.dir, options).unwrap().ledger;
+    let (hold, held) = channel::<()>();
+    // The writer's thread is kept busy by whoever hears of the first leaf.
+    ledger.submit(entry(1), move |_| drop(held.recv())).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let results: Vec<_> = (2..=6).map(|number| ledger.submit(entry(number), |_| ())).collect();
+    assert_eq!(results, [Ok(()), Ok(()), Err(Full), Err(Full), Err(Full)]);
+    drop(hold);
+    assert!(ledger.append(entry(7)).is_ok());
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 5);
+}
+
+#[test]
+fn a_closed_ledger_says_so() {
+    let test = Test::new();
+    let ledger = test.open();
+    let other = ledger.clone();
+    ledger.close().unwrap();
+    assert_eq!(other.append(entry(1)), Err(AppendError::Closed));
+    let (tell, told) = channel();
+    other.submit(entry(1), move |result| tell.send(result).unwrap()).unwrap();
+    assert_eq!(told.recv().unwrap(), Err(AppendError::Closed));
+}
+
+#[test]
+fn closing_signs_everything_and_opening_again_has_nothing_to_mend() {
+    let test = Test::filled();
+    let opened = Ledger::open(&test.dir, options()).unwrap();
+    assert_eq!(opened.recovered, [""; 0]);
+    record(&opened.ledger, 41..=50);
+    opened.ledger.close().unwrap();
+    let verified = test.verify().unwrap();
+    assert_eq!((verified.size, verified.unsigned, verified.on_first_use), (51, 0, false));
+    let file = std::fs::read_to_string(test.dir.join("checkpoint")).unwrap();
+    assert_eq!(test.reader().checkpoint().unwrap().unwrap(), (51, file));
+}
+
+#[test]
+fn a_checkpoint_comes_by_itself_after_so_many_leaves_and_after_a_while() {
+    let test = Test::new();
+    let mut many = options();
+    many.checkpoint_every.leaves = 10;
+    let ledger = Ledger::open(&test.dir, many).unwrap().ledger;
+    record(&ledger, 1..=25);
+    ledger.close().unwrap();
+    let mut soon = options();
+    soon.checkpoint_every.age = Duration::from_millis(20);
+    let ledger = Ledger::open(&test.dir, soon).unwrap().ledger;
+    record(&ledger, 26..=26);
+    let reader = test.reader();
+    let signed = || reader.checkpoint().unwrap().unwrap().0;
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while signed() < 27 && std::time::Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(signed(), 27);
+    drop(ledger);
+}
+
+#[test]
+fn relaxed_leaves_are_there_for_readers_at_once_and_verify() {
+    let test = Test::new();
+    let mut relaxed = options();
+    relaxed.durability = Durability::Relaxed;
+    let ledger = Ledger::open(&test.dir, relaxed).unwrap().ledger;
+    record(&ledger, 1..=100);
+    assert_eq!(test.reader().size().unwrap(), 101);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().unsigned, 0);
+}
+
+#[test]
+fn a_checkpoint_file_that_is_behind_is_written_anew_and_said() {
+    let test = Test::filled();
+    std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
+    let opened = Ledger::open(&test.dir, options()).unwrap();
+    assert_eq!(
+        opened.recovered,
+        ["the file `checkpoint` was behind; it has the checkpoint of 41 leaves again"]
+    );
+}
+
+#[test]
+fn a_payload_that_is_too_large_is_recorded_by_its_hash_and_never_cut() {
+    let test = Test::new();
+    let mut small = options();
+    small.max_payload = 1000;
+    let ledger = Ledger::open(&test.dir, small).unwrap().ledger;
+    let mut large = event(1);
+    large.tool.as_mut().unwrap().args = json!({"command": "x".repeat(1_200_000)});
+    ledger.append(decided(large, &outcome(1))).unwrap();
+    record(&ledger, 2..=3);
+    ledger.close().unwrap();
+    let stored = test.reader().get(1).unwrap().unwrap();
+    let mark = stored.envelope().unwrap().unwrap().payload.unwrap();
+    assert_eq!((mark.stored, mark.bytes), (Stored::Hash, 1_200_023));
+    assert_eq!(stored.payload.unwrap().bytes, None);
+    assert_eq!(test.verify().unwrap().size, 4);
+}
+
+#[test]
+fn an_envelope_stays_small_whatever_it_is_given_and_says_what_it_cut() {
+    let test = Test::new();
+    let ledger = test.open();
+    let mut wild = event(4);
+    let long = "\u{1}\"é".repeat(100_000);
+    wild.cwd = Some(long.clone());
+    wild.project = Some(long.clone());
+    wild.harness_session_id = Some(long.clone());
+    wild.source = long.clone();
+    wild.agent.model = Some(long.clone());
+    let mut said = outcome(4);
+    said.reasons[0].what = long.clone();
+    said.nudges[0].what = long.clone();
+    let step = tenterhook_event::Step {
+        by: tenterhook_event::Origin::rule("r"),
+        status: tenterhook_event::Status::Matched,
+        decision: tenterhook_event::Decision::Deny,
+        took_us: 1,
+        note: Some(long.clone()),
+    };
+    said.trace = vec![step; 1000];
+    let facts = json!({"links": {"a": long, "ratio": 0.5}});
+    ledger.append(decided(wild, &said).with_facts(facts, &|_| Vec::new())).unwrap();
+    ledger.close().unwrap();
+    let bytes = test.reader().get(1).unwrap().unwrap().bytes.unwrap();
+    assert!(bytes.len() <= tenterhook_ledger::MAX_ENVELOPE, "{}", bytes.len());
+    let leaf = Envelope::parse(&bytes).unwrap();
+    assert!(leaf.reason.unwrap().contains("[[cut:"));
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert!(text.contains(r#"{"cut":98"#) && text.contains(r#""facts":{"cut":"#), "{text}");
+    assert_eq!(test.verify().unwrap().size, 2);
+}
+
+#[test]
+fn a_change_is_a_leaf_and_a_fraction_is_no_number() {
+    let test = Test::new();
+    let ledger = test.open();
+    let change = Entry::change(
+        EventId::from_parts(NOW, 7),
+        Timestamp::from_unix_ms(NOW),
+        "mode",
+        "dev",
+        json!({"to": "monitor", "share": 0.5}),
+    );
+    ledger.append(change.from(Origin::Cli)).unwrap();
+    let bytes = test.reader().get(1).unwrap().unwrap().bytes.unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(
+        text.contains(r#""kind":"change""#)
+            && text.contains(r#""what":"mode","who":"dev","detail":{"share":"0.5","to":"monitor"}"#),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_spooled_entry_keeps_its_time_and_says_where_it_was() {
+    let test = Test::new();
+    let ledger = test.open();
+    let line = entry(4).seal(ledger.sealing()).unwrap().to_spool().unwrap();
+    let entry = Sealed::from_spool(&line).unwrap();
+    ledger.append_sealed(entry.clone()).unwrap();
+    assert_eq!(ledger.append_sealed(entry).unwrap(), Appended::AlreadyThere { seq: 1 });
+    ledger.close().unwrap();
+    let stored = test.reader().get(1).unwrap().unwrap();
+    let leaf = stored.envelope().unwrap().unwrap();
+    assert_eq!((leaf.origin, leaf.ts.as_ref()), (Origin::Spool, "2026-11-15T08:00:00.004Z"));
+    assert_eq!(leaf.verdict.as_deref(), Some("deny"));
+    test.verify().unwrap();
+    for (from, to) in [
+        ("echo 4", "echo 5"),
+        ("\"spool\":1", "\"spool\":2"),
+        ("\\\"verdict\\\"", "\\\"seq\\\":9,\\\"verdict\\\""),
+        ("decision\",\"id", "rotate\",\"id"),
+    ] {
+        assert!(line.contains(from), "{from} in {line}");
+        assert!(Sealed::from_spool(&line.replacen(from, to, 1)).is_err(), "{from}");
+    }
+}
+
+#[test]
+fn a_reader_reads_a_copy_on_a_disk_that_cannot_be_written() {
+    let test = Test::filled();
+    std::fs::set_permissions(&test.dir, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap();
+    assert_eq!(test.verify_with(Expect::default()).unwrap().size, 41);
+    std::fs::set_permissions(&test.dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+}

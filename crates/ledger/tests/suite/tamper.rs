@@ -6,7 +6,7 @@ use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::tree::Frontier;
 use tenterhook_ledger::{Expect, Hash, Ledger, Signer};
 
-use crate::common::{Test, entry, key, options};
+use crate::common::{Test, entry, key, options, record};
 
 /// Edits the text of leaf 17's envelope: `from` becomes `to`.
 fn edited(from: &str, to: &str) -> String {
@@ -105,7 +105,12 @@ fields! {
 
 #[test]
 fn the_reason_the_rule_and_the_nudge_of_a_deny() {
-    for (from, to) in [("four divides", "five divides"), ("no-four", "no-five"), ("try five", "try four"), ("deny", "allow")] {
+    for (from, to) in [
+        ("four divides", "five divides"),
+        ("no-four", "no-five"),
+        ("try five", "try four"),
+        ("deny", "allow"),
+    ] {
         let test = Test::filled();
         edit(&test, 20, from, to);
         assert_eq!(test.complaint(), "leaf 20: its bytes do not match its hash");
@@ -114,14 +119,21 @@ fn the_reason_the_rule_and_the_nudge_of_a_deny() {
 
 #[test]
 fn a_payload() {
-    let changed = "UPDATE payloads SET bytes = CAST(replace(CAST(bytes AS TEXT), 'echo', 'ls') AS BLOB) WHERE seq = 17";
+    let changed =
+        "UPDATE payloads SET bytes = CAST(replace(CAST(bytes AS TEXT), 'echo', 'ls') AS BLOB) WHERE seq = 17";
     assert_eq!(sql(changed), "leaf 17: its payload does not match its commitment");
 }
 
 #[test]
 fn a_salt() {
-    assert_eq!(sql("UPDATE payloads SET salt = zeroblob(32) WHERE seq = 17"), "leaf 17: its payload does not match its commitment");
-    assert_eq!(sql("UPDATE payloads SET salt = NULL WHERE seq = 17"), "leaf 17: its payload does not match its commitment");
+    assert_eq!(
+        sql("UPDATE payloads SET salt = zeroblob(32) WHERE seq = 17"),
+        "leaf 17: its payload does not match its commitment"
+    );
+    assert_eq!(
+        sql("UPDATE payloads SET salt = NULL WHERE seq = 17"),
+        "leaf 17: its payload does not match its commitment"
+    );
 }
 
 #[test]
@@ -133,8 +145,14 @@ fn a_payload_that_is_gone() {
 
 #[test]
 fn a_payload_that_nobody_spoke_of() {
-    assert_eq!(sql("INSERT INTO payloads (seq, salt, bytes) VALUES (0, zeroblob(32), x'00')"), "leaf 0: there is a payload that it does not speak of");
-    assert_eq!(sql("INSERT INTO payloads (seq, salt, bytes) VALUES (99, zeroblob(32), x'00')"), "leaf 99: there is a payload that it does not speak of");
+    assert_eq!(
+        sql("INSERT INTO payloads (seq, salt, bytes) VALUES (0, zeroblob(32), x'00')"),
+        "leaf 0: there is a payload that it does not speak of"
+    );
+    assert_eq!(
+        sql("INSERT INTO payloads (seq, salt, bytes) VALUES (99, zeroblob(32), x'00')"),
+        "leaf 99: there is a payload that it does not speak of"
+    );
 }
 
 #[test]
@@ -152,7 +170,8 @@ fn leaves_swapped() {
 
 #[test]
 fn a_leaf_duplicated_in_the_place_of_another() {
-    let copy = "UPDATE leaves SET (nodes, bytes) = (SELECT nodes, bytes FROM leaves WHERE seq = 16) WHERE seq = 17";
+    let copy =
+        "UPDATE leaves SET (nodes, bytes) = (SELECT nodes, bytes FROM leaves WHERE seq = 16) WHERE seq = 17";
     assert_eq!(sql(copy), "leaf 17: it says that it is leaf 16: two leaves say so, or leaves were moved");
 }
 
@@ -208,11 +227,11 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
 fn an_old_copy_put_back() {
     let test = Test::new();
     let ledger = test.open();
-    (1..=5).for_each(|number| drop(ledger.append(entry(number)).unwrap()));
+    record(&ledger, 1..=5);
     ledger.close().unwrap();
     let copy = std::fs::read(test.dir.join("ledger.db")).unwrap();
     let ledger = test.open();
-    (6..=9).for_each(|number| drop(ledger.append(entry(number)).unwrap()));
+    record(&ledger, 6..=9);
     let held = ledger.checkpoint().unwrap();
     ledger.close().unwrap();
     std::fs::write(test.dir.join("ledger.db"), copy).unwrap();
@@ -226,9 +245,10 @@ fn an_old_copy_put_back() {
 fn another_history_with_the_same_key() {
     let (test, other) = (Test::filled(), Test::new());
     let ledger = other.open();
-    (101..=160).for_each(|number| drop(ledger.append(entry(number)).unwrap()));
+    record(&ledger, 101..=160);
     ledger.close().unwrap();
-    let complaint = other.verify_with(Expect { key: None, since: Some(note(&test, 41)) }).unwrap_err().to_string();
+    let complaint =
+        other.verify_with(Expect { key: None, since: Some(note(&test, 41)) }).unwrap_err().to_string();
     assert_eq!(complaint, "does not extend the checkpoint you hold: the first 41 leaves are others");
 }
 
@@ -236,7 +256,7 @@ fn another_history_with_the_same_key() {
 fn two_ledgers_spliced() {
     let (test, other) = (Test::filled(), Test::new());
     let ledger = other.open();
-    (101..=140).for_each(|number| drop(ledger.append(entry(number)).unwrap()));
+    record(&ledger, 101..=140);
     ledger.close().unwrap();
     let splice = format!(
         "ATTACH '{}' AS other; DELETE FROM leaves WHERE seq > 20; DELETE FROM payloads WHERE seq > 20;
@@ -256,7 +276,8 @@ fn a_leaf_with_its_hash() {
     edit(&test, 17, "\"took_us\":40", "\"took_us\":41");
     let bytes = test.reader().get(17).unwrap().unwrap().bytes.unwrap();
     let database = test.database();
-    let old: Vec<u8> = database.query_row("SELECT nodes FROM leaves WHERE seq = 17", [], |row| row.get(0)).unwrap();
+    let old: Vec<u8> =
+        database.query_row("SELECT nodes FROM leaves WHERE seq = 17", [], |row| row.get(0)).unwrap();
     let mut new = Hash::of_leaf(&bytes).0.to_vec();
     new.extend(old.iter().skip(32));
     database.execute("UPDATE leaves SET nodes = ?1 WHERE seq = 17", [new]).unwrap();
@@ -288,7 +309,8 @@ fn a_hash_inside_the_tree() {
     assert_eq!(sql(flip), "leaf 21: its bytes do not match its hash");
     let database = Test::filled();
     let connection = database.database();
-    let mut nodes: Vec<u8> = connection.query_row("SELECT nodes FROM leaves WHERE seq = 31", [], |row| row.get(0)).unwrap();
+    let mut nodes: Vec<u8> =
+        connection.query_row("SELECT nodes FROM leaves WHERE seq = 31", [], |row| row.get(0)).unwrap();
     nodes[100] ^= 1;
     connection.execute("UPDATE leaves SET nodes = ?1 WHERE seq = 31", [nodes]).unwrap();
     assert_eq!(database.complaint(), "leaf 31: the stored hash over the 8 leaves that end here is another");
@@ -296,7 +318,8 @@ fn a_hash_inside_the_tree() {
 
 #[test]
 fn what_a_leaf_is_filed_under() {
-    let filed = |column: &str, value: &str| sql(&format!("UPDATE leaves SET {column} = {value} WHERE seq = 20"));
+    let filed =
+        |column: &str, value: &str| sql(&format!("UPDATE leaves SET {column} = {value} WHERE seq = 20"));
     assert_eq!(filed("verdict", "'none'"), "leaf 20: it is filed under verdict `none`, but says `deny`");
     assert_eq!(filed("rule", "NULL"), "leaf 20: it is filed under rule `nothing`, but says `no-four`");
     assert_eq!(filed("session", "'x'"), "leaf 20: it is filed under session `x`, but says `session-2`");
@@ -304,7 +327,10 @@ fn what_a_leaf_is_filed_under() {
     assert_eq!(filed("source", "'x'"), "leaf 20: it is filed under source `x`, but says `claude-code`");
     assert_eq!(filed("kind", "'x'"), "leaf 20: it is filed under kind `x`, but says `decision`");
     assert!(filed("id", "'x'").starts_with("leaf 20: it is filed under id `x`, but says `01"));
-    assert_eq!(filed("ts", "0"), "leaf 20: it is filed under time `0 ms`, but says `2026-11-15T08:00:00.020Z`");
+    assert_eq!(
+        filed("ts", "0"),
+        "leaf 20: it is filed under time `0 ms`, but says `2026-11-15T08:00:00.020Z`"
+    );
 }
 
 #[test]
@@ -312,9 +338,15 @@ fn a_forged_checkpoint() {
     let test = Test::filled();
     let forged = note(&test, 33).replacen("\n33\n", "\n41\n", 1);
     test.database().execute("UPDATE checkpoints SET note = ?1 WHERE size = 41", [&forged]).unwrap();
-    assert_eq!(test.complaint(), "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text");
+    assert_eq!(
+        test.complaint(),
+        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+    );
     let nonsense = "UPDATE checkpoints SET note = 'nonsense' WHERE size = 41";
-    assert_eq!(sql(nonsense), "the checkpoint of 41 leaves: not a signed note: no empty line before signatures");
+    assert_eq!(
+        sql(nonsense),
+        "the checkpoint of 41 leaves: not a signed note: no empty line before signatures"
+    );
 }
 
 #[test]
@@ -322,7 +354,10 @@ fn a_checkpoint_by_another_key() {
     let test = Test::filled();
     resign(&test, &*key(2));
     let complaint = test.complaint();
-    assert!(complaint.starts_with("the checkpoint of 41 leaves: signed by an unknown key: `example.com/ledger+"), "{complaint}");
+    assert!(
+        complaint.starts_with("the checkpoint of 41 leaves: signed by an unknown key: `example.com/ledger+"),
+        "{complaint}"
+    );
 }
 
 #[test]
@@ -334,7 +369,9 @@ fn the_whole_log_written_anew_with_another_key() {
     ledger.append(entry(1)).unwrap();
     ledger.close().unwrap();
     let (mine, theirs) = (key(1).key().id(), key(2).key().id());
-    let expected = format!("signed by an unknown key: `example.com/ledger+{theirs}`, you gave `example.com/ledger+{mine}`");
+    let expected = format!(
+        "signed by an unknown key: `example.com/ledger+{theirs}`, you gave `example.com/ledger+{mine}`"
+    );
     assert_eq!(test.complaint(), expected);
     assert!(test.verify_with(Expect::default()).unwrap().on_first_use);
 }

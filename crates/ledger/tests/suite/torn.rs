@@ -1,1 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Torn and short writes: a disk that kept only some of what was written.
+
+use std::path::Path;
+
+use tenterhook_ledger::{Expect, Ledger};
+
+use crate::common::{Test, options, record};
+
+/// A ledger as a power cut finds it: open, its last leaves in the journal only.
+fn interrupted() -> (Test, Ledger) {
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=20);
+    ledger.close().unwrap();
+    let ledger = test.open();
+    record(&ledger, 21..=60);
+    (test, ledger)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    std::fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    // The index of the journal lives in memory; a power cut takes it.
+    for name in ["ledger.db", "ledger.db-wal", "checkpoint", "redaction.key"] {
+        std::fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+}
+
+/// Opens what the disk kept and records on top of it.
+fn goes_on(dir: &Path, what: &str) {
+    let opened = Ledger::open(dir, options()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(
+        opened.recovered.iter().any(|line| line.contains("did not end in order")),
+        "{what}: {:?}",
+        opened.recovered
+    );
+    record(&opened.ledger, 1001..=1003);
+    opened.ledger.close().unwrap();
+    let reader = tenterhook_ledger::Reader::open(dir).unwrap();
+    let verified = reader
+        .verify(Expect::default(), &mut |_, _| ())
+        .unwrap_or_else(|problem| panic!("{what}: {problem}"));
+    assert!(verified.size >= 21 + 3, "{what}: what was signed and synced before is all there");
+}
+
+#[test]
+fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
+    let (test, _ledger) = interrupted();
+    let length = std::fs::metadata(test.dir.join("ledger.db-wal")).unwrap().len();
+    for round in 0..20 {
+        let dir = test.path().join(format!("cut-{round}"));
+        copy(&test.dir, &dir);
+        let file = std::fs::OpenOptions::new().write(true).open(dir.join("ledger.db-wal")).unwrap();
+        let kept = 1 + (length - 1) * round / 20 + round * 7;
+        file.set_len(kept.min(length)).unwrap();
+        goes_on(&dir, &format!("cut at {kept} of {length}"));
+    }
+}
+
+#[test]
+fn a_journal_with_a_torn_write_leaves_a_log_that_verifies() {
+    let (test, _ledger) = interrupted();
+    let journal = std::fs::read(test.dir.join("ledger.db-wal")).unwrap();
+    for round in 0..20 {
+        let dir = test.path().join(format!("torn-{round}"));
+        copy(&test.dir, &dir);
+        let mut torn = journal.clone();
+        let at = 32 + (torn.len() - 32) * round / 20 + round * 13;
+        let end = (at + 512).min(torn.len());
+        torn[at..end].fill(0xA5);
+        std::fs::write(dir.join("ledger.db-wal"), torn).unwrap();
+        goes_on(&dir, &format!("torn at {at}"));
+    }
+}
+
+#[test]
+fn a_corrupt_page_is_said_and_nothing_is_made_up() {
+    let test = Test::filled();
+    let good = std::fs::read(test.dir.join("ledger.db")).unwrap();
+    let pages = good.len() / 4096;
+    for page in 0..pages {
+        let mut bad = good.clone();
+        bad[page * 4096..(page + 1) * 4096].fill(0x5A);
+        std::fs::write(test.dir.join("ledger.db"), bad).unwrap();
+        let opened = Ledger::open(&test.dir, options());
+        let told = match opened {
+            Err(error) => error.to_string(),
+            Ok(opened) => {
+                let appended = opened.ledger.append(crate::common::entry(500));
+                // Pages that hold no part of the end do not stand in the way of an append.
+                drop(opened);
+                match (appended, test.reader().verify(Expect::default(), &mut |_, _| ())) {
+                    (Err(error), _) => error.to_string(),
+                    (Ok(_), Err(problem)) => problem.to_string(),
+                    (Ok(_), Ok(_)) => index_only(&test, page),
+                }
+            }
+        };
+        let named = ["damaged", "malformed", "cannot be read", "leaf ", "leaves ", "file is not a database"];
+        assert!(named.iter().any(|word| told.contains(word)), "page {page}: {told}");
+    }
+}
+
+/// A page of an index: the leaves are all there, and SQLite's own check says what is wrong.
+fn index_only(test: &Test, page: usize) -> String {
+    let check: String = test.database().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_ne!(check, "ok", "page {page}");
+    format!("damaged index: {check}")
+}

@@ -84,7 +84,8 @@ fn every_small_tree_agrees_in_every_proof() {
 #[test]
 fn a_tree_of_a_hundred_thousand_agrees() {
     let both = grown(100_000);
-    let some: Vec<u64> = (0..300).map(|number| number * 7919 % 100_000).chain([0, 65_535, 65_536, 99_999]).collect();
+    let some: Vec<u64> =
+        (0..300).map(|number| number * 7919 % 100_000).chain([0, 65_535, 65_536, 99_999]).collect();
     let olds: Vec<u64> = some.iter().map(|number| number + 1).collect();
     compare(&both, &some, &olds);
 }

@@ -1,1 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Full disk, disk that cannot be written, wrong permissions, a second writer: a clear word, nothing
+//! lost, and the caller knows that the leaf was not recorded.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rusqlite::Connection;
+use tenterhook_ledger::{AppendError, Ledger, OpenError, Reader, Refused};
+
+use crate::common::{Test, clock, entry, options, record};
+use crate::crash;
+
+#[test]
+fn a_disk_that_takes_no_more_refuses_and_keeps_what_it_has() {
+    let test = Test::new();
+    // A limit on the size of files: writing beyond it fails like a full disk does.
+    let wrapper = r#"trap "" XFSZ; ulimit -f 1200; exec "$@""#;
+    let mut child = crash::start(wrapper, None, &format!("{} 1 durable", test.dir.display()));
+    let lines = crash::heard(&mut child);
+    child.wait().unwrap();
+    let acked = crash::acked(&lines);
+    assert!(acked.len() > 50, "{lines:?}");
+    let refused: Vec<_> = lines.iter().filter(|line| line.contains("refused")).collect();
+    assert!(refused.iter().all(|line| line.contains("not recorded: ")) && !refused.is_empty(), "{refused:?}");
+    let ledger = test.open();
+    let reader = test.reader();
+    for number in &acked {
+        assert!(reader.find(&crate::common::event(*number).id.to_string()).unwrap().is_some());
+    }
+    let before = reader.size().unwrap();
+    record(&ledger, 2_000_000..=2_000_002);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, before + 3);
+}
+
+#[test]
+fn a_store_that_reports_that_it_is_full_is_believed_and_the_next_append_works() {
+    // SQLite's own limit gives the error of a full disk.
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=3);
+    let blocker = Connection::open(test.dir.join("ledger.db")).unwrap();
+    blocker
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE INSERT ON leaves BEGIN SELECT RAISE(ABORT, 'no room'); END",
+        )
+        .unwrap();
+    let error = ledger.append(entry(4)).unwrap_err();
+    assert!(matches!(&error, AppendError::Refused { cause: Refused::Other, .. }), "{error}");
+    assert!(error.to_string().starts_with("not recorded: no room"), "{error}");
+    blocker.execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(ledger.append(entry(4)).unwrap().seq(), 4);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 5);
+}
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_said() {
+    let test = Test::filled();
+    std::fs::set_permissions(test.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&test.dir, std::fs::Permissions::from_mode(0o555)).unwrap();
+    // Nothing keeps root from writing, so somebody else tries.
+    let uid = is_root().then_some(65_534);
+    let mut child = crash::start(r#"exec "$@""#, uid, &format!("{} 100 durable", test.dir.display()));
+    let lines = crash::heard(&mut child);
+    child.wait().unwrap();
+    std::fs::set_permissions(&test.dir, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let refused = lines.iter().any(|line| line.contains("refused `") && line.contains("Permission denied"));
+    assert!(refused || lines.is_empty(), "{lines:?}");
+    assert!(crash::acked(&lines).is_empty());
+    assert_eq!(test.verify().unwrap().size, 41);
+}
+
+#[test]
+fn a_directory_that_others_can_write_is_refused() {
+    let test = Test::filled();
+    std::fs::set_permissions(&test.dir, std::fs::Permissions::from_mode(0o770)).unwrap();
+    let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
+    assert!(error.starts_with("others can write to `") && error.ends_with("(its mode is 770)"), "{error}");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    let test = Test::new();
+    let own = || tenterhook_ledger::Options::new(clock);
+    Ledger::open(&test.dir, own()).unwrap().ledger.close().unwrap();
+    let key = test.dir.join("key");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let error = Ledger::open(&test.dir, own()).err().unwrap().to_string();
+    assert!(error.ends_with("can be read by others (its mode is 644, it must be 600)"), "{error}");
+}
+
+#[test]
+fn files_of_the_ledger_are_private() {
+    let test = Test::new();
+    let _ledger = test.open();
+    for name in ["ledger.db", "ledger.db-wal", "lock", "redaction.key"] {
+        let mode = std::fs::metadata(test.dir.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+    assert_eq!(std::fs::metadata(&test.dir).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_second_writer_is_told_who_writes() {
+    let test = Test::new();
+    let first = test.open();
+    let error = Ledger::open(&test.dir, options()).err().unwrap();
+    assert!(matches!(error, OpenError::Locked { pid: Some(pid) } if pid == std::process::id()), "{error}");
+    first.append(entry(1)).unwrap();
+    drop(first);
+    assert_eq!(test.open().append(entry(2)).unwrap().seq(), 2, "the lock goes with the last handle");
+}
+
+#[test]
+fn a_newer_store_is_left_alone() {
+    let test = Test::filled();
+    test.database().execute_batch("PRAGMA user_version = 99").unwrap();
+    let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
+    assert_eq!(error, "the store has format 99; this program knows formats up to 1");
+}
+
+#[test]
+fn no_ledger_and_no_database_are_told_apart() {
+    let test = Test::new();
+    let error = Reader::open(&test.dir).unwrap_err().to_string();
+    assert_eq!(error, format!("there is no ledger in `{}`", test.dir.display()));
+    std::fs::create_dir(&test.dir).unwrap();
+    std::fs::write(test.dir.join("ledger.db"), "x".repeat(5000)).unwrap();
+    assert_eq!(
+        Reader::open(&test.dir).unwrap_err().to_string(),
+        "the store is damaged: file is not a database"
+    );
+}

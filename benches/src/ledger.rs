@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The ledger: appending, verifying, proving, opening. Its files lie beside the build's.
+
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::time::Instant;
+
+use rusqlite::Connection;
+use tenterhook_event::{Call, Decided, EventId, Outcome};
+use tenterhook_ledger::tree::{self, Frontier};
+use tenterhook_ledger::{Durability, Entry, Expect, Hash, Ledger, Options, Reader};
+
+use crate::cases::SetupError;
+use crate::measure::Measured;
+
+const MILLION: u64 = 1_000_000;
+/// How many appends wait at the same time when batches are measured.
+const FLIGHT: u64 = 2_000;
+
+fn failed(error: impl std::fmt::Display) -> SetupError {
+    SetupError(error.to_string())
+}
+
+fn clock() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
+}
+
+pub(crate) fn run(call: &Call, ten_million: bool) -> Result<Vec<Measured>, SetupError> {
+    // Not the system's temporary directory: that may be memory, which needs no sync.
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
+    let mut results = single(call, &dir.path().join("single"))?;
+    results.extend(million(call, &dir.path().join("million"))?);
+    if ten_million {
+        results.push(ten(&dir.path().join("ten.db"))?);
+    }
+    Ok(results)
+}
+
+/// Decision `number`, about 1 KiB with its payload.
+fn entry(call: &Call, number: u64) -> Entry {
+    let mut call = call.clone();
+    call.event.id = EventId::from_parts(clock(), u128::from(number));
+    call.event.harness_session_id = Some(format!("89917c00-1a49-493b-9066-{:012}", number / 500));
+    if let Some(args) = call.event.tool.as_mut().and_then(|tool| tool.args.as_object_mut()) {
+        args.insert("description".into(), "Run the tests of the whole workspace. ".repeat(8).into());
+    }
+    let decided = Decided { call: &call, outcome: &Outcome::default(), generation: "g1", took_us: 40 };
+    Entry::decision(&decided, &|_| Vec::new())
+}
+
+/// One append after another, each waiting for the disk, beside bare commits of as many bytes.
+fn single(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+    let opened = Ledger::open(dir, Options::new(clock)).map_err(failed)?;
+    let mut options = Options::new(clock);
+    options.durability = Durability::Relaxed;
+    let relaxed = Ledger::open(&dir.join("relaxed"), options).map_err(failed)?.ledger;
+    let bare = Connection::open(dir.join("bare.db")).map_err(failed)?;
+    bare.execute_batch(
+        "PRAGMA journal_mode = wal; PRAGMA synchronous = full; CREATE TABLE t (seq INTEGER PRIMARY KEY, bytes BLOB)",
+    )
+    .map_err(failed)?;
+    let mut insert = bare.prepare("INSERT INTO t (bytes) VALUES (?1)").map_err(failed)?;
+    let bytes = vec![b'x'; 1024];
+    let (mut commits, mut appends, mut loose) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..1000 {
+        commits.push(timed(|| insert.execute([&bytes]).map(drop))?);
+        let next = entry(call, number);
+        appends.push(timed(|| opened.ledger.append(next).map(drop))?);
+        let next = entry(call, number);
+        loose.push(timed(|| relaxed.append(next).map(drop))?);
+    }
+    let commit = Measured::of("ledger: a bare SQLite commit of 1 KiB", None, 1, commits);
+    let limit = Some(commit.median_ns * 1.3);
+    let append = Measured::of("ledger: one durable append", limit, 1, appends);
+    Ok(vec![commit, append, Measured::of("ledger: one relaxed append", None, 1, loose)])
+}
+
+fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, SetupError> {
+    let started = Instant::now();
+    work().map_err(failed)?;
+    Ok(started.elapsed().as_secs_f64() * 1e9)
+}
+
+/// A million leaves: appended in batches, opened, proved, verified.
+fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+    let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
+    let memory = resident();
+    let mut appends = Vec::new();
+    let (tell, told) = channel();
+    let mut number = 0;
+    while number < MILLION {
+        let started = Instant::now();
+        for _ in 0..FLIGHT {
+            let tell = tell.clone();
+            let mut next = Some(entry(call, number));
+            while let Some(entry) = next.take() {
+                let tell = tell.clone();
+                let again = entry.clone();
+                if ledger.submit(entry, move |result| drop(tell.send(result))).is_err() {
+                    next = Some(again);
+                    std::thread::yield_now();
+                }
+            }
+            number += 1;
+        }
+        for result in told.iter().take(usize::try_from(FLIGHT).unwrap_or(0)) {
+            result.map_err(failed)?;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "two thousand fits")]
+        appends.push(started.elapsed().as_secs_f64() * 1e9 / FLIGHT as f64);
+    }
+    let grown = resident().saturating_sub(memory);
+    ledger.close().map_err(failed)?;
+    let mut results =
+        vec![Measured::of("ledger: durable appends in batches, each", Some(20_000.0), 2000, appends)];
+    #[expect(clippy::cast_precision_loss, reason = "it is shown, not counted with")]
+    let bytes = (grown * 1000) as f64;
+    results.push(Measured::of("ledger: memory grown, a million (kB as µs)", None, 1, vec![bytes]));
+    let mut opens = Vec::new();
+    for _ in 0..20 {
+        let started = Instant::now();
+        let opened = Ledger::open(dir, Options::new(clock)).map_err(failed)?;
+        opens.push(started.elapsed().as_secs_f64() * 1e9);
+        drop(opened);
+    }
+    results.push(Measured::of("ledger: open, 1 M leaves", Some(200e6), 1, opens));
+    let reader = Reader::open(dir).map_err(failed)?;
+    let mut proofs = Vec::new();
+    for number in 0..300 {
+        proofs.push(timed(|| reader.proof(number * 7919 % MILLION).map(drop))?);
+    }
+    results.push(Measured::of("ledger: proof of one leaf, 1 M leaves", Some(5e6), 1, proofs));
+    let mut verifies = Vec::new();
+    for _ in 0..3 {
+        let took = timed(|| reader.verify(Expect::default(), &mut |_, _| ()).map(drop))?;
+        #[expect(clippy::cast_precision_loss, reason = "a million fits")]
+        verifies.push(took / MILLION as f64);
+    }
+    results.push(Measured::of("ledger: verify, each leaf", Some(5_000.0), 1_000_000, verifies));
+    Ok(results)
+}
+
+/// Resident memory in kB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// The hashes of ten million leaves, as the store keeps them, and paths through them.
+fn ten(path: &Path) -> Result<Measured, SetupError> {
+    struct Rows(Connection);
+    impl tree::Nodes for Rows {
+        type Error = rusqlite::Error;
+
+        fn node(&self, level: u32, index: u64) -> Result<Hash, rusqlite::Error> {
+            let mut statement =
+                self.0.prepare_cached("SELECT substr(nodes, ?2, 32) FROM leaves WHERE seq = ?1")?;
+            let seq = i64::try_from(tree::keeper(level, index)).unwrap_or(0);
+            let bytes: Vec<u8> = statement.query_row([seq, i64::from(level) * 32 + 1], |row| row.get(0))?;
+            Hash::from_slice(&bytes).ok_or(rusqlite::Error::QueryReturnedNoRows)
+        }
+    }
+    let size = 10 * MILLION;
+    let rows = Rows(Connection::open(path).map_err(failed)?);
+    rows.0
+        .execute_batch("PRAGMA journal_mode = off; PRAGMA synchronous = off; CREATE TABLE leaves (seq INTEGER PRIMARY KEY, nodes BLOB, bytes BLOB); BEGIN")
+        .map_err(failed)?;
+    let mut frontier = Frontier::new();
+    {
+        let mut insert =
+            rows.0.prepare("INSERT INTO leaves VALUES (?1, ?2, zeroblob(128))").map_err(failed)?;
+        for seq in 0..size {
+            let mut completed = Vec::new();
+            frontier.push(Hash::of_leaf(&seq.to_be_bytes()), &mut completed);
+            let nodes: Vec<u8> = completed.iter().flat_map(|hash| hash.0).collect();
+            insert.execute(rusqlite::params![i64::try_from(seq).unwrap_or(0), nodes]).map_err(failed)?;
+        }
+    }
+    rows.0.execute_batch("COMMIT").map_err(failed)?;
+    let mut paths = Vec::new();
+    for number in 0..1000 {
+        paths.push(timed(|| tree::inclusion(&rows, number * 7_919_003 % size, size).map(drop))?);
+    }
+    Ok(Measured::of("ledger: path of one leaf, 10 M leaves", Some(5e6), 1, paths))
+}
