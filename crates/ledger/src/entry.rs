@@ -164,7 +164,7 @@ impl Entry {
             verdict: Some(outcome.decision.word()),
             reason: outcome.reason(),
             policy_rule_id: outcome.deciding_rule().map(ToOwned::to_owned),
-            nudge: outcome.nudges.first().map(|said| said.what.clone()),
+            nudge: nudge(outcome),
             flow: Some(outcome.flow.clone()),
             trace: outcome.trace.iter().cloned().map(Traced::Step).collect(),
             generation: Some(decided.generation.to_owned()),
@@ -283,6 +283,17 @@ impl Entry {
             payload,
         })
     }
+}
+
+/// Every nudge once, as a harness shows them.
+fn nudge(outcome: &Outcome) -> Option<String> {
+    let mut once: Vec<&str> = Vec::new();
+    for said in &outcome.nudges {
+        if !once.contains(&said.what.as_str()) {
+            once.push(&said.what);
+        }
+    }
+    (!once.is_empty()).then(|| once.join("; "))
 }
 
 /// What the agent and the person said and did: everything that may have to be erased one day.

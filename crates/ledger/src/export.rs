@@ -115,7 +115,7 @@ pub fn verify(
     progress(here, size);
     let Some(signed) = size else { return Err(Wrong::Form("the export has no head".into()).at_line(1)) };
     if signed > here {
-        return Err(Wrong::TooFew { signed, here }.here());
+        return Err(Wrong::TooFew { signed, here }.at(here));
     }
     verifier.finish()
 }

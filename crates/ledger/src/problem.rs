@@ -174,7 +174,7 @@ impl fmt::Display for Wrong {
             Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),
             Self::OutOfOrder(size) => write!(f, "a checkpoint of {size} leaves stands here"),
             Self::TooFew { signed, here } => {
-                write!(f, "leaves are missing at the end: {signed} were signed, {here} are here")
+                write!(f, "it is missing: {signed} leaves were signed, {here} are here")
             }
             Self::Unsigned => f.write_str("no checkpoint signs this log"),
             Self::Empty => f.write_str("there is no leaf"),

@@ -195,7 +195,7 @@ impl Verifier {
         let (checkpoint, signed) =
             Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(self.size()))?;
         if checkpoint.size > self.size() {
-            return Err(Wrong::TooFew { signed: checkpoint.size, here: self.size() }.here());
+            return Err(Wrong::TooFew { signed: checkpoint.size, here: self.size() }.at(self.size()));
         }
         if checkpoint.size < self.size() {
             return Err(Wrong::OutOfOrder(checkpoint.size).at_size(self.size()));

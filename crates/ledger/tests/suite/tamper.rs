@@ -208,7 +208,7 @@ fn the_bytes_of_a_leaf_deleted_as_if_it_were_pruned() {
 #[test]
 fn the_last_leaf_deleted() {
     let delete = "DELETE FROM leaves WHERE seq = 40; DELETE FROM payloads WHERE seq = 40";
-    assert_eq!(sql(delete), "leaves are missing at the end: 41 were signed, 40 are here");
+    assert_eq!(sql(delete), "leaf 40: it is missing: 41 leaves were signed, 40 are here");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_leaf_deleted_duplicated_inserted_or_moved_in_an_export() {
     );
     let mut headless = lines.clone();
     headless.remove(at(&lines, 0));
-    assert_eq!(verify(&headless).unwrap_err(), "leaf 0: it is missing");
+    assert_eq!(verify(&headless).unwrap_err(), "leaf 0: it is missing: 1 leaves were signed, 0 are here");
     let mut pruned = lines;
     let hash: Value = serde_json::from_str(&pruned[here]).unwrap();
     pruned[here] = format!("{{\"seq\":17,\"hash\":{},\"pruned\":true}}", hash["hash"]);
@@ -100,17 +100,13 @@ fn an_export_that_ends_too_early() {
     let lines = exported();
     assert_eq!(
         verify(&lines[..lines.len() - 5]).unwrap_err(),
-        "leaves are missing at the end: 41 were signed, 37 are here"
+        "leaf 37: it is missing: 41 leaves were signed, 37 are here"
     );
     assert!(verify(&lines[1..]).unwrap_err().ends_with("the export has no head"));
     let mut half = lines.clone();
     let last = half.len() - 1;
     half[last].truncate(30);
-    assert!(
-        verify(&half).unwrap_err().starts_with("line 46: it is no leaf: EOF"),
-        "{}",
-        verify(&half).unwrap_err()
-    );
+    assert!(verify(&half).unwrap_err().starts_with("line 46: it is no leaf: "));
 }
 
 #[test]
