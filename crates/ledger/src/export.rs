@@ -168,8 +168,8 @@ pub fn write_csv_head(to: &mut dyn Write) -> std::io::Result<()> {
 
 /// Writes a leaf as a row of the table.
 pub fn write_csv_row(to: &mut dyn Write, leaf: &Envelope<'_>) -> std::io::Result<()> {
-    fn text<'a>(value: &'a Option<Cow<'_, str>>) -> Cow<'a, str> {
-        Cow::Borrowed(value.as_deref().unwrap_or_default())
+    fn text<'a>(value: Option<&'a Cow<'_, str>>) -> Cow<'a, str> {
+        Cow::Borrowed(value.map(|text| &**text).unwrap_or_default())
     }
     let cells: [Cow<'_, str>; 18] = [
         leaf.seq.to_string().into(),
@@ -178,17 +178,17 @@ pub fn write_csv_row(to: &mut dyn Write, leaf: &Envelope<'_>) -> std::io::Result
         Cow::Borrowed(&leaf.recorded),
         leaf.kind.word().into(),
         leaf.origin.word().into(),
-        text(&leaf.source),
-        text(&leaf.event),
-        text(&leaf.harness_session_id),
+        text(leaf.source.as_ref()),
+        text(leaf.event.as_ref()),
+        text(leaf.harness_session_id.as_ref()),
         leaf.tool.as_ref().map_or("".into(), |tool| Cow::Borrowed(&*tool.name)),
-        text(&leaf.verdict),
-        text(&leaf.policy_rule_id),
-        text(&leaf.reason),
-        text(&leaf.what),
-        text(&leaf.who),
+        text(leaf.verdict.as_ref()),
+        text(leaf.policy_rule_id.as_ref()),
+        text(leaf.reason.as_ref()),
+        text(leaf.what.as_ref()),
+        text(leaf.who.as_ref()),
         leaf.took_us.map(|took| took.to_string()).unwrap_or_default().into(),
-        text(&leaf.generation),
+        text(leaf.generation.as_ref()),
         Cow::Borrowed(&leaf.signer),
     ];
     let row: Vec<String> = cells.iter().map(|cell| cell_text(cell)).collect();

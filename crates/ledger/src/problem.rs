@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::note::{NoteError, VerifierKey};
+use crate::note::NoteError;
 
 /// The first thing that is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,10 +96,10 @@ pub enum Wrong {
     Empty,
     /// The log never had the key that was given.
     OtherKey {
-        /// The key that was given.
-        given: VerifierKey,
-        /// The keys of the log.
-        keys: Vec<VerifierKey>,
+        /// The name and id of the key that was given.
+        given: String,
+        /// The names and ids of the log's keys.
+        keys: Vec<String>,
     },
     /// The checkpoint that was brought along cannot be believed.
     Held(NoteError),
@@ -179,9 +179,7 @@ impl fmt::Display for Wrong {
             Self::Unsigned => f.write_str("no checkpoint signs this log"),
             Self::Empty => f.write_str("there is no leaf"),
             Self::OtherKey { given, keys } => {
-                let keys: Vec<_> = keys.iter().map(|key| format!("`{}+{}`", key.name(), key.id())).collect();
-                let keys = keys.join(", ");
-                write!(f, "signed by an unknown key: {keys}, you gave `{}+{}`", given.name(), given.id())
+                write!(f, "signed by an unknown key: `{}`, you gave `{given}`", keys.join("`, `"))
             }
             Self::Held(error) => write!(f, "the checkpoint you hold: {error}"),
             Self::Older { here, held } => {

@@ -59,7 +59,9 @@ mod tests {
     #[test]
     fn what_is_not_covered_is_found() {
         let (mut gone, mut said) = (Ranges::default(), Ranges::default());
-        [3, 4, 5, 9].into_iter().for_each(|seq| gone.push(seq));
+        for seq in [3, 4, 5, 9] {
+            gone.push(seq);
+        }
         assert_eq!((gone.count(), gone.first_outside(&said)), (4, Some(3)));
         said.add(9, 9);
         said.add(0, 4);

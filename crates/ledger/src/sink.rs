@@ -166,8 +166,9 @@ impl<T: Transport> Sink for WebhookSink<T> {
 
 /// The body of an `add-checkpoint` request.
 pub fn add_checkpoint(old: u64, proof: &[Hash], note: &str) -> Vec<u8> {
-    let proof: String = proof.iter().map(|hash| format!("{hash}\n")).collect();
-    format!("old {old}\n{proof}\n{note}").into_bytes()
+    let lines: Vec<String> =
+        proof.iter().map(ToString::to_string).chain([String::new(), note.to_owned()]).collect();
+    format!("old {old}\n{}", lines.join("\n")).into_bytes()
 }
 
 /// The cosignatures in a witness's answer that are by this key and over this text.

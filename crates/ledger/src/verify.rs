@@ -129,13 +129,10 @@ impl Verifier {
         if item.seq < seq {
             return Err(Wrong::Twice.at(item.seq));
         }
-        let envelope = match item.bytes {
-            Some(bytes) => Some(self.envelope(seq, bytes, &item)?),
-            None => {
-                self.gone.push(seq);
-                None
-            }
-        };
+        let envelope = item.bytes.map(|bytes| self.envelope(seq, bytes, &item)).transpose()?;
+        if envelope.is_none() {
+            self.gone.push(seq);
+        }
         self.completed.clear();
         self.tree.push(item.hash, &mut self.completed);
         self.held()?;
@@ -251,7 +248,9 @@ impl Verifier {
         if let Some(key) = &self.expect.key
             && !self.chain.keys().contains(&key)
         {
-            return Err(Wrong::OtherKey { given: key.clone(), keys: self.chain.into_keys() }.here());
+            let short = |key: &VerifierKey| format!("{}+{}", key.name(), key.id());
+            let keys = self.chain.keys().into_iter().map(short).collect();
+            return Err(Wrong::OtherKey { given: short(key), keys }.here());
         }
         if self.checkpoints == 0 {
             return Err(Wrong::Unsigned.here());

@@ -352,11 +352,10 @@ impl Writer {
             drop(self.sync());
         }
         let many = self.tree.size() - self.signed >= self.every.leaves;
-        if many || self.unsigned_since.is_some_and(|since| since.elapsed() >= self.every.age) {
-            if self.checkpoint().is_err() {
-                // The store refuses; whoever appends next learns it. Try again later.
-                self.unsigned_since = Some(Instant::now());
-            }
+        let due = many || self.unsigned_since.is_some_and(|since| since.elapsed() >= self.every.age);
+        if due && self.checkpoint().is_err() {
+            // The store refuses; whoever appends next learns it. Try again later.
+            self.unsigned_since = Some(Instant::now());
         }
         while let Some((size, lines)) = self.publisher.cosigned() {
             // A cosignature that cannot be kept is asked for again with the next checkpoint.
@@ -368,8 +367,8 @@ impl Writer {
     fn cosign(&mut self, size: u64, lines: &[crate::note::Line]) -> Result<(), AppendError> {
         let Some((last, note)) = rows::last_checkpoint(&self.connection)? else { return Ok(()) };
         if last == size {
-            let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            self.keep(size, &(note + &lines))?;
+            let note = lines.iter().fold(note, |note, line| note + &line.to_string() + "\n");
+            self.keep(size, &note)?;
         }
         Ok(())
     }

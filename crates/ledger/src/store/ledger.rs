@@ -63,7 +63,9 @@ pub struct SinkReport {
 }
 
 /// Tells the one who asked, and tells them of the closing if nobody else does.
-pub(crate) struct Reply<T>(Option<Box<dyn FnOnce(Result<T, AppendError>) + Send>>);
+pub(crate) struct Reply<T>(Option<Tell<T>>);
+
+type Tell<T> = Box<dyn FnOnce(Result<T, AppendError>) + Send>;
 
 /// What the writer is told.
 pub(crate) enum Command {

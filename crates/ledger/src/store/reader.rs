@@ -3,7 +3,7 @@
 //! Reading a ledger. Any number of readers, in any process, beside the writer.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
@@ -236,7 +236,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     usable(Connection::open_with_flags(path, flags)?)
 }
 
-fn connect_unchanging(path: &PathBuf) -> rusqlite::Result<Connection> {
+fn connect_unchanging(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");

@@ -89,7 +89,7 @@ pub(crate) fn options() -> Options {
     let mut options = Options::new(clock);
     options.key = Some(key(1));
     options.checkpoint_every.leaves = u64::MAX;
-    options.checkpoint_every.age = Duration::from_secs(3600);
+    options.checkpoint_every.age = Duration::from_hours(1);
     options
 }
 

@@ -86,7 +86,6 @@ pub(crate) fn acked(lines: &[String]) -> Vec<u64> {
 }
 
 fn rounds() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "a longer test is asked for from outside")]
     let asked = std::env::var("TENTERHOOK_SOAK");
     asked.ok().and_then(|asked| asked.parse().ok()).unwrap_or(ROUNDS)
 }

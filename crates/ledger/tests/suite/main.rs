@@ -3,6 +3,14 @@
 //! The ledger from outside.
 
 #![cfg(feature = "store")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on should stop where it is; and it may read its own environment"
+)]
 
 mod common;
 mod crash;

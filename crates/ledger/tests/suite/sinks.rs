@@ -170,9 +170,9 @@ fn a_witness_cosigns_what_extends_what_it_has_seen() {
         [name.as_bytes(), b"\n", &material].concat(),
     ))
     .into();
-    let id: String = digest[..4].iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = u32::from_be_bytes(digest[..4].try_into().unwrap());
     let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &material);
-    let key: VerifierKey = format!("{name}+{id}+{encoded}").parse().unwrap();
+    let key: VerifierKey = format!("{name}+{id:08x}+{encoded}").parse().unwrap();
     let (url, told) = server(witness(secret, key.clone()));
     let sink = |seen| WitnessSink { url: url.clone(), key: key.clone(), transport: Plain, seen };
     let ledger = with_sinks(&test, vec![Box::new(sink(0))]);

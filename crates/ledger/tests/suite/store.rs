@@ -55,7 +55,7 @@ fn many_threads_get_a_leaf_each() {
         for thread in 0..8 {
             let ledger = ledger.clone();
             scope.spawn(move || {
-                (0..25).for_each(|number| assert!(ledger.append(entry(1 + thread * 25 + number)).is_ok()))
+                (0..25).for_each(|number| assert!(ledger.append(entry(1 + thread * 25 + number)).is_ok()));
             });
         }
     });
