@@ -93,15 +93,8 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         let started = Instant::now();
         for _ in 0..FLIGHT {
             let tell = tell.clone();
-            let mut next = Some(entry(call, number));
-            while let Some(entry) = next.take() {
-                let tell = tell.clone();
-                let again = entry.clone();
-                if ledger.submit(entry, move |result| drop(tell.send(result))).is_err() {
-                    next = Some(again);
-                    std::thread::yield_now();
-                }
-            }
+            // Fewer are in flight than may wait, so none is pushed back.
+            ledger.submit(entry(call, number), move |result| drop(tell.send(result))).map_err(failed)?;
             number += 1;
         }
         for result in told.iter().take(usize::try_from(FLIGHT).unwrap_or(0)) {

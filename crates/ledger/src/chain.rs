@@ -2,10 +2,11 @@
 
 //! Which key signs when: the first leaf names the first, a `rotate` leaf each next one.
 
-use crate::hash::{base64, from_base64};
+use crate::hash::from_base64;
 use crate::note::VerifierKey;
 use crate::problem::Wrong;
 use crate::record::{Envelope, Kind};
+#[cfg(feature = "store")]
 use crate::sign::{SignError, Signer};
 
 /// The keys of a log, oldest first.
@@ -22,9 +23,12 @@ fn statement(origin: &str, seq: u64, new: &VerifierKey) -> String {
 }
 
 /// The two signatures of a `rotate` leaf: of the key that goes and of the key that comes.
+#[cfg(feature = "store")]
 pub(crate) fn rotation(old: &dyn Signer, new: &dyn Signer, seq: u64) -> Result<(String, String), SignError> {
     let statement = statement(old.key().name(), seq, new.key());
-    let sign = |signer: &dyn Signer| signer.sign(statement.as_bytes()).map(|signature| base64(&signature));
+    let sign = |signer: &dyn Signer| {
+        signer.sign(statement.as_bytes()).map(|signature| crate::hash::base64(&signature))
+    };
     Ok((sign(old)?, sign(new)?))
 }
 

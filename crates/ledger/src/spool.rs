@@ -8,7 +8,7 @@ use tenterhook_event::{EventId, Timestamp};
 use crate::entry::{Columns, Sealed};
 use crate::hash::{Hash, base64, from_base64};
 use crate::payload::SealedPayload;
-use crate::record::{Envelope, Frame, Kind, Origin, Stored};
+use crate::record::{Envelope, Frame, Kind, MAX_ENVELOPE, Origin, Stored};
 
 /// The line is no spooled entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +58,9 @@ impl Sealed {
     pub fn from_spool(line: &str) -> Result<Self, SpoolError> {
         let refuse = |why: &str| SpoolError(why.to_owned());
         let line: Line = serde_json::from_str(line).map_err(|error| SpoolError(error.to_string()))?;
+        if line.fields.len() > MAX_ENVELOPE - 1024 {
+            return Err(refuse("it is longer than a leaf can be"));
+        }
         if line.spool != 1 || !matches!(line.kind, Kind::Decision | Kind::Change) {
             return Err(refuse("its version or kind is not one that is spooled"));
         }

@@ -246,13 +246,11 @@ impl Writer {
             kind: kind.word(),
             columns: &entry.columns,
             bytes,
+            payload: entry.payload.as_ref(),
         };
         if !rows::insert(&self.connection, &leaf)? {
             let seq = rows::find(&self.connection, &id)?.ok_or(AppendError::Closed)?;
             return Ok(Appended::AlreadyThere { seq });
-        }
-        if let Some(payload) = &entry.payload {
-            rows::insert_payload(&self.connection, seq, &payload.salt, payload.bytes.as_deref())?;
         }
         *tree = after;
         Ok(Appended::New { seq })

@@ -44,9 +44,9 @@ impl Reader {
             .map_err(unreadable)?;
         let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
         let mut notes = notes.map_err(unreadable)?.peekable();
-        let sql = "SELECT l.seq, l.nodes, l.bytes, p.seq, p.salt, p.bytes,
+        let sql = "SELECT l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload,
                 l.id, l.kind, l.source, l.session, l.tool, l.verdict, l.rule, l.ts
-            FROM leaves l LEFT JOIN payloads p ON p.seq = l.seq ORDER BY l.seq";
+            FROM leaves l ORDER BY l.seq";
         let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
         while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
@@ -64,20 +64,8 @@ impl Reader {
         if let Some(note) = notes.next() {
             verifier.checkpoint(&note.map_err(unreadable)?.1)?;
         }
-        self.strays(size)?;
         progress(verifier.size(), Some(size));
         verifier.finish()
-    }
-
-    /// Payloads of leaves that are not there.
-    fn strays(&self, size: u64) -> Result<(), Problem> {
-        let sql = "SELECT min(seq) FROM payloads WHERE seq >= ?1 OR seq < 0";
-        let stray: Option<i64> =
-            self.connection.query_row(sql, [signed(size)], |row| row.get(0)).map_err(unreadable)?;
-        match stray {
-            Some(seq) => Err(Wrong::PayloadUnknown.at(u64::try_from(seq).unwrap_or(0))),
-            None => Ok(()),
-        }
     }
 }
 

@@ -288,17 +288,14 @@ impl Writer {
         let result = self.own(*kind, body, |connection, _| match kind {
             Kind::Prune => {
                 let kept = "kind NOT IN ('start', 'rotate', 'prune', 'erase')";
-                connection.execute(
-                    &format!("DELETE FROM payloads WHERE seq IN (SELECT seq FROM leaves WHERE seq BETWEEN ?1 AND ?2 AND {kept})"),
-                    range,
-                )?;
-                let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL";
+                let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL, salt = NULL, payload = NULL, erased = 0";
                 let sql = format!("UPDATE leaves SET {emptied} WHERE seq BETWEEN ?1 AND ?2 AND {kept}");
                 connection.execute(&sql, range).map(drop)
             }
             _ => connection
                 .execute(
-                    "UPDATE payloads SET salt = NULL, bytes = NULL, erased = 1 WHERE seq BETWEEN ?1 AND ?2",
+                    "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1
+                        WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL",
                     range,
                 )
                 .map(drop),

@@ -8,8 +8,9 @@ use super::error::OpenError;
 
 /// One step for each format; a step is never changed once it was released.
 const STEPS: &[&str] = &[
-    // 1. A leaf's row holds the hashes it completes (`nodes`), what it is looked up by, and its
-    // bytes last, so that looking up a hash never reads them. Most decisions are `none` or `allow`
+    // 1. A leaf's row holds the hashes it completes (`nodes`), what it is looked up by, its bytes,
+    // and its payload last: what is large is read only by whoever asks for it, and an append
+    // touches one table. Most decisions are `none` or `allow`
     // and name no rule: those two indexes stay out of their way.
     "CREATE TABLE leaves (
         seq INTEGER PRIMARY KEY,
@@ -22,19 +23,16 @@ const STEPS: &[&str] = &[
         tool TEXT,
         verdict TEXT,
         rule TEXT,
-        bytes BLOB
+        bytes BLOB,
+        salt BLOB,
+        payload BLOB,
+        erased INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX leaves_ts ON leaves (ts);
     CREATE INDEX leaves_session ON leaves (session) WHERE session IS NOT NULL;
     CREATE INDEX leaves_rule ON leaves (rule) WHERE rule IS NOT NULL;
     CREATE INDEX leaves_verdict ON leaves (verdict) WHERE verdict IN ('ask', 'defer', 'deny');
     CREATE INDEX leaves_kind ON leaves (kind) WHERE kind <> 'decision';
-    CREATE TABLE payloads (
-        seq INTEGER PRIMARY KEY,
-        salt BLOB,
-        bytes BLOB,
-        erased INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
     CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
 ];

@@ -93,7 +93,7 @@ impl Filter {
             let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
             let escaped = quoted.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
             add(
-                "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(p.bytes AS TEXT) LIKE ? ESCAPE '\\')",
+                "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(l.payload AS TEXT) LIKE ? ESCAPE '\\')",
                 Value::Text(format!("%{escaped}%")),
             );
         }

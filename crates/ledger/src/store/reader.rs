@@ -58,8 +58,7 @@ pub enum Format {
     Csv,
 }
 
-pub(super) const COLUMNS: &str =
-    "l.seq, l.nodes, l.bytes, p.seq, p.salt, p.bytes FROM leaves l LEFT JOIN payloads p ON p.seq = l.seq";
+pub(super) const COLUMNS: &str = "l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload FROM leaves l";
 
 // === impl Record ===
 
@@ -87,13 +86,9 @@ pub(super) fn with_item<T>(row: &Row<'_>, look: impl FnOnce(Item<'_>, &[u8]) -> 
     let nodes = row.get_ref(1)?.as_blob()?;
     // A row without a hash fits no leaf, so the verifier will name it.
     let hash = tree::at_level(nodes, 0).unwrap_or(Hash([0; 32]));
-    let payload = match row.get_ref(3)?.as_i64_or_null()? {
-        Some(_) => Some(PayloadItem {
-            salt: row.get_ref(4)?.as_blob_or_null()?,
-            bytes: row.get_ref(5)?.as_blob_or_null()?,
-        }),
-        None => None,
-    };
+    let (salt, bytes) = (row.get_ref(4)?.as_blob_or_null()?, row.get_ref(5)?.as_blob_or_null()?);
+    let present = salt.is_some() || bytes.is_some() || row.get_ref(3)?.as_i64()? != 0;
+    let payload = present.then_some(PayloadItem { salt, bytes });
     let item = Item { seq: unsigned(row, 0)?, bytes: row.get_ref(2)?.as_blob_or_null()?, hash, payload };
     Ok(look(item, nodes))
 }

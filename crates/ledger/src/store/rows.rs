@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::entry::Columns;
 use crate::hash::{HASH_BYTES, Hash};
+use crate::payload::SealedPayload;
 use crate::tree::{Nodes, keeper};
 
 /// SQLite counts with a sign, we do not; no ledger gets that far.
@@ -54,6 +55,7 @@ pub(crate) struct NewLeaf<'a> {
     pub(crate) kind: &'a str,
     pub(crate) columns: &'a Columns,
     pub(crate) bytes: &'a [u8],
+    pub(crate) payload: Option<&'a SealedPayload>,
 }
 
 /// Writes a leaf, unless its id is there already.
@@ -61,8 +63,8 @@ pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::R
     let nodes: Vec<u8> = leaf.nodes.iter().flat_map(|hash| hash.0).collect();
     let columns = leaf.columns;
     let mut statement = connection.prepare_cached(
-        "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING",
     )?;
     let rows = statement.execute(params![
         signed(leaf.seq),
@@ -75,21 +77,11 @@ pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::R
         columns.tool,
         columns.verdict,
         columns.rule,
-        leaf.bytes
+        leaf.bytes,
+        leaf.payload.map(|payload| payload.salt.as_slice()),
+        leaf.payload.and_then(|payload| payload.bytes.as_deref())
     ])?;
     Ok(rows == 1)
-}
-
-/// Writes a payload.
-pub(crate) fn insert_payload(
-    connection: &Connection,
-    seq: u64,
-    salt: &[u8],
-    bytes: Option<&[u8]>,
-) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare_cached("INSERT INTO payloads (seq, salt, bytes) VALUES (?1, ?2, ?3)")?;
-    statement.execute(params![signed(seq), salt, bytes]).map(drop)
 }
 
 /// Where an event was recorded.

@@ -51,7 +51,7 @@ impl Reader {
     /// Counts the leaves that fit.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
         let (conditions, values) = filter.conditions();
-        let from = format!("FROM leaves l LEFT JOIN payloads p ON p.seq = l.seq WHERE {conditions}");
+        let from = format!("FROM leaves l WHERE {conditions}");
         let mut stats = self.totals(&from, &values)?;
         stats.kinds = self.counted("l.kind", &from, &values)?;
         stats.verdicts = self.counted("l.verdict", &from, &values)?;
@@ -71,8 +71,8 @@ impl Reader {
 
     fn totals(&self, from: &str, values: &[Value]) -> Result<Stats, ReadFailed> {
         let sql = format!(
-            "SELECT count(*), count(DISTINCT l.session), min(l.ts), max(l.ts), count(p.bytes),
-                coalesce(sum(length(p.bytes)), 0), coalesce(sum(p.erased), 0), sum(l.bytes IS NULL) {from}"
+            "SELECT count(*), count(DISTINCT l.session), min(l.ts), max(l.ts), count(l.payload),
+                coalesce(sum(length(l.payload)), 0), coalesce(sum(l.erased), 0), sum(l.bytes IS NULL) {from}"
         );
         let totals = self.connection.query_row(&sql, params_from_iter(values), |row| {
             let moment =

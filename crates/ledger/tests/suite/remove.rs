@@ -75,7 +75,7 @@ fn an_erasure_covers_what_it_names_and_no_more() {
     ledger.erase(3, 5, "dev", "r").unwrap();
     ledger.close().unwrap();
     test.database()
-        .execute_batch("UPDATE payloads SET salt = NULL, bytes = NULL, erased = 1 WHERE seq = 6")
+        .execute_batch("UPDATE leaves SET salt = NULL, payload = NULL, erased = 1 WHERE seq = 6")
         .unwrap();
     assert_eq!(test.complaint(), "leaf 6: its payload is gone, and no leaf says that it was erased");
 }

@@ -119,45 +119,43 @@ fn the_reason_the_rule_and_the_nudge_of_a_deny() {
 
 #[test]
 fn a_payload() {
-    let changed =
-        "UPDATE payloads SET bytes = CAST(replace(CAST(bytes AS TEXT), 'echo', 'ls') AS BLOB) WHERE seq = 17";
+    let changed = "UPDATE leaves SET payload = CAST(replace(CAST(payload AS TEXT), 'echo', 'ls') AS BLOB) WHERE seq = 17";
     assert_eq!(sql(changed), "leaf 17: its payload does not match its commitment");
 }
 
 #[test]
 fn a_salt() {
     assert_eq!(
-        sql("UPDATE payloads SET salt = zeroblob(32) WHERE seq = 17"),
+        sql("UPDATE leaves SET salt = zeroblob(32) WHERE seq = 17"),
         "leaf 17: its payload does not match its commitment"
     );
     assert_eq!(
-        sql("UPDATE payloads SET salt = NULL WHERE seq = 17"),
+        sql("UPDATE leaves SET salt = NULL WHERE seq = 17"),
         "leaf 17: its payload does not match its commitment"
     );
 }
 
 #[test]
 fn a_payload_that_is_gone() {
-    assert_eq!(sql("DELETE FROM payloads WHERE seq = 17"), "leaf 17: its payload is missing");
-    let erased = "UPDATE payloads SET salt = NULL, bytes = NULL, erased = 1 WHERE seq = 17";
+    assert_eq!(
+        sql("UPDATE leaves SET salt = NULL, payload = NULL WHERE seq = 17"),
+        "leaf 17: its payload is missing"
+    );
+    let erased = "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1 WHERE seq = 17";
     assert_eq!(sql(erased), "leaf 17: its payload is gone, and no leaf says that it was erased");
 }
 
 #[test]
 fn a_payload_that_nobody_spoke_of() {
-    assert_eq!(
-        sql("INSERT INTO payloads (seq, salt, bytes) VALUES (0, zeroblob(32), x'00')"),
-        "leaf 0: there is a payload that it does not speak of"
-    );
-    assert_eq!(
-        sql("INSERT INTO payloads (seq, salt, bytes) VALUES (99, zeroblob(32), x'00')"),
-        "leaf 99: there is a payload that it does not speak of"
-    );
+    let spoken = "leaf 0: there is a payload that it does not speak of";
+    assert_eq!(sql("UPDATE leaves SET salt = zeroblob(32), payload = x'00' WHERE seq = 0"), spoken);
+    assert_eq!(sql("UPDATE leaves SET erased = 1 WHERE seq = 0"), spoken);
 }
 
 #[test]
 fn payloads_swapped() {
-    let swap = "UPDATE payloads SET seq = -1 WHERE seq = 17; UPDATE payloads SET seq = 17 WHERE seq = 18; UPDATE payloads SET seq = 18 WHERE seq = -1";
+    let swap = "CREATE TEMP TABLE t AS SELECT seq, salt, payload FROM leaves WHERE seq IN (17, 18);
+        UPDATE leaves SET (salt, payload) = (SELECT salt, payload FROM t WHERE t.seq = 35 - leaves.seq) WHERE seq IN (17, 18)";
     assert_eq!(sql(swap), "leaf 17: its payload does not match its commitment");
 }
 
@@ -177,14 +175,14 @@ fn a_leaf_duplicated_in_the_place_of_another() {
 
 #[test]
 fn a_leaf_duplicated_at_the_end() {
-    let copy = "INSERT INTO leaves SELECT 41, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes FROM leaves WHERE seq = 17";
+    let copy = "INSERT INTO leaves SELECT 41, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased FROM leaves WHERE seq = 17";
     assert_eq!(sql(copy), "leaf 41: it says that it is leaf 17: two leaves say so, or leaves were moved");
 }
 
 #[test]
 fn a_leaf_inserted() {
     let insert = "UPDATE leaves SET seq = -seq - 1 WHERE seq >= 17; UPDATE leaves SET seq = -seq WHERE seq < 0;
-        INSERT INTO leaves SELECT 17, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes FROM leaves WHERE seq = 16";
+        INSERT INTO leaves SELECT 17, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased FROM leaves WHERE seq = 16";
     assert_eq!(sql(insert), "leaf 17: it says that it is leaf 16: two leaves say so, or leaves were moved");
 }
 
@@ -207,7 +205,7 @@ fn the_bytes_of_a_leaf_deleted_as_if_it_were_pruned() {
 
 #[test]
 fn the_last_leaf_deleted() {
-    let delete = "DELETE FROM leaves WHERE seq = 40; DELETE FROM payloads WHERE seq = 40";
+    let delete = "DELETE FROM leaves WHERE seq = 40";
     assert_eq!(sql(delete), "leaf 40: it is missing: 41 leaves were signed, 40 are here");
 }
 
@@ -215,7 +213,7 @@ fn the_last_leaf_deleted() {
 fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
     let test = Test::filled();
     let held = note(&test, 41);
-    let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM payloads WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
+    let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
     test.database().execute_batch(delete).unwrap();
     assert!(test.verify().is_ok(), "by itself it is a good log, only an older one");
     let expect = Expect { key: Some(key(1).key().clone()), since: Some(held) };
@@ -259,9 +257,8 @@ fn two_ledgers_spliced() {
     record(&ledger, 101..=140);
     ledger.close().unwrap();
     let splice = format!(
-        "ATTACH '{}' AS other; DELETE FROM leaves WHERE seq > 20; DELETE FROM payloads WHERE seq > 20;
-        INSERT INTO leaves SELECT * FROM other.leaves WHERE seq > 20;
-        INSERT INTO payloads SELECT * FROM other.payloads WHERE seq > 20;",
+        "ATTACH '{}' AS other; DELETE FROM leaves WHERE seq > 20;
+        INSERT INTO leaves SELECT * FROM other.leaves WHERE seq > 20;",
         other.dir.join("ledger.db").display()
     );
     test.database().execute_batch(&splice).unwrap();
