@@ -120,6 +120,16 @@ impl Home {
 
     /// The record.
     pub(crate) fn ledger(&self) -> PathBuf {
+        self.state.join("ledger")
+    }
+
+    /// Decisions that could not be recorded yet.
+    pub(crate) fn spool(&self) -> PathBuf {
+        self.state.join("spool")
+    }
+
+    /// The record of the program's first days: no longer written, and left alone.
+    pub(crate) fn first_ledger(&self) -> PathBuf {
         self.state.join("ledger.jsonl")
     }
 

@@ -6,12 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_engine::{
-    BoxFuture, Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, RecordError, Recorder, load,
-};
-use tenterhook_event::{Call, Decided, Event, EventKind, Finding, Origin, Outcome};
+use serde_json::json;
+use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
+use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
-use tenterhook_ledger::{Leaf, Log};
 use tenterhook_policy::{Choices, Loaded, Problem, RuleNote, RuleSet, SessionState, Source, Surroundings};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -19,6 +17,7 @@ use crate::env::{self, Env};
 use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
+use crate::recorder::{Book, BookRecorder};
 use crate::sessions::{SessionMemory, Sessions};
 use crate::sources::{Place, Sources};
 
@@ -45,8 +44,8 @@ pub(crate) struct Configuration {
 
 /// Where decisions go.
 pub(crate) enum Memory {
-    /// Into the ledger of this home.
-    Ledger(Log),
+    /// Into the ledger of a home.
+    Ledger(Arc<Book>),
     /// Nowhere: a question, not an event.
     None,
 }
@@ -58,8 +57,6 @@ struct Rules {
     problems: usize,
     memory: SessionMemory,
 }
-
-struct LedgerRecorder(Log);
 
 // === impl Configuration ===
 
@@ -129,12 +126,15 @@ impl Road {
             Memory::Ledger(_) => SessionMemory::keeping(sessions),
             Memory::None => SessionMemory::looking(sessions),
         };
+        // The leaf of a generation that was not seen before says what it is made of.
+        let detail =
+            json!({"rules": rules.rules().count(), "hooks": hooks.len(), "unusable": problems.len()});
         let rules =
             Arc::new(Rules { set: rules, home, groups, problems: problems.len(), memory: remembered });
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
-            Memory::Ledger(log) => builder.recorder(LedgerRecorder(log)),
+            Memory::Ledger(book) => builder.recorder(BookRecorder { book, detail }),
             Memory::None => builder.recorder(NoRecorder),
         };
         let engine = engine.build().map_err(|error| CommandError::failed(error.to_string()))?;
@@ -189,15 +189,6 @@ impl Judge for Rules {
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
         Judgement { findings, steps: judged.steps }
-    }
-}
-
-// === impl LedgerRecorder ===
-
-impl Recorder for LedgerRecorder {
-    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
-        let result = self.0.append(&Leaf::from(decided)).map_err(|error| RecordError(error.to_string()));
-        Box::pin(std::future::ready(result))
     }
 }
 

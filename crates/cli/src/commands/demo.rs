@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tenterhook_event::{Call, Decision, Event, EventKind, Outcome};
-use tenterhook_ledger::{Leaf, Log};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use tenterhook_ledger::{Expect, Filter, Kind, Reader, Verified};
 
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CommandError;
 use crate::home::Home;
 use crate::intake;
+use crate::layout::{fit, wrap};
+use crate::recorded::Recorded;
+use crate::recorder::Book;
 use crate::road::{Memory, Road};
 use crate::sources::Place;
-use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
+use crate::terminal::{BAD, BOLD, DIM, Terminal, WARN, style_of, tame};
 
 /// Payloads of one real session of Claude Code, one a line, paths made neutral.
 const SESSION: &str = include_str!("../../assets/session.jsonl");
@@ -44,9 +48,9 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let dir = tempfile::Builder::new().prefix("tenterhook-demo-").tempdir()?;
     let home = Home::whole(dir.path().to_owned());
-    let log = Log::new(home.ledger());
+    let book = Arc::new(Book::of(&home));
     let env = Env { home: Some(PERSON.into()), ..Env::default() };
-    let road = Road::open(&home, &env, &Place::default(), Memory::Ledger(log))?;
+    let road = Road::open(&home, &env, &Place::default(), Memory::Ledger(Arc::clone(&book)))?;
     let harness = intake::harness("claude-code")?;
     let table = Table::new(Terminal::width());
     if !context.terminal.json {
@@ -61,15 +65,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .decode(&door, payload.as_bytes())
             .map_err(|error| CommandError::failed(error.to_string()))?;
         let outcome = road.fire(&call)?;
-        let leaf = last_leaf(&home)?;
-        counts.add(&call, &outcome, leaf.took_us);
+        let recorded = last_leaf(&book)?;
+        counts.add(&call, &outcome, recorded.took_us);
         if context.terminal.json {
-            let line =
-                serde_json::to_string(&leaf).map_err(|error| CommandError::failed(error.to_string()))?;
-            context.terminal.exactly(&format!("{line}\n"), "")?;
+            context.terminal.exactly(&format!("{}\n", recorded.leaf), "")?;
             continue;
         }
-        context.terminal.say(&table.row(&call.event, &outcome, leaf.took_us))?;
+        context.terminal.say(&table.row(&call.event, &outcome, recorded.took_us))?;
         if !args.fast && Terminal::is_screen() {
             std::thread::sleep(Duration::from_millis(if outcome.decision == Decision::None {
                 220
@@ -80,15 +82,56 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     if !context.terminal.json {
         context.terminal.say(&counts.tail())?;
+        context.terminal.say(&proved(&home, dir.path())?)?;
+        context.terminal.say(&next())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn last_leaf(home: &Home) -> Result<Leaf, CommandError> {
-    let leaves =
-        tenterhook_ledger::leaves(&home.ledger()).map_err(|error| CommandError::failed(error.to_string()))?;
-    let last = leaves.last().ok_or_else(|| CommandError::failed("the demo's ledger is empty"))?;
-    last.map_err(|torn| CommandError::failed(torn.to_string()))
+fn last_leaf(book: &Book) -> Result<Recorded, CommandError> {
+    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+    let decisions = Filter { kind: Some(Kind::Decision), ..Filter::default() };
+    let found = book.read()?.query(&decisions, 1).map_err(failed)?;
+    let last = found.records.first().ok_or_else(|| CommandError::failed("the demo's ledger is empty"))?;
+    Recorded::of(last)
+}
+
+/// The ledger verifies itself, and a copy in which one verdict was changed does not.
+fn proved(home: &Home, dir: &Path) -> Result<String, CommandError> {
+    let copy = dir.join("copy");
+    fs_err::create_dir(&copy)?;
+    let mut bytes = fs_err::read(home.ledger().join("ledger.db"))?;
+    let (old, new) = (br#""verdict":"deny""#, br#""verdict":"none""#);
+    let place = bytes.windows(old.len()).position(|part| part == old);
+    let spot = place.and_then(|at| bytes.get_mut(at..at + new.len()));
+    spot.ok_or_else(|| CommandError::failed("the demo's ledger has no denial"))?.copy_from_slice(new);
+    fs_err::write(copy.join("ledger.db"), bytes)?;
+
+    let verify = |dir: &Path| -> Result<Result<Verified, tenterhook_ledger::Problem>, CommandError> {
+        let reader = Reader::open(dir).map_err(|error| CommandError::failed(error.to_string()))?;
+        Ok(reader.verify(Expect::default(), &mut |_, _| {}))
+    };
+    let verified = verify(&home.ledger())?.map_err(|problem| CommandError::failed(problem.to_string()))?;
+    let key = verified.keys.last().map(tenterhook_ledger::VerifierKey::id).unwrap_or_default();
+    let Err(problem) = verify(&copy)? else {
+        return Err(CommandError::failed("a changed copy of the demo's ledger was not noticed"));
+    };
+    Ok(format!(
+        "\nThe ledger of this session verifies: {BOLD}{}{BOLD:#} leaves, root {}, signed by key {key}.\n\
+         In a copy of it, one verdict was changed from deny to none:\n  {BAD}✗{BAD:#} {problem}\n",
+        verified.size, verified.root
+    ))
+}
+
+fn next() -> String {
+    let me = Context::program();
+    format!(
+        "\nNext:\n  \
+         {me} explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
+         {me} install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
+         {me} install claude-code                 {DIM}guard it{DIM:#}\n  \
+         {me} ledger tail -f                      {DIM}watch it at work{DIM:#}\n"
+    )
 }
 
 #[derive(Default)]
@@ -113,13 +156,10 @@ impl Counts {
         self.took.sort_unstable();
         let median = self.took.get(self.took.len() / 2).copied().unwrap_or(0);
         let Self { events, denied, asked, .. } = self;
-        let (gates, me) = (self.took.len(), Context::program());
+        let gates = self.took.len();
         format!(
             "\n{BOLD}{events}{BOLD:#} events, {gates} of them tool calls: {denied} denied, {asked} to be asked about; \
-             a tool call took {median} µs to decide (median).\n\nNext:\n  \
-             {me} explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
-             {me} install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
-             {me} install claude-code                 {DIM}guard it{DIM:#}\n"
+             a tool call took {median} µs to decide (median).\n"
         )
     }
 }
@@ -188,49 +228,4 @@ fn wanted(event: &Event) -> String {
         _ => event.detail.cause.clone().unwrap_or_default(),
     };
     tame(&text)
-}
-
-/// Exactly this wide: cut with an ellipsis, or filled with blanks.
-fn fit(text: &str, width: usize) -> String {
-    let cut = if text.width() <= width {
-        text.to_owned()
-    } else {
-        let mut used = 0;
-        let kept = text.chars().take_while(|letter| {
-            used += letter.width().unwrap_or(0);
-            used < width
-        });
-        kept.collect::<String>() + "…"
-    };
-    let blanks = width.saturating_sub(cut.width());
-    cut + &" ".repeat(blanks)
-}
-
-/// Lines of at most this width, broken between words.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cell_is_exactly_as_wide_as_its_column() {
-        for text in
-            ["", "short", "a text that is far too long for its column", "日本語のとても長い文字列です"]
-        {
-            assert_eq!(fit(text, 12).width(), 12, "{text}");
-        }
-    }
 }

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
-use tenterhook_ledger::Leaf;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
+use crate::recorded::Recorded;
+use crate::recorder::Book;
 use crate::road::{Memory, Road};
 use crate::sources::Place;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
@@ -24,7 +25,7 @@ Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
   tenterhook explain --profile claude --event PreToolUse --settings ~/.claude/settings.json < payload.json
-  tenterhook explain ID                                     a decision, by the `id` of its line in the ledger";
+  tenterhook explain ID                                     a decision, by the `id` of its leaf in the ledger";
 
 /// Say in plain words what would happen to an event, and why
 #[derive(Debug, clap::Args)]
@@ -194,14 +195,17 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
     harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
 }
 
-fn recorded(context: &Context, id: EventId) -> Result<Leaf, CommandError> {
-    let ledger = context.home()?.ledger();
-    let mut leaves =
-        tenterhook_ledger::leaves(&ledger).map_err(|error| CommandError::failed(error.to_string()))?;
-    leaves.find_map(|leaf| leaf.ok().filter(|leaf| leaf.event.id == id)).ok_or_else(|| {
+fn recorded(context: &Context, id: EventId) -> Result<Recorded, CommandError> {
+    let home = context.home()?;
+    let reader = Book::of(home).read()?;
+    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+    let seq = reader.find(&id.to_string()).map_err(failed)?;
+    let record = seq.map(|seq| reader.get(seq)).transpose().map_err(failed)?.flatten();
+    let record = record.ok_or_else(|| {
         CommandError::unusable(format!("`{id}` is not in the ledger"))
-            .hint(format!("the ledger is `{}`", ledger.display()))
-    })
+            .hint("`tenterhook ledger query` lists what is")
+    })?;
+    Recorded::of(&record)
 }
 
 fn why_not(applies: &Applies) -> Option<&str> {

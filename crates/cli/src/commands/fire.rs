@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventKind};
 use tenterhook_harness::Harness;
-use tenterhook_ledger::Log;
 use tenterhook_profile::Level;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::{Fired, SettingsFile, Stage};
+use crate::recorder::Book;
 use crate::road::{Memory, Road, until_told_to_end};
 use crate::sources::Place;
 use crate::terminal::tame;
@@ -73,7 +74,7 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     let home = context.home()?;
     let memory = if args.record {
         home.make()?;
-        Memory::Ledger(Log::new(home.ledger()))
+        Memory::Ledger(Arc::new(Book::of(home)))
     } else {
         Memory::None
     };

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use tenterhook_event::{Call, Decided, Decision, Event, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_ledger::{Leaf, Log};
+use tenterhook_ledger::Entry;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
+use crate::recorder::{Book, secrets};
 use crate::road::{Memory, Road};
 use crate::sources::Place;
 
@@ -45,16 +47,16 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
     let payload = intake::payload(None)?;
     let home = context.home()?;
     home.make()?;
-    let log = Log::new(home.ledger());
+    let book = Arc::new(Book::of(home));
     let door = context.door(harness, event)?;
     let call = match harness.decode(&door, &payload) {
         Ok(call) => call,
         Err(error) => {
-            record_refusal(&log, harness, &door, &error.to_string())?;
+            record_refusal(&book, harness, &door, &error.to_string())?;
             return Err(CommandError::unusable(error.to_string()));
         }
     };
-    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::Ledger(log))?;
+    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::Ledger(Arc::clone(&book)))?;
     let mut reply = harness.encode(&call, &road.fire(&call)?);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(
@@ -62,11 +64,14 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
             call.event.native_event, harness.title
         );
     }
+    for note in book.notes() {
+        reply.stderr += &format!("tenterhook: warning: {note}\n");
+    }
     Ok(reply)
 }
 
 /// A payload nobody could read is an event too.
-fn record_refusal(log: &Log, harness: &Harness, door: &Door, why: &str) -> Result<(), CommandError> {
+fn record_refusal(book: &Book, harness: &Harness, door: &Door, why: &str) -> Result<(), CommandError> {
     let row = harness.event(&door.event);
     let kind = row.map_or(tenterhook_event::EventKind::Other, |row| row.kind);
     let name = row.map_or(door.event.as_str(), |row| row.native);
@@ -75,5 +80,5 @@ fn record_refusal(log: &Log, harness: &Harness, door: &Door, why: &str) -> Resul
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let call = Call { event, native: None };
     let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0 };
-    log.append(&Leaf::from(decided)).map_err(|error| CommandError::failed(error.to_string()))
+    book.keep(vec![Entry::decision(&decided, &secrets)]).map_err(CommandError::failed)
 }

@@ -12,6 +12,7 @@ mod fire;
 mod hook;
 mod install;
 mod judge;
+mod ledger;
 mod policy;
 mod rules;
 mod scan;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Explain(explain::Args),
     Check(check::Args),
     Judge(judge::Args),
+    Ledger(ledger::Args),
     Scan(scan::Args),
     Policy(policy::Args),
     Rules(rules::Args),
@@ -49,6 +51,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Judge(args) => judge::run(context, &args),
+        Command::Ledger(args) => ledger::run(context, &args),
         Command::Scan(args) => scan::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),

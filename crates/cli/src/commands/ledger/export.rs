@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_ledger::{Format, Reader};
+
+use super::unread;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+use crate::terminal::{BOLD, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+jsonl  all of it, line by line, with payloads and checkpoints; `verify --file` checks it without the ledger
+csv    a table of the decisions, for people; it proves nothing
+tiles  the tree and the leaves as c2sp.org/tlog-tiles has them, in a directory; without payloads
+
+Examples:
+  tenterhook ledger export --format jsonl --output ledger.jsonl
+  tenterhook ledger export --format csv --output - | head
+  tenterhook ledger export --format tiles --output tiles/";
+
+/// Write the ledger to a file that can be handed on
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What it looks like
+    #[arg(long, value_parser = ["jsonl", "csv", "tiles"], default_value = "jsonl")]
+    format: String,
+    /// The file, `-` for standard output; for tiles the directory
+    #[arg(long, short, value_name = "PATH")]
+    output: PathBuf,
+    /// Put it in the place of a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    // Asked before anything is written: there has to be a ledger.
+    book.read()?;
+    match book.write() {
+        // Signs what is not signed yet, and brings in the spool.
+        Ok(ledger) => drop(ledger.close()),
+        Err(error) => context.terminal.note(&format!(
+            "{WARN}note{WARN:#}: only what is signed already is exported: {}\n",
+            error.message
+        ))?,
+    }
+    let reader = book.read()?;
+    let to_screen = args.output.as_os_str() == "-";
+    if args.output.exists() && !args.force && args.format != "tiles" {
+        return Err(CommandError::unusable(format!("`{}` is there already", args.output.display()))
+            .hint("use another name, or `--force`"));
+    }
+    let leaves = match args.format.as_str() {
+        "tiles" if to_screen => {
+            return Err(
+                CommandError::unusable("tiles are many files").hint("name a directory: `--output DIR`")
+            );
+        }
+        "tiles" => {
+            fs_err::create_dir_all(&args.output)?;
+            reader.export_tiles(&args.output).map_err(|error| CommandError::failed(error.to_string()))?
+        }
+        "csv" => write(&reader, Format::Csv, &args.output, to_screen)?,
+        _ => write(&reader, Format::Jsonl, &args.output, to_screen)?,
+    };
+    if to_screen {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if context.terminal.json {
+        context
+            .terminal
+            .print_json(&json!({"leaves": leaves, "format": args.format, "output": args.output}))?;
+    } else {
+        let path = args.output.display();
+        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {BOLD}{leaves}{BOLD:#} leaves in `{path}`\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whole or not at all, and for its owner only: payloads are in it.
+fn write(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Result<u64, CommandError> {
+    if to_screen {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let leaves = reader.export(format, &mut out).map_err(unread)?;
+        out.flush()?;
+        return Ok(leaves);
+    }
+    let path = std::path::absolute(path)?;
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new("/")))?;
+    let leaves = {
+        let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        let leaves = reader.export(format, &mut out).map_err(unread)?;
+        out.flush()?;
+        leaves
+    };
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    file.as_file().sync_all()?;
+    file.persist(&path)
+        .map_err(|error| CommandError::failed(format!("`{}`: {}", path.display(), error.error)))?;
+    Ok(leaves)
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which leaves are meant.
+
+use tenterhook_event::Timestamp;
+use tenterhook_ledger::{Filter, Kind};
+
+use crate::recorder::now_ms;
+
+/// What `tail`, `query`, `stats` and `report` can be narrowed by.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct FilterArgs {
+    /// Of this session of a harness
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Of this harness, such as claude-code
+    #[arg(long, value_name = "HARNESS")]
+    harness: Option<String>,
+    /// About this tool, as the harness names it
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// With this verdict
+    #[arg(long, value_parser = ["none", "allow", "defer", "ask", "deny"])]
+    verdict: Option<String>,
+    /// Decided by this rule
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// Of this kind
+    #[arg(long, value_parser = ["start", "decision", "change", "erase", "rotate", "prune"])]
+    kind: Option<String>,
+    /// From then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Before then
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// With this text in the leaf or in its payload
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+}
+
+impl FilterArgs {
+    pub(super) fn filter(&self) -> Filter {
+        let Self { session, harness, tool, verdict, rule, kind, since, until, text } = self.clone();
+        Filter {
+            session,
+            harness,
+            tool,
+            verdict,
+            rule,
+            kind: kind.as_deref().and_then(kind_of),
+            from_ms: since.map(Timestamp::unix_ms),
+            until_ms: until.map(Timestamp::unix_ms),
+            text,
+            before: None,
+        }
+    }
+
+    /// In words, for a heading.
+    pub(super) fn words(&self) -> String {
+        let said = |name: &str, value: Option<&String>| value.map(|value| format!("{name} {value}"));
+        let when = |name: &str, value: Option<Timestamp>| value.map(|value| format!("{name} {value}"));
+        let parts = [
+            said("session", self.session.as_ref()),
+            said("harness", self.harness.as_ref()),
+            said("tool", self.tool.as_ref()),
+            said("verdict", self.verdict.as_ref()),
+            said("rule", self.rule.as_ref()),
+            said("kind", self.kind.as_ref()),
+            when("since", self.since),
+            when("until", self.until),
+            said("with the text", self.text.as_ref()),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "everything that is recorded".to_owned() } else { parts.join(", ") }
+    }
+}
+
+fn kind_of(word: &str) -> Option<Kind> {
+    [Kind::Start, Kind::Decision, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune]
+        .into_iter()
+        .find(|kind| kind.word() == word)
+}
+
+/// A moment: so long ago, a day (in UTC), or to the millisecond.
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
+    moment_at(text, now_ms())
+}
+
+fn moment_at(text: &str, now: u64) -> Result<Timestamp, String> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
+    for (unit, seconds) in units {
+        if let Some(number) = text.strip_suffix(unit).and_then(|number| number.parse::<u64>().ok()) {
+            let ago = number.saturating_mul(seconds).saturating_mul(1000);
+            return Ok(Timestamp::from_unix_ms(now.saturating_sub(ago)));
+        }
+    }
+    let day = text.len() == 10 && !text.contains('T');
+    let exact = if day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    exact.parse().map_err(|_| "say 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_said_as_people_say_them() {
+        let now = "2026-11-15T12:00:00Z".parse::<Timestamp>().unwrap().unix_ms();
+        let said = |text: &str| moment_at(text, now).map(|ts| ts.to_string());
+        assert_eq!(said("90m").unwrap(), "2026-11-15T10:30:00.000Z");
+        assert_eq!(said("2d").unwrap(), "2026-11-13T12:00:00.000Z");
+        assert_eq!(said("2026-11-01").unwrap(), "2026-11-01T00:00:00.000Z");
+        assert_eq!(said("2026-11-01T01:00:00+01:00").unwrap(), "2026-11-01T00:00:00.000Z");
+        assert!(said("yesterday").is_err() && said("h").is_err() && said("-3h").is_err());
+    }
+}

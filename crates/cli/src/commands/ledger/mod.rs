@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `ledger`: look at what is recorded, prove it, hand it on, and take from it what must go.
+
+mod checkpoint;
+mod export;
+mod filter;
+mod proof;
+mod query;
+mod remove;
+mod report;
+mod row;
+mod show;
+mod stats;
+mod tail;
+mod verify;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use tenterhook_ledger::{ReadFailed, VerifierKey};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::home::write_whole;
+
+const EXAMPLES: &str = "\
+Every event and what was decided about it is a leaf of a signed tree: nothing in it can be changed, taken
+away or put in without `verify` seeing it. Secrets are taken out before anything is written.
+
+Exit codes:
+  0  done; for `verify` and `verify-proof`: everything is as it was signed
+  1  the command could not do its work; for `verify` and `verify-proof`: it was tampered with
+  2  wrong usage, or there is nothing that could be read
+
+Examples:
+  tenterhook ledger tail -f
+  tenterhook ledger query --verdict deny --since 24h
+  tenterhook ledger verify
+  tenterhook ledger report --since 7d --output week.html";
+
+/// Look at the record of everything that was decided, and prove it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Tail(tail::Args),
+    Query(query::Args),
+    Show(show::Args),
+    Stats(stats::Args),
+    Verify(verify::Args),
+    Proof(proof::ProofArgs),
+    VerifyProof(proof::VerifyArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
+    Export(export::Args),
+    Report(report::Args),
+    Erase(remove::EraseArgs),
+    Prune(remove::PruneArgs),
+    RotateKey(checkpoint::RotateArgs),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::Tail(args) => tail::run(context, args),
+        Command::Query(args) => query::run(context, args),
+        Command::Show(args) => show::run(context, args),
+        Command::Stats(args) => stats::run(context, args),
+        Command::Verify(args) => verify::run(context, args),
+        Command::Proof(args) => proof::prove(context, args),
+        Command::VerifyProof(args) => proof::verify(context, args),
+        Command::Checkpoint(args) => checkpoint::checkpoint(context, args),
+        Command::Export(args) => export::run(context, args),
+        Command::Report(args) => report::run(context, args),
+        Command::Erase(args) => remove::erase(context, args),
+        Command::Prune(args) => remove::prune(context, args),
+        Command::RotateKey(args) => checkpoint::rotate(context, args),
+    }
+}
+
+fn unread(error: ReadFailed) -> CommandError {
+    CommandError::failed(error.to_string())
+        .hint("`tenterhook ledger verify` says whether the ledger is whole")
+}
+
+/// A text that is the answer: to standard output, or into a file.
+fn hand_over(context: &Context, text: &str, output: Option<&Path>) -> Result<(), CommandError> {
+    match output {
+        Some(path) => write_whole(&std::path::absolute(path)?, text.as_bytes(), 0o644),
+        None => context.terminal.exactly(text, ""),
+    }
+}
+
+/// A public key: as it is written, or in a file such as `key.pub`.
+fn public_key(said: &str) -> Result<VerifierKey, CommandError> {
+    let unusable = |why: String| {
+        CommandError::unusable(format!("`{said}` is no public key: {why}")).hint(
+            "a key looks like `tenterhook.local/…+0123abcd+AQ…`; the ledger writes its own to `key.pub`",
+        )
+    };
+    said.parse().or_else(|error: tenterhook_ledger::note::NoteError| {
+        let Ok(text) = fs_err::read_to_string(said) else { return Err(unusable(error.to_string())) };
+        text.trim().parse().map_err(|error: tenterhook_ledger::note::NoteError| unusable(error.to_string()))
+    })
+}

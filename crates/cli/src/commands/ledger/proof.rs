@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_ledger::checkpoint::Checkpoint;
+use tenterhook_ledger::{LeafProof, VerifierKey};
+
+use super::{hand_over, public_key, show, unread};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
+
+const EXAMPLES: &str = "\
+The proof is a text of its own (c2sp.org/tlog-proof@v1): the leaf, its path in the tree and a signed
+checkpoint. Whoever has the public key can check it without the ledger.
+
+Examples:
+  tenterhook ledger proof 17 --output leaf-17.proof
+  tenterhook ledger verify-proof leaf-17.proof --key key.pub";
+
+/// Prove that one leaf is in the ledger
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ProofArgs {
+    /// The leaf, by its number or the id of its event
+    #[arg(value_name = "SEQ|ID")]
+    leaf: String,
+    /// Write it to a file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+A report of `tenterhook ledger report` carries its proofs and can be given as it is; what is printed comes
+from the proofs, so compare it with what the report shows.
+
+Exit codes:
+  0  every proof holds
+  1  a proof does not hold
+  2  there is no proof in the file, or no key
+
+Examples:
+  tenterhook ledger verify-proof leaf-17.proof
+  tenterhook ledger verify-proof week.html --key key.pub";
+
+/// Check the proof of a leaf, or all proofs of a report
+#[derive(Debug, clap::Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub(super) struct VerifyArgs {
+    /// The proof, or a report with proofs
+    file: PathBuf,
+    /// The public key of the log, or a file with it [default: the one of this home's ledger]
+    #[arg(long, value_name = "PUBLIC")]
+    key: Option<String>,
+}
+
+const MARK: &str = "c2sp.org/tlog-proof@v1\n";
+
+pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, CommandError> {
+    let reader = Book::of(context.home()?).read()?;
+    let record = show::find(&reader, &args.leaf)?;
+    let seq = record.seq;
+    let proof = reader.proof(seq).map_err(unread)?.ok_or_else(|| match record.bytes {
+        None => CommandError::unusable(format!("leaf {seq} was pruned; there is nothing left to prove")),
+        Some(_) => CommandError::failed(format!("leaf {seq} is not signed yet"))
+            .hint("`tenterhook ledger checkpoint` signs all that is recorded"),
+    })?;
+    hand_over(context, &proof.to_string(), args.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, CommandError> {
+    let text =
+        fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let key = match &args.key {
+        Some(said) => public_key(said)?,
+        None => own_key(context)?,
+    };
+    let proofs: Vec<_> =
+        text.split(MARK).skip(1).map(|rest| rest.split("</pre>").next().unwrap_or_default()).collect();
+    if proofs.is_empty() {
+        return Err(CommandError::unusable(format!("there is no proof in `{}`", args.file.display()))
+            .hint("a proof begins with `c2sp.org/tlog-proof@v1`"));
+    }
+    let checked: Vec<_> = proofs.iter().map(|proof| check(&format!("{MARK}{proof}"), &key)).collect();
+    let whole = checked.iter().all(Result::is_ok);
+    if context.terminal.json {
+        let proofs: Vec<_> = checked
+            .iter()
+            .map(|checked| match checked {
+                Ok((leaf, size)) => json!({"holds": true, "leaf": leaf, "size": size}),
+                Err(why) => json!({"holds": false, "problem": why}),
+            })
+            .collect();
+        context.terminal.print_json(&json!({"verified": whole, "key": key.to_string(), "proofs": proofs}))?;
+    } else {
+        let mut text = String::new();
+        for checked in &checked {
+            let _ = match checked {
+                Ok((leaf, size)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", line(leaf, *size)),
+                Err(why) => writeln!(text, "{BAD}✗ {}{BAD:#}", tame(why)),
+            };
+        }
+        let _ = writeln!(text, "  {DIM}key{DIM:#} {key}");
+        if args.key.is_none() {
+            let _ = writeln!(
+                text,
+                "{WARN}note{WARN:#}: that is the key of this home's ledger; `--key` says another"
+            );
+        }
+        context.terminal.say(&text)?;
+    }
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What the leaf of a proof says, and how many leaves were signed.
+fn check(text: &str, key: &VerifierKey) -> Result<(Value, u64), String> {
+    let proof: LeafProof =
+        text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;
+    let Checkpoint { size, .. } =
+        proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
+    let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| error.to_string())?;
+    if leaf["seq"].as_u64() == Some(proof.seq) {
+        Ok((leaf, size))
+    } else {
+        Err(format!("leaf {}: it says that it is another leaf", proof.seq))
+    }
+}
+
+fn line(leaf: &Value, size: u64) -> String {
+    let word = |value: &Value| tame(value.as_str().unwrap_or_default());
+    let parts =
+        [&leaf["ts"], &leaf["tool"]["name"], &leaf["verdict"], &leaf["policy_rule_id"], &leaf["reason"]];
+    let said: Vec<_> = parts.into_iter().map(word).filter(|word| !word.is_empty()).collect();
+    format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf["seq"], said.join(" "))
+}
+
+fn own_key(context: &Context) -> Result<VerifierKey, CommandError> {
+    let path = context.home()?.ledger().join("key.pub");
+    let text = fs_err::read_to_string(&path).map_err(|_| {
+        CommandError::unusable("there is no public key to check with")
+            .hint("name it: `--key PUBLIC` or `--key FILE`")
+    })?;
+    public_key(text.trim())
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::filter::FilterArgs;
+use super::row::{self, Row, Table};
+use super::unread;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+use crate::terminal::DIM;
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook ledger query
+  tenterhook ledger query --verdict deny --since 24h
+  tenterhook ledger query --session 89917c00 --tool Bash --text 'git push'
+  tenterhook ledger query --kind change --json | jq '.leaves[].leaf.what'";
+
+/// Find leaves, newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// At most so many
+    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+    limit: u64,
+    /// Only leaves before this one: how a list goes on
+    #[arg(long, value_name = "SEQ")]
+    before: Option<u64>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let reader = Book::of(context.home()?).read()?;
+    let mut filter = args.filter.filter();
+    filter.before = args.before;
+    let found = reader.query(&filter, args.limit).map_err(unread)?;
+    if context.terminal.json {
+        let leaves: Vec<_> = found.records.iter().map(row::json).collect();
+        context.terminal.print_json(&json!({"leaves": leaves, "next": found.next}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.records.is_empty() {
+        context.terminal.say("no leaf fits\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let table = Table::new();
+    let mut text = table.head();
+    text.extend(found.records.iter().map(|record| table.row(&Row::of(record))));
+    if let Some(next) = found.next {
+        text += &format!("{DIM}there are more: add `--before {next}`, or a larger `--limit`{DIM:#}\n");
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `ledger report`: one HTML file that can be printed, mailed and checked.
+
+mod chart;
+mod gather;
+mod page;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::filter::FilterArgs;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::home::write_whole;
+use crate::recorder::{Book, now};
+use crate::terminal::{BOLD, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+The file needs nothing else: no script, no network. It is light or dark as the reader has it, prints to PDF,
+and carries the signed checkpoint and the proof of every leaf in its table.
+
+Examples:
+  tenterhook ledger report --session 89917c00-1a49-493b-9066-28df723315f3 --output session.html
+  tenterhook ledger report --since 7d --output week.html
+  tenterhook ledger verify-proof week.html --key key.pub";
+
+/// Write a report of a session or a period, with charts and proofs
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// The file
+    #[arg(long, short, value_name = "FILE.html")]
+    output: PathBuf,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    book.read()?;
+    match book.write() {
+        // Signs what is not signed yet, so that every leaf has its proof.
+        Ok(ledger) => drop(ledger.close()),
+        Err(error) => context.terminal.note(&format!(
+            "{WARN}note{WARN:#}: leaves that are not signed yet have no proof: {}\n",
+            error.message
+        ))?,
+    }
+    let reader = book.read()?;
+    let gathered = gather::gather(&reader, &args.filter.filter())?;
+    let page = page::page(&gathered, &args.filter.words(), &now().to_string());
+    // Reasons and commands are in it, so it is for its owner until they hand it on.
+    write_whole(&std::path::absolute(&args.output)?, page.as_bytes(), 0o600)?;
+    let (decisions, shown) = (gathered.decisions, gathered.shown.len());
+    if context.terminal.json {
+        context.terminal.print_json(&json!({
+            "output": args.output, "decisions": decisions, "shown": shown, "left_out": gathered.left_out,
+        }))?;
+    } else {
+        context.terminal.say(&format!(
+            "{GOOD}✓{GOOD:#} {BOLD}{decisions}{BOLD:#} decisions, {shown} of them shown with their proof, in `{}`\n",
+            args.output.display()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

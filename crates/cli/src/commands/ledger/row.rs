@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One leaf as one line: for people a row of a table, for programs an object.
+
+use serde_json::{Value, json};
+use tenterhook_event::Decision;
+use tenterhook_ledger::Record;
+
+use crate::layout::fit;
+use crate::recorded::{payload, tool};
+use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
+
+/// What a row says.
+pub(super) struct Row {
+    pub(super) seq: u64,
+    /// In UTC, to the second.
+    pub(super) at: String,
+    pub(super) from: String,
+    /// What the agent wanted, or what somebody changed.
+    pub(super) what: String,
+    /// Of decisions only.
+    pub(super) verdict: Option<Decision>,
+    pub(super) rule: String,
+    pub(super) reason: String,
+}
+
+impl Row {
+    pub(super) fn of(record: &Record) -> Self {
+        let leaf = leaf(record);
+        let payload = payload(record);
+        let text = |value: &Value| tame(value.as_str().unwrap_or_default());
+        let verdict = serde_json::from_value(leaf["verdict"].clone()).ok();
+        let at = text(&leaf["ts"]).chars().take(19).collect::<String>().replace('T', " ");
+        let what = match (leaf["kind"].as_str(), tool(&leaf, &payload)) {
+            (None, _) => "pruned; its hash is kept".to_owned(),
+            (Some("decision"), Some(tool)) => tame(&format!("{} {}", tool.name, tool.gist())),
+            (Some("decision"), None) => {
+                let detail = &payload["detail"];
+                let said = ["prompt", "response", "message", "error", "cause"];
+                let said = said.iter().find_map(|key| detail[*key].as_str()).unwrap_or_default();
+                tame(&format!("{} {said}", text(&leaf["native_event"])))
+            }
+            (Some("change"), _) => tame(&format!("{} {}", text(&leaf["what"]), brief(&leaf["detail"]))),
+            (Some("start"), _) => format!("the log begins: {}", text(&leaf["log"])),
+            (Some("rotate"), _) => format!("another key signs: {}", text(&leaf["new_key"])),
+            (Some(kind), _) => format!("{kind} of leaves {} to {}", leaf["from"], leaf["to"]),
+        };
+        let from = match leaf["source"].as_str() {
+            Some(source) => tame(source),
+            None => text(&leaf["who"]),
+        };
+        let (rule, reason) = (text(&leaf["policy_rule_id"]), text(&leaf["reason"]));
+        Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
+    }
+}
+
+/// An envelope; nothing when the leaf was pruned or cannot be read.
+pub(super) fn leaf(record: &Record) -> Value {
+    record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+}
+
+/// A leaf for programs: all there is.
+pub(super) fn json(record: &Record) -> Value {
+    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
+    json!({
+        "seq": record.seq,
+        "hash": record.hash.to_string(),
+        "leaf": leaf(record),
+        "payload": payload(record),
+        "erased": erased,
+        "pruned": record.bytes.is_none(),
+    })
+}
+
+fn brief(detail: &Value) -> String {
+    let Some(fields) = detail.as_object() else { return String::new() };
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    fields.iter().map(|(name, value)| format!("{name}={}", word(value))).collect::<Vec<_>>().join(" ")
+}
+
+/// Columns: the leaf, when, from whom, the verdict, what it was about, the rule.
+pub(super) struct Table {
+    what: usize,
+    rule: usize,
+}
+
+const SEQ: usize = 7;
+const AT: usize = 19;
+const FROM: usize = 12;
+const VERDICT: usize = 7;
+
+impl Table {
+    pub(super) fn new() -> Self {
+        let room = Terminal::width().saturating_sub(SEQ + AT + FROM + VERDICT + 5);
+        Self { what: room * 2 / 3, rule: room - room * 2 / 3 }
+    }
+
+    pub(super) fn head(&self) -> String {
+        format!(
+            "{BOLD}{:>SEQ$} {} {} {} {} {}{BOLD:#}\n",
+            "LEAF",
+            fit("TIME (UTC)", AT),
+            fit("FROM", FROM),
+            fit("VERDICT", VERDICT),
+            fit("WHAT", self.what),
+            fit("RULE", self.rule).trim_end()
+        )
+    }
+
+    pub(super) fn row(&self, row: &Row) -> String {
+        let (style, word) = match row.verdict {
+            Some(Decision::None) => (DIM, "·"),
+            Some(decision) => (style_of(decision), decision.word()),
+            None => (WARN, "–"),
+        };
+        format!(
+            "{DIM}{:>SEQ$} {} {}{DIM:#} {style}{}{style:#} {} {}\n",
+            row.seq,
+            fit(&row.at, AT),
+            fit(&row.from, FROM),
+            fit(word, VERDICT),
+            fit(&row.what, self.what),
+            fit(&row.rule, self.rule).trim_end()
+        )
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+use tenterhook_event::Timestamp;
+
+use super::filter::FilterArgs;
+use super::unread;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+use crate::terminal::{BOLD, DIM, WARN, tame};
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook ledger stats
+  tenterhook ledger stats --since 7d
+  tenterhook ledger stats --harness claude-code --json";
+
+/// The ledger in numbers
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let book = Book::of(home);
+    let reader = book.read()?;
+    let stats = reader.stats(&args.filter.filter()).map_err(unread)?;
+    let signed = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);
+    let size = reader.size().map_err(unread)?;
+    let key = reader.key().map_err(unread)?.map(|key| key.to_string());
+    let bytes = on_disk(&home.ledger());
+    let (waiting, refused) = book.spooled();
+    let first = home.first_ledger();
+    let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string());
+    if context.terminal.json {
+        let counted = |list: &[(String, u64)]| -> Value {
+            Value::Object(
+                list.iter().map(|(name, number)| (name.clone(), json!(number))).collect::<Map<_, _>>(),
+            )
+        };
+        let days: Vec<_> = stats
+            .days
+            .iter()
+            .map(|(day, verdict, number)| json!({"day": when(Some(*day)), "verdict": verdict, "count": number}))
+            .collect();
+        context.terminal.print_json(&json!({
+            "leaves": stats.leaves, "sessions": stats.sessions, "first": when(stats.first_ms), "last": when(stats.last_ms),
+            "kinds": counted(&stats.kinds), "verdicts": counted(&stats.verdicts), "harnesses": counted(&stats.harnesses),
+            "tools": counted(&stats.tools), "rules": counted(&stats.rules), "days": days,
+            "payloads": stats.payloads, "payload_bytes": stats.payload_bytes, "erased": stats.erased, "pruned": stats.pruned,
+            "size": size, "signed": signed, "key": key, "bytes_on_disk": bytes,
+            "spool": {"waiting": waiting, "refused": refused},
+            "first_ledger": first.is_file().then_some(&first),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{BOLD}{}{BOLD:#} leaves of {} sessions {DIM}{}{DIM:#}\n",
+        stats.leaves,
+        stats.sessions,
+        args.filter.words()
+    );
+    if let (Some(first), Some(last)) = (when(stats.first_ms), when(stats.last_ms)) {
+        let _ = writeln!(text, "  {DIM}from{DIM:#} {first} {DIM}to{DIM:#} {last}");
+    }
+    for (title, list) in [
+        ("By kind", &stats.kinds),
+        ("By verdict", &stats.verdicts),
+        ("By harness", &stats.harnesses),
+        ("By tool", &stats.tools),
+        ("By rule", &stats.rules),
+    ] {
+        if !list.is_empty() {
+            let _ = writeln!(text, "\n{BOLD}{title}{BOLD:#}");
+        }
+        let most = list.iter().map(|(_, number)| *number).max().unwrap_or(1).max(1);
+        for (name, number) in list.iter().take(12) {
+            let bar = usize::try_from(number * 30 / most).unwrap_or(0).max(1);
+            let _ = writeln!(text, "  {:<32} {number:>8} {DIM}{}{DIM:#}", tame(name), "▇".repeat(bar));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, {signed} of them signed by {}\n  {} bytes in {}",
+        stats.payloads,
+        stats.payload_bytes,
+        stats.erased,
+        stats.pruned,
+        key.as_deref().unwrap_or("nobody"),
+        bytes,
+        home.ledger().display()
+    );
+    if waiting + refused > 0 {
+        let _ = writeln!(
+            text,
+            "  {WARN}{waiting} entries wait in the spool, {refused} there cannot be read{WARN:#}: {}",
+            home.spool().display()
+        );
+    }
+    if first.is_file() {
+        let _ = writeln!(
+            text,
+            "  {DIM}the record of an earlier version is left as it is, and no longer written: {}{DIM:#}",
+            first.display()
+        );
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn on_disk(dir: &Path) -> u64 {
+    let files = std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
+    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}

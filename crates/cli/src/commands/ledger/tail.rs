@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tenterhook_ledger::{Filter, Reader, Record};
+
+use super::filter::FilterArgs;
+use super::row::{Row, Table, json};
+use super::unread;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook ledger tail
+  tenterhook ledger tail -f
+  tenterhook ledger tail -f --verdict deny
+  tenterhook ledger tail -n 0 -f --json | jq .leaf.reason";
+
+/// How often we look for new leaves.
+const PACE: Duration = Duration::from_millis(200);
+/// How many leaves are fetched at once.
+const PAGE: u64 = 256;
+
+/// Show the latest leaves, and go on as they come
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Go on showing leaves as they are recorded
+    #[arg(long, short)]
+    follow: bool,
+    /// How many to begin with
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 10)]
+    lines: u64,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    let reader = match book.read() {
+        Ok(reader) => reader,
+        Err(_) if args.follow => first(context, &book)?,
+        Err(error) => return Err(error),
+    };
+    let filter = args.filter.filter();
+    let table = Table::new();
+    let mut next = reader.size().map_err(unread)?;
+    let mut latest = Vec::new();
+    if args.lines > 0 {
+        latest = reader
+            .query(&Filter { before: Some(next), ..filter.clone() }, args.lines)
+            .map_err(unread)?
+            .records;
+    }
+    latest.reverse();
+    let head = if context.terminal.json { String::new() } else { table.head() };
+    let mut open = print(context, &head)? && show(context, &table, &latest)?;
+    while args.follow && open {
+        std::thread::sleep(PACE);
+        let size = reader.size().map_err(unread)?;
+        if size > next {
+            open = show(context, &table, &since(&reader, &filter, next)?)?;
+            next = size;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for a ledger to be there.
+fn first(context: &Context, book: &Book) -> Result<Reader, CommandError> {
+    context.terminal.note("nothing is recorded yet; waiting for the first leaf\n")?;
+    loop {
+        std::thread::sleep(PACE);
+        if let Ok(reader) = book.read() {
+            return Ok(reader);
+        }
+    }
+}
+
+/// The leaves that fit from `from` on, oldest first.
+fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, CommandError> {
+    let mut filter = filter.clone();
+    let mut found = Vec::new();
+    loop {
+        let page = reader.query(&filter, PAGE).map_err(unread)?;
+        let old = page.records.iter().any(|record| record.seq < from);
+        found.extend(page.records.into_iter().filter(|record| record.seq >= from));
+        if old || page.next.is_none() {
+            found.reverse();
+            return Ok(found);
+        }
+        filter.before = page.next;
+    }
+}
+
+fn show(context: &Context, table: &Table, records: &[Record]) -> Result<bool, CommandError> {
+    let line = |record: &Record| {
+        if context.terminal.json { format!("{}\n", json(record)) } else { table.row(&Row::of(record)) }
+    };
+    print(context, &records.iter().map(line).collect::<String>())
+}
+
+/// Whether somebody still reads.
+fn print(context: &Context, text: &str) -> Result<bool, CommandError> {
+    let mut out = context.terminal.out();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::{BufReader, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tenterhook_ledger::checkpoint::Checkpoint;
+use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export};
+
+use super::public_key;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::recorder::Book;
+use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
+
+const EXAMPLES: &str = "\
+Checked are every leaf, every payload, every hash of the tree, every checkpoint and every change of keys. A
+ledger that was rolled back to an older state of itself is whole: keep a checkpoint elsewhere
+(`tenterhook ledger checkpoint --output FILE`) and give it with --since.
+
+Exit codes:
+  0  everything is as it was signed
+  1  it was tampered with; the first thing that is wrong is named
+  2  there is nothing that could be verified
+
+Examples:
+  tenterhook ledger verify
+  tenterhook ledger verify --since checkpoint-of-monday
+  tenterhook ledger verify --file export.jsonl --key key.pub";
+
+/// Check that nothing was changed, taken away or put in
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// An export instead of this home's ledger
+    #[arg(long, value_name = "EXPORT")]
+    file: Option<PathBuf>,
+    /// A public key the log must have had, or a file with it
+    #[arg(long, value_name = "PUBLIC")]
+    key: Option<String>,
+    /// A file with a checkpoint from before, which the log must extend
+    #[arg(long, value_name = "CHECKPOINT-FILE")]
+    since: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let key = args.key.as_deref().map(public_key).transpose()?;
+    let since = args.since.as_ref().map(|path| held(path)).transpose()?;
+    let mut bar = Bar::new(context.terminal);
+    let mut progress = |done: u64, of: Option<u64>| bar.show(done, of);
+    let result = match &args.file {
+        Some(path) => {
+            let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+            export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
+        }
+        None => {
+            let home = context.home()?;
+            // The file beside the store is one more thing that whoever rolls it back has to think of.
+            // It is read first: the store only ever gets further.
+            let beside = std::fs::read_to_string(home.ledger().join("checkpoint")).ok();
+            let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
+            let reader = Book::of(home).read().map_err(|error| CommandError { exit: 2, ..error })?;
+            reader.verify(Expect { key, since }, &mut progress)
+        }
+    };
+    bar.clear();
+    match result {
+        Ok(verified) => good(context, &verified).map(|()| ExitCode::SUCCESS),
+        Err(problem) => bad(context, &problem),
+    }
+}
+
+fn held(path: &PathBuf) -> Result<String, CommandError> {
+    let note = fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+    Checkpoint::parse(&note).map_err(|error| {
+        CommandError::unusable(format!("`{}` is no checkpoint: {error}", path.display()))
+            .hint("`tenterhook ledger checkpoint --output FILE` writes one")
+    })?;
+    Ok(note)
+}
+
+fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
+    let keys: Vec<_> = verified.keys.iter().map(ToString::to_string).collect();
+    if context.terminal.json {
+        return context.terminal.print_json(&json!({
+            "verified": true, "origin": verified.origin, "size": verified.size, "root": verified.root.to_string(),
+            "unsigned": verified.unsigned, "pruned": verified.pruned, "erased": verified.erased,
+            "checkpoints": verified.checkpoints, "keys": keys, "trusted_on_first_use": verified.on_first_use,
+        }));
+    }
+    let mut text = format!(
+        "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} leaves are as they were signed\n  {DIM}log{DIM:#}         {}\n  {DIM}root{DIM:#}        {}\n  {DIM}checkpoints{DIM:#} {}\n",
+        verified.size, verified.origin, verified.root, verified.checkpoints
+    );
+    for key in &keys {
+        text += &format!("  {DIM}key{DIM:#}         {key}\n");
+    }
+    for (number, what) in [
+        (verified.unsigned, "leaves are not signed yet"),
+        (verified.pruned, "leaves were pruned, and a leaf says so"),
+        (verified.erased, "payloads were erased, and a leaf says so"),
+    ] {
+        if number > 0 {
+            text += &format!("  {number} {what}\n");
+        }
+    }
+    if verified.on_first_use {
+        text += &format!(
+            "{WARN}note{WARN:#}: the log's own key was believed; `--key` says which key it must be, `--since` what it must extend\n"
+        );
+    }
+    context.terminal.say(&text)
+}
+
+fn bad(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
+    // A store that nobody can read proves nothing either way.
+    if let (Place::Log, Wrong::Unreadable(why)) = (problem.place, &problem.wrong) {
+        return Err(CommandError::unusable(why.clone()));
+    }
+    let leaf = match problem.place {
+        Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
+        _ => None,
+    };
+    if context.terminal.json {
+        context
+            .terminal
+            .print_json(&json!({"verified": false, "leaf": leaf, "problem": problem.to_string()}))?;
+    } else {
+        context.terminal.say(&format!(
+            "{BAD}✗ {problem}{BAD:#}\n  {DIM}what stands before it is as it was signed; keep a copy of all of it before anything else{DIM:#}\n"
+        ))?;
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// How far it is, on a screen, for whoever waits longer than a moment.
+struct Bar {
+    terminal: Terminal,
+    started: Instant,
+    last: Option<Instant>,
+}
+
+impl Bar {
+    fn new(terminal: Terminal) -> Self {
+        Self { terminal, started: Instant::now(), last: None }
+    }
+
+    fn show(&mut self, done: u64, of: Option<u64>) {
+        let due = self.last.unwrap_or(self.started).elapsed() >= Duration::from_millis(100);
+        let Some(of) =
+            of.filter(|of| *of > 0 && due && !self.terminal.json && std::io::stderr().is_terminal())
+        else {
+            return;
+        };
+        self.last = Some(Instant::now());
+        let full = usize::try_from(done.min(of) * 30 / of).unwrap_or(0);
+        let bar = format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
+        // A bar that cannot be drawn is not missed.
+        let _ =
+            write!(self.terminal.err(), "\r{bar} {:>3} %  {done} of {of} leaves", done.min(of) * 100 / of);
+    }
+
+    fn clear(&self) {
+        if self.last.is_some() {
+            let _ = write!(self.terminal.err(), "\r{:79}\r", "");
+        }
+    }
+}

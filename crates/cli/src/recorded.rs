@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A decision as the ledger has it, in the engine's words again.
+
+use serde_json::Value;
+use tenterhook_event::{
+    Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
+};
+use tenterhook_ledger::Record;
+
+use crate::error::CommandError;
+
+/// A leaf, its event and its outcome. What was erased or redacted is not in them.
+pub(crate) struct Recorded {
+    /// The envelope.
+    pub(crate) leaf: Value,
+    pub(crate) event: Event,
+    pub(crate) outcome: Outcome,
+    pub(crate) took_us: u64,
+}
+
+impl Recorded {
+    pub(crate) fn of(record: &Record) -> Result<Self, CommandError> {
+        let seq = record.seq;
+        let Some(bytes) = &record.bytes else {
+            return Err(CommandError::unusable(format!("leaf {seq} was pruned; only its hash is left")));
+        };
+        let unreadable = |why: &str| {
+            CommandError::failed(format!("leaf {seq} cannot be read: {why}"))
+                .hint("`tenterhook ledger verify` says whether it was tampered with")
+        };
+        let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
+        if leaf["kind"] != "decision" {
+            let kind = leaf["kind"].as_str().unwrap_or_default();
+            return Err(CommandError::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
+                .hint(format!("`tenterhook ledger show {seq}` shows it")));
+        }
+        let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
+        let outcome = outcome(&leaf, &payload(record));
+        let took_us = leaf["took_us"].as_u64().unwrap_or_default();
+        Ok(Self { leaf, event, outcome, took_us })
+    }
+}
+
+/// The payload of a leaf, as far as it is still there.
+pub(crate) fn payload(record: &Record) -> Value {
+    let bytes = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
+    bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+}
+
+/// The tool call of a leaf.
+pub(crate) fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
+    let name = leaf["tool"]["name"].as_str()?;
+    let mut tool = ToolCall::new(name, payload["args"].clone());
+    if let Some(class) = leaf["tool"]["class"].as_str().and_then(ToolClass::from_name) {
+        tool.class = class;
+    }
+    Some(tool)
+}
+
+fn event(leaf: &Value, payload: &Value) -> Option<Event> {
+    let text = |key: &str| leaf[key].as_str().map(ToOwned::to_owned);
+    let id: EventId = leaf["id"].as_str()?.parse().ok()?;
+    let ts: Timestamp = leaf["ts"].as_str()?.parse().ok()?;
+    let kind: EventKind = serde_json::from_value(leaf["event"].clone()).ok()?;
+    let mut event = Event::new(id, ts, leaf["source"].as_str()?, kind, leaf["native_event"].as_str()?);
+    event.harness_session_id = text("harness_session_id");
+    event.turn_id = text("turn_id");
+    event.tool_use_id = text("tool_use_id");
+    event.cwd = text("cwd");
+    event.project = text("project");
+    event.tool = tool(leaf, payload);
+    event.agent = serde_json::from_value(leaf["agent"].clone()).unwrap_or_default();
+    event.detail = serde_json::from_value(payload["detail"].clone()).unwrap_or_default();
+    Some(event)
+}
+
+fn outcome(leaf: &Value, payload: &Value) -> Outcome {
+    let by = match leaf["policy_rule_id"].as_str() {
+        Some(rule) => Origin::rule(rule),
+        None => Origin::Engine,
+    };
+    let said = |key: &str| -> Vec<Said<String>> {
+        leaf[key].as_str().map(|what| Said { by: by.clone(), what: what.to_owned() }).into_iter().collect()
+    };
+    let part = |key: &str| payload[key].clone();
+    let steps = leaf["trace"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Outcome {
+        decision: serde_json::from_value::<Decision>(leaf["verdict"].clone()).unwrap_or_default(),
+        flow: serde_json::from_value::<Flow>(leaf["flow"].clone()).unwrap_or_default(),
+        reasons: said("reason"),
+        nudges: said("nudge"),
+        modifications: serde_json::from_value(part("modifications")).unwrap_or_default(),
+        tool_input: payload.get("tool_input").cloned(),
+        context: serde_json::from_value(part("context")).unwrap_or_default(),
+        messages: serde_json::from_value(part("messages")).unwrap_or_default(),
+        // A step that was cut away to bound the leaf is not one.
+        trace: steps.iter().filter_map(|step| serde_json::from_value::<Step>(step.clone()).ok()).collect(),
+        ..Outcome::default()
+    }
+}

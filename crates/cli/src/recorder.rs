@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where decisions go: into the ledger, or, while somebody else writes to it, into the spool.
+//!
+//! Until there is a daemon every process that decides opens the ledger for its own leaf. It opens
+//! late and lets go at once, so that others wait as short as can be. Whoever opens the ledger takes
+//! in what was spooled; event ids are unique in it, so nothing comes in twice.
+
+mod spool;
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use sha2::Digest as _;
+use tenterhook_engine::{BoxFuture, RecordError, Recorder};
+use tenterhook_event::{Decided, EventId, Timestamp};
+use tenterhook_ledger::{Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing};
+
+use crate::context::Context;
+use crate::env;
+use crate::error::CommandError;
+use crate::home::Home;
+use spool::Spool;
+
+/// How long another writer may keep us waiting.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How many spooled entries one hook call takes in at most: somebody waits for its answer.
+const AT_ONCE: usize = 64;
+
+/// The record of a home.
+#[derive(Debug)]
+pub(crate) struct Book {
+    dir: PathBuf,
+    spool: Spool,
+    /// What a person should know about how something was kept.
+    notes: Mutex<Vec<String>>,
+}
+
+/// Records decisions, and each generation that decides for the first time.
+pub(crate) struct BookRecorder {
+    pub(crate) book: Arc<Book>,
+    /// What a generation consists of.
+    pub(crate) detail: Value,
+}
+
+/// What was taken in from the spool.
+#[derive(Debug, Default, Clone, Copy)]
+struct TakenIn {
+    new: usize,
+    refused: usize,
+}
+
+// === impl Book ===
+
+impl Book {
+    pub(crate) fn of(home: &Home) -> Self {
+        Self { dir: home.ledger(), spool: Spool::new(home.spool()), notes: Mutex::default() }
+    }
+
+    /// Reads what is recorded.
+    pub(crate) fn read(&self) -> Result<Reader, CommandError> {
+        Reader::open(&self.dir).map_err(|error| {
+            let error = CommandError::failed(error.to_string());
+            if self.dir.join("ledger.db").exists() {
+                error.hint("`tenterhook ledger verify` looks at all of it; a copy from before may be needed")
+            } else {
+                error.hint("nothing was recorded yet; is `--home` the right one? `tenterhook demo` shows a ledger at work")
+            }
+        })
+    }
+
+    /// Opens the ledger for writing, with all that was spooled in it.
+    pub(crate) fn write(&self) -> Result<Ledger, CommandError> {
+        let ledger = self.open().map_err(|error| unusable(&error))?;
+        let taken = self.spool.take_in(&ledger, usize::MAX);
+        if taken.refused > 0 {
+            self.note(format!(
+                "{} spooled entries cannot be read; they are left in the spool",
+                taken.refused
+            ));
+        }
+        Ok(ledger)
+    }
+
+    /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
+    /// not done.
+    pub(crate) fn change(&self, what: &str, detail: Value) -> Result<(), CommandError> {
+        let door = Context::bare_door()?;
+        let entry = Entry::change(door.id, door.ts, what, &env::user(), detail).from(Origin::Cli);
+        self.keep(vec![entry.searched(&secrets)]).map_err(|why| {
+            CommandError::failed(format!("`{what}` is not done, because it cannot be recorded: {why}"))
+                .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
+        })
+    }
+
+    /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
+    pub(crate) fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
+        let (sealing, reason) = match self.sealing() {
+            Ok(sealing) => (sealing, None),
+            Err((sealing, why)) => (sealing, Some(why)),
+        };
+        let sealed = entries.into_iter().map(|entry| entry.seal(&sealing)).collect::<Result<Vec<_>, _>>();
+        let sealed = sealed.map_err(|error| error.to_string())?;
+        let opened = match reason {
+            Some(why) => Err((why, false)),
+            None => {
+                self.open().map_err(|error| (error.to_string(), matches!(error, OpenError::Locked { .. })))
+            }
+        };
+        let (why, busy) = match opened {
+            Ok(ledger) => {
+                self.spool.take_in(&ledger, AT_ONCE);
+                let appended = sealed.iter().cloned().try_for_each(|one| ledger.append_sealed(one).map(drop));
+                // The leaves are durable; a checkpoint that could not be signed comes with the next one.
+                drop(ledger.close());
+                match appended {
+                    Ok(()) => return Ok(()),
+                    Err(error) => (error.to_string(), false),
+                }
+            }
+            Err(why) => why,
+        };
+        let spooled: Result<(), std::io::Error> =
+            sealed.iter().try_for_each(|one: &Sealed| self.spool.put(one));
+        spooled.map_err(|error| format!("{why}; and the spool cannot be written: {error}"))?;
+        if !busy {
+            self.note(format!("the ledger cannot be written, the decision is in the spool: {why}"));
+        }
+        Ok(())
+    }
+
+    /// What a person should know about how something was kept.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many entries wait in the spool, and how many there cannot be read.
+    pub(crate) fn spooled(&self) -> (usize, usize) {
+        self.spool.count()
+    }
+
+    fn note(&self, text: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    /// How entries are sealed here. Without a place for the ledger's own key the marks of secrets get
+    /// one that is forgotten: they correlate with nothing, but nothing is readable either.
+    fn sealing(&self) -> Result<Sealing, (Sealing, String)> {
+        let sealing = |key| Sealing { key, keep_raw: false, max_payload: Options::new(now_ms).max_payload };
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
+        let key = match made {
+            Ok(()) => RedactionKey::open(&self.dir).map_err(|error| error.to_string()),
+            Err(error) => Err(format!("`{}`: {error}", self.dir.display())),
+        };
+        key.map(sealing).map_err(|why| {
+            let mut random = [0; 32];
+            // Without randomness the salt of the payload fails, and with it the sealing.
+            let _ = getrandom::fill(&mut random);
+            (sealing(RedactionKey::new(random)), why)
+        })
+    }
+
+    fn open(&self) -> Result<Ledger, OpenError> {
+        let started = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match Ledger::open(&self.dir, Options::new(now_ms)) {
+                Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(8));
+                }
+                // What a run that was cut short left to do is nothing to worry about.
+                opened => return opened.map(|opened| opened.ledger),
+            }
+        }
+    }
+}
+
+/// The ledger cannot be written, in words, and what to do about it.
+fn unusable(error: &OpenError) -> CommandError {
+    let hint = match error {
+        OpenError::Locked { .. } => "wait until it is done, then try again",
+        OpenError::Permissions { .. } => "take the right to write away from others: `chmod go-w DIR`",
+        OpenError::RolledBack { .. } | OpenError::Damaged(_) => {
+            "`tenterhook ledger verify` says what is wrong; keep the directory as evidence and begin a new one by moving it away"
+        }
+        OpenError::Newer { .. } => "use the newer program",
+        _ => "see that the directory and its disk can be written",
+    };
+    CommandError::failed(error.to_string()).hint(hint)
+}
+
+// === impl BookRecorder ===
+
+impl Recorder for BookRecorder {
+    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        let mut entries = Vec::with_capacity(2);
+        entries.extend(self.generation(&decided));
+        entries.push(Entry::decision(&decided, &secrets));
+        Box::pin(std::future::ready(self.book.keep(entries).map_err(RecordError)))
+    }
+}
+
+impl BookRecorder {
+    /// The leaf of the generation that decides. Its id is the generation's own, so that the ledger
+    /// keeps it only the first time.
+    fn generation(&self, decided: &Decided<'_>) -> Option<Entry> {
+        if decided.generation.is_empty() {
+            return None;
+        }
+        let event = &decided.call.event;
+        let digest = sha2::Sha256::digest(format!("generation/1\n{}", decided.generation));
+        let number = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
+        let mut detail = json!({"generation": decided.generation});
+        if let (Some(all), Value::Object(more)) = (detail.as_object_mut(), self.detail.clone()) {
+            all.extend(more);
+        }
+        let who = event.agent.user.as_deref().unwrap_or_default();
+        Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail))
+    }
+}
+
+/// The policy's detectors, as the ledger asks for them.
+pub(crate) fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+    tenterhook_policy::secret::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
+}
+
+/// Milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Now.
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_unix_ms(now_ms())
+}
