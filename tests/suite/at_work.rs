@@ -73,7 +73,7 @@ fn what_is_set_aside_or_over_is_in_the_record() {
     );
     assert_eq!(ask(&test, "make test")["permissionDecision"], "allow");
     let leaf = test.ledger().remove(0);
-    let steps: Vec<_> = leaf["outcome"]["trace"]
+    let steps: Vec<_> = leaf["trace"]
         .as_array()
         .unwrap()
         .iter()

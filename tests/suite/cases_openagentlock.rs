@@ -208,7 +208,7 @@ fn the_whole_program_answers_claude_code_with_the_same_decision_and_words() {
             assert_eq!(reason, expected, "{}", case.id);
         }
         if let Some(gate) = &case.gate {
-            let trace = ledger[0]["outcome"]["trace"].as_array().cloned().unwrap_or_default();
+            let trace = ledger[0]["trace"].as_array().cloned().unwrap_or_default();
             let by: Vec<_> = trace.iter().filter_map(|step| step["by"].as_str()).collect();
             let ours = |by: &&str| by.split('/').next() == Some(&format!("rule:{gate}"));
             let named = if gate == "default" { by.is_empty() } else { by.iter().any(ours) };

@@ -48,9 +48,35 @@ impl TestContext {
         path
     }
 
+    /// The decisions on record, oldest first: each leaf with its payload's parts where they came from.
     pub(crate) fn ledger(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.home().join("ledger.jsonl")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let mut decisions: Vec<Value> =
+            self.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+        for leaf in &mut decisions {
+            let payload = leaf["stored"].take();
+            if let Some(tool) = leaf.get_mut("tool") {
+                tool["args"] = payload["args"].clone();
+            }
+            leaf["stored"] = payload;
+        }
+        decisions
+    }
+
+    /// Every leaf, oldest first, with its payload as `stored`.
+    pub(crate) fn leaves(&self) -> Vec<Value> {
+        let dir = self.home().join("ledger");
+        if !dir.join("ledger.db").exists() {
+            return Vec::new();
+        }
+        let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+        let records = tenterhook_ledger::Reader::open(&dir).unwrap().from(0, 100_000).unwrap();
+        let leaf = |record: &tenterhook_ledger::Record| {
+            let mut leaf = read(record.bytes.as_ref().unwrap());
+            let payload = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
+            leaf["stored"] = payload.map(read).unwrap_or_default();
+            leaf
+        };
+        records.iter().map(leaf).collect()
     }
 
     /// Runs the program with a throw-away home and nothing else in its environment.

@@ -30,7 +30,7 @@ fn check_schema(path: &str, schema: &impl serde::Serialize) {
 fn schemas() {
     check_schema("docs/spec/event.schema.json", &schemars::schema_for!(tenterhook_event::Event));
     check_schema("docs/spec/outcome.schema.json", &schemars::schema_for!(tenterhook_event::Outcome));
-    check_schema("docs/spec/leaf.schema.json", &schemars::schema_for!(tenterhook_ledger::Leaf));
+    check_schema("docs/spec/leaf.schema.json", &tenterhook_ledger::schema());
     check_schema("docs/spec/rules.schema.json", &tenterhook_policy::schema());
 }
 
@@ -44,14 +44,17 @@ fn the_example_in_the_spec_is_what_the_program_writes() {
     };
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], block("json native").to_string().as_bytes());
-    let mut written = test.ledger().remove(0);
+    let mut written = test.leaves().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
+    assert_eq!(written["stored"].take(), block("json payload"));
+    written.as_object_mut().unwrap().remove("stored");
     let mut shown = block("json leaf");
     for leaf in [&mut written, &mut shown] {
         // What differs from run to run.
-        for key in ["id", "ts", "generation", "took_us"] {
+        for key in ["id", "ts", "recorded", "generation", "took_us", "signer"] {
             assert!(leaf[key].take() != Value::Null, "`{key}` is missing");
         }
         leaf["agent"]["user"].take();
+        assert!(leaf["payload"]["sha256"].take() != Value::Null);
     }
     assert_eq!(written, shown);
 }

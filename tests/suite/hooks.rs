@@ -37,7 +37,7 @@ fn a_hook_rewrites_a_command_and_the_rewritten_one_is_judged() {
     let ledger = test.ledger();
     let leaf = ledger.last().unwrap();
     assert_eq!(leaf["tool"]["args"], json!({"command": "ls"}), "what was asked");
-    assert_eq!(leaf["outcome"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
+    assert_eq!(leaf["stored"]["tool_input"], json!({"command": "rm -rf /"}), "and what would have run");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_hook_in_our_own_dialect_reads_the_normal_form() {
         specific(&fire(&test, "ls"))["permissionDecisionReason"],
         "no shells\n\n→ Suggested: use Read"
     );
-    assert_eq!(test.ledger()[0]["outcome"]["trace"][0]["by"], "hook:no-shell");
+    assert_eq!(test.ledger()[0]["trace"][0]["by"], "hook:no-shell");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_hook_that_fails_is_open_or_closed_as_it_says_and_the_trace_says_why() {
     let test = TestContext::new();
     settings(&test, "  - {id: broken, on: pre-tool, command: 'echo boom >&2; exit 9'}\n");
     assert_eq!(fire(&test, "ls").stdout, "");
-    let step = test.ledger()[0]["outcome"]["trace"][0].clone();
+    let step = test.ledger()[0]["trace"][0].clone();
     assert_eq!((step["status"].clone(), step["note"].clone()), (json!("failed"), json!("exit code 9: boom")));
 
     settings(&test, "  - {id: broken, on: pre-tool, command: 'exit 9', fail: closed}\n");

@@ -92,7 +92,7 @@ fn homes_with_spaces_and_quotes_work() {
     let command = test.command(std::path::Path::new("/bin/sh"), &["-c", wired]);
     let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
-    assert!(home.join("ledger.jsonl").exists());
+    assert!(home.join("ledger/ledger.db").exists());
 }
 
 #[test]

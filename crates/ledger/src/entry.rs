@@ -31,6 +31,7 @@ pub struct Entry {
 
 /// The fields of an envelope that come from the entry, in the order they are written.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
@@ -97,6 +98,7 @@ pub(crate) struct Body {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) class: &'static str,
@@ -105,6 +107,7 @@ pub(crate) struct Tool {
 /// A step of the trace, or how many were left out.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum Traced {
     Step(Step),
     Cut { cut: u64 },

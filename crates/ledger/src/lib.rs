@@ -17,13 +17,14 @@ pub mod checkpoint;
 mod entry;
 pub mod export;
 mod hash;
-pub mod jsonl;
 pub mod note;
 mod payload;
 mod problem;
 pub mod proof;
 mod ranges;
 mod record;
+#[cfg(feature = "schema")]
+mod schema;
 mod sealed;
 pub mod sign;
 pub mod sink;
@@ -36,12 +37,13 @@ pub mod verify;
 
 pub use entry::{Entry, Sealed, Sealing};
 pub use hash::{HASH_BYTES, Hash, ParseHashError};
-pub use jsonl::{Leaf, Log, ReadError, Torn, leaves};
 pub use note::VerifierKey;
 pub use payload::{RedactionKey, Redactor};
 pub use problem::{Place, Problem, Wrong};
 pub use proof::LeafProof;
 pub use record::{Envelope, FORMAT, Kind, MAX_ENVELOPE, Origin, PayloadMark, Stored, ToolMark};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use sealed::Cost;
 pub use sign::{SignError, Signer, SoftwareKey};
 pub use spool::SpoolError;

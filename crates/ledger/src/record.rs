@@ -17,6 +17,7 @@ macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident $word:literal)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $name { $($(#[$about])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
@@ -63,6 +64,7 @@ words! {
 /// How much of a payload is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Stored {
     /// All of it.
     Whole,
@@ -72,6 +74,7 @@ pub enum Stored {
 
 /// The envelope's word about its payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PayloadMark<'a> {
     /// The salted commitment, in base 64.
     #[serde(borrow)]

@@ -158,9 +158,9 @@ fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
     test.write("home/policy.yaml", &imported(Daemon::Monitor, "policy.yaml", policy));
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("foo --now").as_bytes());
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    let outcome = &test.ledger()[0]["outcome"];
-    assert_eq!((&outcome["decision"], &outcome["nudges"]), (&json!("none"), &Value::Null));
-    let step = &outcome["trace"][0];
+    let leaf = &test.ledger()[0];
+    assert_eq!((&leaf["verdict"], &leaf["nudge"]), (&json!("none"), &Value::Null));
+    let step = &leaf["trace"][0];
     assert_eq!(
         (&step["by"], &step["status"], &step["decision"]),
         (&json!("rule:t.foo"), &json!("monitored"), &json!("deny"))

@@ -72,13 +72,17 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     let door = context.door(harness, event)?;
     let call = harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))?;
     let home = context.home()?;
+    let book = Arc::new(Book::of(home));
     let memory = if args.record {
         home.make()?;
-        Memory::Ledger(Arc::new(Book::of(home)))
+        Memory::Ledger(Arc::clone(&book))
     } else {
         Memory::None
     };
     let outcome = Road::open(home, &context.env, &Place::of(&call.event), memory)?.fire(&call)?;
+    for note in book.notes() {
+        context.terminal.note(&format!("tenterhook: warning: {note}\n"))?;
+    }
     let reply = harness.encode(&call, &outcome);
     if context.terminal.json {
         let reply =

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::home::{Home, make_private, write_whole};
 use crate::intake;
+use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD};
 
 const EXAMPLES: &str = "\
@@ -37,6 +38,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         .map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "install")?;
     if done {
+        if !plan.is_noop() {
+            let detail = json!({"harness": harness.id, "settings": plan.change.path});
+            home.make()?;
+            Book::of(home).change("install", detail)?;
+        }
         // The programs first: settings never name a program that is not there.
         place_programs(home)?;
         plan.apply().map_err(|error| refused(&error))?;

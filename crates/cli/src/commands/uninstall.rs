@@ -8,6 +8,7 @@ use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
+use crate::recorder::Book;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
@@ -34,6 +35,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         (harness.installer.plan_uninstall)(&settings, &home.receipts()).map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "uninstall")?;
     if done {
+        if !plan.is_noop() {
+            let detail = json!({"harness": harness.id, "settings": plan.change.path});
+            Book::of(home).change("uninstall", detail)?;
+        }
         plan.apply().map_err(|error| refused(&error))?;
     }
     if context.terminal.json {

@@ -424,14 +424,14 @@ fn the_audit_trail_says_what_each_hook_did() {
         &json!({"hooks": {"auditLevel": "verbose", "list": [block, change]}}).to_string(),
     );
     test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
-    let outcome = test.ledger()[0]["outcome"].clone();
-    let trace = outcome["trace"].as_array().unwrap();
+    let leaf = test.ledger().remove(0);
+    let trace = leaf["trace"].as_array().unwrap();
     let steps: Vec<_> =
         trace.iter().map(|step| (step["by"].as_str().unwrap(), step["status"].as_str().unwrap())).collect();
     assert_eq!(steps, [("hook:blocks", "ran"), ("hook:changes", "ran")]);
     assert!(trace.iter().all(|step| step["took_us"].as_u64().unwrap() > 0), "{trace:?}");
-    assert_eq!(outcome["reasons"], json!([{"by": "hook:blocks", "said": "no"}]));
-    assert_eq!(outcome["modifications"][0]["by"], "hook:changes");
+    assert_eq!((&trace[0]["decision"], &leaf["reason"]), (&json!("deny"), &json!("no")));
+    assert_eq!(leaf["stored"]["modifications"][0]["by"], "hook:changes");
 }
 
 // Seed 003, "Audit Trail": `setHookAuditLevel`. A level that has no effect yet is said to have none.

@@ -133,8 +133,12 @@ fn check(text: &str, key: &VerifierKey) -> Result<(Value, u64), String> {
 
 fn line(leaf: &Value, size: u64) -> String {
     let word = |value: &Value| tame(value.as_str().unwrap_or_default());
-    let parts =
-        [&leaf["ts"], &leaf["tool"]["name"], &leaf["verdict"], &leaf["policy_rule_id"], &leaf["reason"]];
+    let what = match leaf["kind"].as_str() {
+        Some("decision") => &leaf["tool"]["name"],
+        Some("change") => &leaf["what"],
+        _ => &leaf["kind"],
+    };
+    let parts = [&leaf["ts"], what, &leaf["verdict"], &leaf["policy_rule_id"], &leaf["reason"]];
     let said: Vec<_> = parts.into_iter().map(word).filter(|word| !word.is_empty()).collect();
     format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf["seq"], said.join(" "))
 }

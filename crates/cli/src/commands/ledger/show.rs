@@ -30,6 +30,43 @@ pub(super) struct Args {
     leaf: String,
 }
 
+/// The fields of an envelope in the order they are written; the rest has a place of its own below.
+const FIELDS: &[&str] = &[
+    "id",
+    "ts",
+    "recorded",
+    "origin",
+    "source",
+    "event",
+    "native_event",
+    "harness_session_id",
+    "tool_use_id",
+    "tool",
+    "agent",
+    "cwd",
+    "project",
+    "turn_id",
+    "verdict",
+    "reason",
+    "policy_rule_id",
+    "nudge",
+    "flow",
+    "generation",
+    "took_us",
+    "what",
+    "who",
+    "detail",
+    "log",
+    "key",
+    "new_key",
+    "old_signature",
+    "new_signature",
+    "from",
+    "to",
+    "links",
+    "signer",
+];
+
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let reader = Book::of(context.home()?).read()?;
     let record = find(&reader, &args.leaf)?;
@@ -68,8 +105,8 @@ fn page(record: &Record, signed: bool) -> String {
         let _ = writeln!(text, "  {style}{}{style:#}", verdict_in_words(decision));
     }
     text.push('\n');
-    for (name, value) in leaf.as_object().into_iter().flatten() {
-        if !matches!(name.as_str(), "v" | "seq" | "kind" | "trace" | "facts" | "payload") {
+    for name in FIELDS {
+        if let Some(value) = leaf.get(name) {
             let _ = writeln!(text, "  {DIM}{name:<20}{DIM:#} {}", word(value));
         }
     }

@@ -10,9 +10,10 @@ use tenterhook_policy::{Layer, RuleSet, Source};
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::recorder::Book;
 use crate::sources::Place;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, style_of, tame};
-use crate::trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file};
+use crate::trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file, sha256};
 
 const EXAMPLES: &str = "\
 A project's .tenterhook.yaml may deny and ask from the start. What could loosen or steer (allow, nudge,
@@ -61,6 +62,8 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     let trusted = standing == Standing::Trusted;
     let done = trusted || args.yes || confirm(context.terminal, "Trust this file?", "trust")?;
     if done && !trusted {
+        let detail = json!({"path": path, "sha256": sha256(text.as_bytes())});
+        Book::of(home).change("policy trust", detail)?;
         trust.add(&path, &text, Context::bare_door()?.ts);
         trust.write(home)?;
     }
@@ -90,6 +93,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
         return Err(CommandError::unusable(format!("`{}` is not trusted", path.display()))
             .hint("see `tenterhook policy trust --list`"));
     }
+    Book::of(home).change("policy untrust", json!({"path": path}))?;
     trust.write(home)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"path": path, "trusted": false}))?;

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::home::{Home, make_private, write_whole};
 use crate::packs::{Added, PackList, compiled_in};
+use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 use crate::trust::sha256;
 
@@ -80,6 +81,7 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     if !args.yes && !confirm(context.terminal, "Add this pack?", "rules add")? {
         return Ok(ExitCode::FAILURE);
     }
+    record(home, "rules add", &added)?;
     copy(home, &name, &gathered)?;
     list.sources.push(added);
     list.write(home)?;
@@ -126,6 +128,7 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
     if !args.yes && !confirm(context.terminal, "Take this over?", "rules update")? {
         return Ok(ExitCode::FAILURE);
     }
+    record(home, "rules update", &fresh)?;
     *entry = fresh;
     copy(home, &args.name, &gathered)?;
     list.write(home)?;
@@ -138,6 +141,7 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
     if list.added(&args.name).is_none() {
         return Err(unknown(&args.name));
     }
+    Book::of(home).change("rules remove", json!({"name": args.name}))?;
     list.sources.retain(|added| added.name != args.name);
     list.disabled.retain(|name| *name != args.name);
     list.write(home)?;
@@ -151,6 +155,12 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
         &args.name,
         &format!("pack `{}` is removed. {WARN}{BOLD}{loosens}{BOLD:#}{WARN:#}", args.name),
     )
+}
+
+/// Which texts these are, to the byte, is in the ledger before they count.
+fn record(home: &Home, what: &str, added: &Added) -> Result<(), CommandError> {
+    let Added { name, from, commit, files } = added;
+    Book::of(home).change(what, json!({"name": name, "from": from, "commit": commit, "files": files}))
 }
 
 fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {

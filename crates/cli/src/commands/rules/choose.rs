@@ -8,6 +8,7 @@ use tenterhook_policy::{Choices, Rule, RuleSet, Source};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::packs::{PackList, compiled_in};
+use crate::recorder::Book;
 use crate::sources::{Place, Sources, Text};
 use crate::terminal::{BOLD, GOOD, WARN, count};
 
@@ -61,7 +62,7 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     let rules = pack.map(|pack| RuleSet::load_in_haste(&[pack.source]).rules.rules().count());
     let what = rules
         .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
-    finish(context, &before, &list, &format!("{what} is on: more is checked"), false)
+    finish(context, &before, &list, name, &format!("{what} is on: more is checked"), false)
 }
 
 pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode, CommandError> {
@@ -106,7 +107,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
         }
         (false, None) => format!("`{name}` is off"),
     };
-    finish(context, &before, &list, &what, true)
+    finish(context, &before, &list, name, &what, true)
 }
 
 /// Writes the list if it changed, and says what that means.
@@ -114,12 +115,17 @@ fn finish(
     context: &Context,
     before: &PackList,
     list: &PackList,
+    name: &str,
     what: &str,
     loosens: bool,
 ) -> Result<ExitCode, CommandError> {
     let changed = before != list;
     if changed {
-        list.write(context.home()?)?;
+        let home = context.home()?;
+        let verb = if loosens { "rules disable" } else { "rules enable" };
+        Book::of(home)
+            .change(verb, json!({"name": name, "enabled": list.enabled, "disabled": list.disabled}))?;
+        list.write(home)?;
     }
     if context.terminal.json {
         context.terminal.print_json(

@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }))?;
     } else {
         context.terminal.say(&format!(
-            "{GOOD}✓{GOOD:#} {BOLD}{decisions}{BOLD:#} decisions, {shown} of them shown with their proof, in `{}`\n",
+            "{GOOD}✓{GOOD:#} {BOLD}{decisions}{BOLD:#} decisions; {shown} leaves are shown with their proof, in `{}`\n",
             args.output.display()
         ))?;
     }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Whoever edits the ledger is found out by `ledger verify`, which names what was done.
+
+use rusqlite::Connection;
+
+use crate::context::TestContext;
+
+/// A ledger of six leaves: start, generation, four decisions; the third is a denial.
+fn recorded() -> TestContext {
+    let test = TestContext::new();
+    for command in ["ls", "rm -rf /", "pwd", "date"] {
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+    }
+    assert_eq!(test.leaves().len(), 6);
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    test
+}
+
+/// Runs SQL on the store behind the program's back; what `verify` says then.
+fn after(test: &TestContext, sql: &str) -> String {
+    Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
+    let ran = test.run(&["ledger", "verify"]);
+    assert_eq!(ran.exit, 1, "{sql}: {}{}", ran.stdout, ran.stderr);
+    ran.stdout.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_verdict_that_was_changed_is_found() {
+    let sql = "UPDATE leaves SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"verdict\":\"deny\"', '\"verdict\":\"none\"') AS BLOB) WHERE seq = 3";
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its bytes do not match its hash");
+}
+
+#[test]
+fn a_verdict_that_was_only_filed_wrongly_is_found() {
+    let sql = "UPDATE leaves SET verdict = 'none' WHERE seq = 3";
+    insta::assert_snapshot!(after(&recorded(), sql), @"");
+}
+
+#[test]
+fn a_command_that_was_changed_is_found() {
+    let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
+    insta::assert_snapshot!(after(&recorded(), sql), @"");
+}
+
+#[test]
+fn a_payload_that_was_erased_without_a_word_is_found() {
+    let sql = "UPDATE leaves SET payload = NULL, salt = NULL, erased = 1 WHERE seq = 3";
+    insta::assert_snapshot!(after(&recorded(), sql), @"");
+}
+
+#[test]
+fn a_leaf_that_was_deleted_is_found() {
+    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 3"), @"");
+}
+
+#[test]
+fn the_last_leaf_that_was_deleted_is_found() {
+    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 5"), @"");
+}
+
+#[test]
+fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
+    let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
+    insta::assert_snapshot!(after(&recorded(), sql), @"");
+}
+
+#[test]
+fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
+    let test = recorded();
+    let held = test.path("held");
+    test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
+    let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4";
+    Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
+    std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");
+    let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
+    assert_eq!(ran.exit, 1);
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"");
+}
+
+#[test]
+fn another_key_than_the_one_that_is_expected_is_found() {
+    let (test, other) = (recorded(), recorded());
+    let key = other.home().join("ledger/key.pub");
+    let ran = test.run(&["ledger", "verify", "--key", key.to_str().unwrap()]);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("✗ ") && ran.stdout.contains("key"), "{}", ran.stdout);
+    let own = test.home().join("ledger/key.pub");
+    let ran = test.run(&["ledger", "verify", "--key", own.to_str().unwrap()]);
+    assert_eq!(ran.exit, 0);
+    assert!(!ran.stdout.contains("was believed"), "{}", ran.stdout);
+}
+
+#[test]
+fn an_export_verifies_by_itself_and_an_edited_one_does_not() {
+    let test = recorded();
+    let path = test.path("out.jsonl");
+    let file = path.to_str().unwrap();
+    assert_eq!(test.run(&["ledger", "export", "--output", file]).exit, 0);
+    assert_eq!(test.run(&["--home", "/nonexistent", "ledger", "verify", "--file", file]).exit, 0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("\"verdict\":\"deny\"", "\"verdict\":\"none\"", 1)).unwrap();
+    let ran = test.run(&["ledger", "verify", "--file", file]);
+    assert_eq!(ran.exit, 1);
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ leaf 3: its bytes do not match its hash");
+    let json = test.run(&["ledger", "verify", "--file", file, "--json"]);
+    assert_eq!((json.exit, json.json()["leaf"].clone()), (1, serde_json::json!(3)));
+    let lines: Vec<_> = text.lines().collect();
+    std::fs::write(&path, lines[..lines.len() - 2].join("\n")).unwrap();
+    assert_eq!(test.run(&["ledger", "verify", "--file", file]).exit, 1, "its end was cut off");
+}
