@@ -73,12 +73,8 @@ fn what_is_set_aside_or_over_is_in_the_record() {
     );
     assert_eq!(ask(&test, "make test")["permissionDecision"], "allow");
     let leaf = test.ledger().remove(0);
-    let steps: Vec<_> = leaf["trace"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|step| (&step["by"], &step["status"]))
-        .collect();
+    let steps: Vec<_> =
+        leaf["trace"].as_array().unwrap().iter().map(|step| (&step["by"], &step["status"])).collect();
     assert_eq!(
         json!(steps),
         json!([["rule:no", "overridden"], ["rule:old", "expired"], ["rule:but", "matched"]])

@@ -160,7 +160,11 @@ fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
     keeper.lock().unwrap();
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
-    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "spooled, and decided as ever");
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "deny",
+        "spooled, and decided as ever"
+    );
     assert!(started.elapsed() < std::time::Duration::from_secs(8), "{:?}", started.elapsed());
 }
 

@@ -26,7 +26,10 @@ fn secret() -> String {
 
 fn files_below(dir: &Path) -> Vec<std::path::PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
-    entries.map(|entry| entry.unwrap().path()).flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+    entries
+        .map(|entry| entry.unwrap().path())
+        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
+        .collect()
 }
 
 fn holds(path: &Path, text: &str) -> bool {
@@ -86,8 +89,11 @@ fn hooks_that_run_at_the_same_time_are_all_recorded_once() {
     });
     // Whoever had to wait too long has spooled; the next one takes that in.
     test.run(&["ledger", "checkpoint"]);
-    let mut commands: Vec<_> =
-        test.ledger().iter().map(|leaf| leaf["tool"]["args"]["command"].as_str().unwrap().to_owned()).collect();
+    let mut commands: Vec<_> = test
+        .ledger()
+        .iter()
+        .map(|leaf| leaf["tool"]["args"]["command"].as_str().unwrap().to_owned())
+        .collect();
     commands.sort();
     let mut expected: Vec<_> = (0..20).map(|number| format!("echo {number}")).collect();
     expected.sort();
@@ -112,7 +118,10 @@ fn while_somebody_else_writes_decisions_are_spooled_and_taken_in_once() {
     assert_eq!(std::fs::metadata(decisions[0]).unwrap().permissions().mode() & 0o777, 0o600);
     let id = decisions[0].file_stem().unwrap().to_str().unwrap().to_owned();
     let copy = std::fs::read(decisions[0]).unwrap();
-    assert!(!holds(decisions[0], &secret()) && holds(decisions[0], "[[redacted:"), "secrets are out of the spool");
+    assert!(
+        !holds(decisions[0], &secret()) && holds(decisions[0], "[[redacted:"),
+        "secrets are out of the spool"
+    );
 
     keeper.unlock().unwrap();
     hook(&test, "ls");
@@ -148,7 +157,8 @@ fn secrets_are_nowhere_on_the_disk() {
     let secret = secret();
     hook(&test, &format!("aws configure set aws_access_key_id {secret}"));
     hook(&test, &format!("echo {secret}"));
-    let prompt = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": format!("use {secret}")});
+    let prompt =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": format!("use {secret}")});
     test.run_with(&["hook", "claude-code", "user-prompt-submit"], prompt.to_string().as_bytes());
     for path in files_below(&test.home()) {
         assert!(!holds(&path, &secret), "{}", path.display());
@@ -178,7 +188,10 @@ fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
     let ran = hook(&test, "ls");
     let said = ran.json()["hookSpecificOutput"].clone();
     assert_eq!(said["permissionDecision"], "deny", "{}", ran.stdout);
-    assert!(said["permissionDecisionReason"].as_str().unwrap().contains("the spool cannot be written"), "{said}");
+    assert!(
+        said["permissionDecisionReason"].as_str().unwrap().contains("the spool cannot be written"),
+        "{said}"
+    );
     if is_root() {
         return;
     }
@@ -193,10 +206,18 @@ fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
 fn a_damaged_ledger_costs_no_decision_and_is_said() {
     let test = TestContext::new();
     hook(&test, "ls");
-    std::fs::write(test.home().join("ledger/ledger.db"), "no database at all, but long enough to be looked at").unwrap();
+    std::fs::write(
+        test.home().join("ledger/ledger.db"),
+        "no database at all, but long enough to be looked at",
+    )
+    .unwrap();
     let ran = hook(&test, "rm -rf /");
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-    assert!(ran.stderr.contains("the ledger cannot be written, the decision is in the spool"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the ledger cannot be written, the decision is in the spool"),
+        "{}",
+        ran.stderr
+    );
     let spooled = files_below(&test.home().join("spool"));
     assert!(spooled.iter().any(|path| holds(path, "recursive-delete")));
     assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
@@ -205,8 +226,14 @@ fn a_damaged_ledger_costs_no_decision_and_is_said() {
 #[test]
 fn what_changes_protection_is_recorded_before_it_is_done() {
     let test = TestContext::new();
-    test.write("work/.tenterhook.yaml", "version: 1\nrules:\n  - {id: a, match: {shell: {program: make}}, verdict: allow}\n");
-    test.write("pack/p.yaml", "version: 1\nrules:\n  - {id: b, match: {shell: {program: make}}, verdict: deny}\n");
+    test.write(
+        "work/.tenterhook.yaml",
+        "version: 1\nrules:\n  - {id: a, match: {shell: {program: make}}, verdict: allow}\n",
+    );
+    test.write(
+        "pack/p.yaml",
+        "version: 1\nrules:\n  - {id: b, match: {shell: {program: make}}, verdict: deny}\n",
+    );
     let pack = test.path("pack");
     for args in [
         vec!["install", "claude-code", "--yes"],

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The verbs of `ledger`, as people and scripts use them.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+
+fn recorded() -> TestContext {
+    let test = TestContext::new();
+    for command in ["ls", "rm -rf /", "git status"] {
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+    }
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
+    test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
+    test
+}
+
+fn found(test: &TestContext, args: &[&str]) -> Vec<u64> {
+    let ran = test.run(&[&["ledger", "query", "--json"], args].concat());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.json()["leaves"].as_array().unwrap().iter().map(|leaf| leaf["seq"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn query_finds_by_everything_a_leaf_is_filed_under() {
+    let test = recorded();
+    assert_eq!(found(&test, &[]), [5, 4, 3, 2, 1, 0], "newest first");
+    assert_eq!(found(&test, &["--limit", "2"]), [5, 4]);
+    assert_eq!(found(&test, &["--limit", "2", "--before", "4"]), [3, 2]);
+    assert_eq!(found(&test, &["--verdict", "deny"]), [3]);
+    assert_eq!(found(&test, &["--rule", "recursive-delete"]), [3]);
+    assert_eq!(found(&test, &["--session", "s-2"]), [5]);
+    assert_eq!(found(&test, &["--tool", "Bash"]), [4, 3, 2]);
+    assert_eq!(found(&test, &["--harness", "codex"]), [0; 0]);
+    assert_eq!(found(&test, &["--kind", "change"]), [1]);
+    assert_eq!(found(&test, &["--text", "git status"]), [4], "in the payload too");
+    assert_eq!(found(&test, &["--since", "1h", "--kind", "decision"]), [5, 4, 3, 2]);
+    assert_eq!(found(&test, &["--until", "1h"]), [0; 0]);
+    assert_eq!(found(&test, &["--since", "2999-01-01"]), [0; 0]);
+
+    let table = test.run(&["ledger", "query", "--verdict", "deny"]).stdout;
+    let rows: Vec<_> = table.lines().collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[0].starts_with("   LEAF TIME (UTC)"), "{table}");
+    assert!(rows[1].contains(" deny    Bash rm -rf /") && rows[1].ends_with("recursive-delete"), "{table}");
+    assert!(!table.contains('\u{1b}'));
+    assert!(test.run(&["ledger", "query", "--color", "always"]).stdout.contains('\u{1b}'));
+
+    let ran = test.run(&["ledger", "query", "--since", "yesterday"]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("say 15m, 24h, 7d"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_a_ledger_every_verb_says_what_to_do() {
+    let test = TestContext::new();
+    for verb in ["tail", "query", "stats", "checkpoint"] {
+        let ran = test.run(&["ledger", verb]);
+        assert_eq!(ran.exit, 1, "{verb}");
+        assert!(ran.stderr.contains("there is no ledger") && ran.stderr.contains("hint: "), "{}", ran.stderr);
+    }
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 2);
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
+}
+
+#[test]
+fn show_has_the_whole_leaf_by_number_or_id() {
+    let test = recorded();
+    let page = test.run(&["ledger", "show", "3"]).stdout;
+    for part in [
+        "leaf 3 decision",
+        "deny: it does not happen",
+        "policy_rule_id       recursive-delete",
+        "hash                 ",
+        "a checkpoint covers it",
+        "rule:recursive-delete",
+        "\"command\": \"rm -rf /\"",
+    ] {
+        assert!(page.contains(part), "`{part}` is not in\n{page}");
+    }
+    let by_number = test.run(&["ledger", "show", "3", "--json"]).json();
+    let id = by_number["leaf"]["id"].as_str().unwrap();
+    assert_eq!(test.run(&["ledger", "show", id, "--json"]).json(), by_number);
+    for wrong in ["99", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "nonsense"] {
+        assert_eq!(test.run(&["ledger", "show", wrong]).exit, 2, "{wrong}");
+    }
+}
+
+#[test]
+fn tail_shows_the_latest_and_goes_on() {
+    let test = recorded();
+    let seqs = |text: &str| -> Vec<u64> {
+        text.lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(seqs(&test.run(&["ledger", "tail", "-n", "2", "--json"]).stdout), [4, 5], "oldest first");
+
+    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["ledger", "tail", "-n", "0", "-f", "--tool", "Bash", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
+    test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("date").as_bytes());
+    let line = lines.next().unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(seqs(&line), [7], "the other one does not fit");
+}
+
+#[test]
+fn stats_count_and_name_the_record_of_an_earlier_version() {
+    let test = recorded();
+    let stats = test.run(&["ledger", "stats", "--json"]).json();
+    assert_eq!((&stats["size"], &stats["signed"], &stats["sessions"]), (&json!(6), &json!(6), &json!(2)));
+    assert_eq!(stats["verdicts"], json!({"deny": 1, "none": 3}));
+    assert_eq!(stats["first_ledger"], Value::Null);
+    let old = test.write("home/ledger.jsonl", "{}\n");
+    assert!(test.run(&["ledger", "stats"]).stdout.contains("[DIR]/home/ledger.jsonl"));
+    assert_eq!(std::fs::read_to_string(old).unwrap(), "{}\n", "it is left alone");
+    let stats = test.run(&["ledger", "stats", "--verdict", "deny", "--json"]).json();
+    assert_eq!(stats["leaves"], 1);
+}
+
+#[test]
+fn a_proof_needs_nothing_but_the_key() {
+    let test = recorded();
+    let (proof, key) = (test.path("leaf.proof"), test.home().join("ledger/key.pub"));
+    let (proof, key) = (proof.to_str().unwrap(), key.to_str().unwrap());
+    assert_eq!(test.run(&["ledger", "proof", "3", "--output", proof]).exit, 0);
+    let check =
+        |key: &str| test.run(&["--home", "/nonexistent", "ledger", "verify-proof", proof, "--key", key]);
+    let ran = check(key);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("leaf 3 of 6") && ran.stdout.contains("deny recursive-delete"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(check("nonsense").exit, 2);
+    let other = recorded().home().join("ledger/key.pub");
+    assert_ne!(check(other.to_str().unwrap()).exit, 0);
+
+    let text = std::fs::read_to_string(proof).unwrap();
+    let mut lines: Vec<_> = text.lines().map(ToOwned::to_owned).collect();
+    lines.swap(3, 4);
+    std::fs::write(proof, lines.join("\n") + "\n").unwrap();
+    let ran = check(key);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("✗ leaf 3: leaf 3 is not in the tree of 6 leaves"), "{}", ran.stdout);
+    std::fs::write(proof, "no proof").unwrap();
+    assert_eq!(check(key).exit, 2);
+}
+
+#[test]
+fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
+    let test = recorded();
+    let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked"]);
+    assert_eq!(ran.exit, 2, "nobody is there to say yes");
+    let ran = test.run(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let shown = test.run(&["ledger", "show", "3", "--json"]).json();
+    assert_eq!((&shown["erased"], &shown["payload"]), (&json!(true), &Value::Null));
+    assert_eq!(shown["leaf"]["verdict"], "deny", "the leaf stays");
+    let said = test.run(&["ledger", "show", "6", "--json"]).json()["leaf"].clone();
+    assert_eq!((&said["kind"], &said["from"], &said["to"]), (&json!("erase"), &json!(3), &json!(4)));
+    assert_eq!(said["reason"], "somebody asked");
+    assert_eq!(test.run(&["ledger", "verify", "--json"]).json()["erased"], 2);
+    assert_eq!(test.run(&["ledger", "erase", "99", "--reason", "x", "--yes"]).exit, 2);
+
+    let nothing = test.run(&["ledger", "prune", "--keep-days", "30", "--reason", "x", "--yes"]);
+    assert!(nothing.stdout.contains("nothing is pruned"), "{}", nothing.stdout);
+    let ran = test.run(&["ledger", "prune", "--before", "2999-01-01", "--reason", "retention", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let ran = test.run(&["ledger", "verify", "--json"]);
+    assert_eq!((ran.exit, ran.json()["pruned"].as_u64()), (0, Some(5)), "{}", ran.stdout);
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    assert!(test.run(&["ledger", "query"]).stdout.contains("pruned; its hash is kept"));
+}
+
+#[test]
+fn another_key_takes_over_and_old_checkpoints_still_count() {
+    let test = recorded();
+    let key = std::fs::read_to_string(test.home().join("ledger/key.pub")).unwrap();
+    let held = test.path("held");
+    test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
+    let ran = test.run(&["ledger", "rotate-key", "--yes", "--json"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_ne!(ran.json()["key"], key.trim());
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    let since = held.to_str().unwrap();
+    let ran = test.run(&["ledger", "verify", "--since", since, "--key", key.trim(), "--json"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.json()["keys"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn exports_are_private_and_never_overwrite() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = recorded();
+    let path = test.path("out.csv");
+    let args = ["ledger", "export", "--format", "csv", "--output", path.to_str().unwrap()];
+    assert_eq!(test.run(&args).exit, 0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 7, "{text}");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(test.run(&args).exit, 2);
+    assert_eq!(test.run(&[&args[..], &["--force"]].concat()).exit, 0);
+    let tiles = test.path("tiles");
+    assert_eq!(
+        test.run(&["ledger", "export", "--format", "tiles", "--output", tiles.to_str().unwrap()]).exit,
+        0
+    );
+    assert!(tiles.join("checkpoint").is_file());
+    let lines = test.run(&["ledger", "export", "--output", "-"]).stdout;
+    assert!(lines.starts_with("{\"ledger\":1,") && lines.lines().last().unwrap().contains("checkpoint"));
+}
+
+#[test]
+fn a_report_is_one_file_that_carries_its_proofs_and_asks_nobody() {
+    let test = recorded();
+    test.run_with(
+        &["hook", "claude-code", "pre-tool-use"],
+        test.bash("rm -rf / # <script>alert(1)</script>").as_bytes(),
+    );
+    let path = test.path("report.html");
+    let ran = test.run(&["ledger", "report", "--session", "s-1", "--output", path.to_str().unwrap()]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let page = std::fs::read_to_string(&path).unwrap();
+    for part in [
+        "<!doctype html>",
+        "prefers-color-scheme: dark",
+        "@media print",
+        "<svg",
+        "recursive-delete",
+        "session s-1",
+    ] {
+        assert!(page.contains(part), "`{part}` is not there");
+    }
+    for part in ["<script", "http://", "https://", "src=", "url(", "@import"] {
+        assert!(!page.contains(part), "`{part}` is there");
+    }
+    assert_eq!(page.matches("c2sp.org/tlog-proof@v1").count(), 2);
+    let check = || test.run(&["ledger", "verify-proof", path.to_str().unwrap(), "--json"]);
+    let ran = check();
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.json()["proofs"][0]["leaf"]["seq"], 6);
+    let at = page.find("\nextra ").unwrap() + 40;
+    let letter = if &page[at..=at] == "A" { "B" } else { "A" };
+    std::fs::write(&path, format!("{}{letter}{}", &page[..at], &page[at + 1..])).unwrap();
+    assert_eq!(check().exit, 1, "a letter of a leaf was changed");
+}
