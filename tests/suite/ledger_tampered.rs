@@ -34,35 +34,35 @@ fn a_verdict_that_was_changed_is_found() {
 #[test]
 fn a_verdict_that_was_only_filed_wrongly_is_found() {
     let sql = "UPDATE leaves SET verdict = 'none' WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"");
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: it is filed under verdict `none`, but says `deny`");
 }
 
 #[test]
 fn a_command_that_was_changed_is_found() {
     let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"");
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload does not match its commitment");
 }
 
 #[test]
 fn a_payload_that_was_erased_without_a_word_is_found() {
     let sql = "UPDATE leaves SET payload = NULL, salt = NULL, erased = 1 WHERE seq = 3";
-    insta::assert_snapshot!(after(&recorded(), sql), @"");
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload is gone, and no leaf says that it was erased");
 }
 
 #[test]
 fn a_leaf_that_was_deleted_is_found() {
-    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 3"), @"");
+    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 3"), @"✗ leaf 3: it is missing");
 }
 
 #[test]
 fn the_last_leaf_that_was_deleted_is_found() {
-    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 5"), @"");
+    insta::assert_snapshot!(after(&recorded(), "DELETE FROM leaves WHERE seq = 5"), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
 }
 
 #[test]
 fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
-    insta::assert_snapshot!(after(&recorded(), sql), @"");
+    insta::assert_snapshot!(after(&recorded(), sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");
     let ran = test.run(&["ledger", "verify", "--since", held.to_str().unwrap()]);
     assert_eq!(ran.exit, 1);
-    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"");
+    insta::assert_snapshot!(ran.stdout.lines().next().unwrap(), @"✗ older than the checkpoint you hold: 4 < 6 leaves");
 }
 
 #[test]

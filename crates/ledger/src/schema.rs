@@ -34,5 +34,8 @@ struct Leaf {
 
 /// The JSON Schema of an envelope.
 pub fn schema() -> schemars::Schema {
-    schemars::generate::SchemaSettings::default().for_serialize().into_generator().into_root_schema_for::<Leaf>()
+    schemars::generate::SchemaSettings::default()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Leaf>()
 }

@@ -3,7 +3,7 @@
 //! A throw-away home, the only one that a test's programs ever see.
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -105,11 +105,14 @@ impl World {
 
     /// The decisions on record, oldest first; none if nothing was ever recorded.
     pub fn ledger(&self) -> Result<Vec<Value>> {
-        let text = match fs::read_to_string(self.tenterhook_home().join("ledger.jsonl")) {
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            text => text?,
-        };
-        text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+        if !self.tenterhook_home().join("ledger/ledger.db").exists() {
+            return Ok(Vec::new());
+        }
+        let mut command = self.command(Program::Tenterhook.path()?)?;
+        command.args(["ledger", "query", "--kind", "decision", "--limit", "100000", "--json"]);
+        let found: Value = serde_json::from_slice(&command.output()?.stdout).context("ledger query")?;
+        let leaves = found["leaves"].as_array().context("no leaves")?;
+        Ok(leaves.iter().rev().map(|leaf| leaf["leaf"].clone()).collect())
     }
 
     /// `program` in the project with a clean environment: nothing of whoever runs the tests, their
