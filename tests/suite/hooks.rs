@@ -163,13 +163,13 @@ fn an_observer_runs_after_the_answer_and_cannot_deny() {
     settings(
         &test,
         &format!(
-            "  - {{id: watch, on: pre-tool, async: true, fail: closed, command: 'sleep 2; wc -c > {}; exit 2'}}\n",
+            "  - {{id: watch, on: pre-tool, async: true, fail: closed, command: 'sleep 4; wc -c > {}; exit 2'}}\n",
             seen.display()
         ),
     );
     let started = std::time::Instant::now();
     assert_eq!(fire(&test, "ls").stdout, "");
-    assert!(started.elapsed() < std::time::Duration::from_millis(1500), "{:?}", started.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_millis(3500), "{:?}", started.elapsed());
     for _ in 0..120 {
         if std::fs::read_to_string(&seen).is_ok_and(|text| !text.is_empty()) {
             return;

@@ -148,7 +148,7 @@ fn nonsense_in_the_spool_stops_nobody_and_is_said() {
     hook(&test, "ls");
     assert_eq!(test.ledger().len(), 1);
     let stats = test.run(&["ledger", "stats", "--json"]).json();
-    assert_eq!(stats["spool"], json!({"waiting": 1, "refused": 1}));
+    assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 2}));
 }
 
 #[test]

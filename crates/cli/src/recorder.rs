@@ -46,13 +46,6 @@ pub(crate) struct BookRecorder {
     pub(crate) detail: Value,
 }
 
-/// What was taken in from the spool.
-#[derive(Debug, Default, Clone, Copy)]
-struct TakenIn {
-    new: usize,
-    refused: usize,
-}
-
 // === impl Book ===
 
 impl Book {
@@ -75,13 +68,7 @@ impl Book {
     /// Opens the ledger for writing, with all that was spooled in it.
     pub(crate) fn write(&self) -> Result<Ledger, CommandError> {
         let ledger = self.open().map_err(|error| unusable(&error))?;
-        let taken = self.spool.take_in(&ledger, usize::MAX);
-        if taken.refused > 0 {
-            self.note(format!(
-                "{} spooled entries cannot be read; they are left in the spool",
-                taken.refused
-            ));
-        }
+        self.spool.take_in(&ledger, usize::MAX);
         Ok(ledger)
     }
 

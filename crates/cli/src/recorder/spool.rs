@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tenterhook_ledger::{Ledger, Sealed};
 
-use super::TakenIn;
-
 /// No spooled entry is longer, in bytes: an envelope, and a payload of at most 1 MiB with its escapes.
 const LONGEST: u64 = 16 << 20;
 /// What an entry that cannot be read is called from then on.
@@ -42,25 +40,21 @@ impl Spool {
     /// Brings at most so many entries into the ledger, oldest first. Only the holder of the ledger's
     /// lock does this, and an entry's file goes only once its leaf is durable: a crash between the
     /// two is made good by the ledger, which knows the event's id.
-    pub(super) fn take_in(&self, ledger: &Ledger, at_most: usize) -> TakenIn {
-        let mut taken = TakenIn::default();
+    pub(super) fn take_in(&self, ledger: &Ledger, at_most: usize) {
         for path in self.files("json").into_iter().take(at_most) {
-            let Ok(line) = read(&path) else { continue };
-            let Ok(entry) = Sealed::from_spool(&line) else {
-                // Looked at once, not with every call.
+            let entry = read(&path).and_then(|line| Sealed::from_spool(&line).map_err(std::io::Error::other));
+            let Ok(entry) = entry else {
+                // Looked at once, not with every call: nonsense must not keep others waiting.
                 drop(std::fs::rename(&path, path.with_extension(REFUSED)));
-                taken.refused += 1;
                 continue;
             };
             if ledger.append_sealed(entry).is_err() {
                 // The ledger refuses; it will do the same to the next one.
                 break;
             }
-            taken.new += 1;
             // If it stays, it is found to be recorded next time.
             drop(std::fs::remove_file(&path));
         }
-        taken
     }
 
     /// How many entries wait, and how many cannot be read.
