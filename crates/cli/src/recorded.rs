@@ -30,14 +30,14 @@ impl Recorded {
                 .hint("`tenterhook ledger verify` says whether it was tampered with")
         };
         let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
-        if leaf["kind"] != "decision" {
-            let kind = leaf["kind"].as_str().unwrap_or_default();
+        if leaf.field("kind") != "decision" {
+            let kind = leaf.field("kind").as_str().unwrap_or_default();
             return Err(CommandError::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
                 .hint(format!("`tenterhook ledger show {seq}` shows it")));
         }
         let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
         let outcome = outcome(&leaf, &payload(record));
-        let took_us = leaf["took_us"].as_u64().unwrap_or_default();
+        let took_us = leaf.field("took_us").as_u64().unwrap_or_default();
         Ok(Self { leaf, event, outcome, took_us })
     }
 }
@@ -50,44 +50,49 @@ pub(crate) fn payload(record: &Record) -> Value {
 
 /// The tool call of a leaf.
 pub(crate) fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
-    let name = leaf["tool"]["name"].as_str()?;
-    let mut tool = ToolCall::new(name, payload["args"].clone());
-    if let Some(class) = leaf["tool"]["class"].as_str().and_then(ToolClass::from_name) {
+    let name = leaf.field("tool").field("name").as_str()?;
+    let mut tool = ToolCall::new(name, payload.field("args").clone());
+    if let Some(class) = leaf.field("tool").field("class").as_str().and_then(ToolClass::from_name) {
         tool.class = class;
     }
     Some(tool)
 }
 
 fn event(leaf: &Value, payload: &Value) -> Option<Event> {
-    let text = |key: &str| leaf[key].as_str().map(ToOwned::to_owned);
-    let id: EventId = leaf["id"].as_str()?.parse().ok()?;
-    let ts: Timestamp = leaf["ts"].as_str()?.parse().ok()?;
-    let kind: EventKind = serde_json::from_value(leaf["event"].clone()).ok()?;
-    let mut event = Event::new(id, ts, leaf["source"].as_str()?, kind, leaf["native_event"].as_str()?);
+    let text = |key: &str| leaf.field(key).as_str().map(ToOwned::to_owned);
+    let id: EventId = leaf.field("id").as_str()?.parse().ok()?;
+    let ts: Timestamp = leaf.field("ts").as_str()?.parse().ok()?;
+    let kind: EventKind = serde_json::from_value(leaf.field("event").clone()).ok()?;
+    let mut event =
+        Event::new(id, ts, leaf.field("source").as_str()?, kind, leaf.field("native_event").as_str()?);
     event.harness_session_id = text("harness_session_id");
     event.turn_id = text("turn_id");
     event.tool_use_id = text("tool_use_id");
     event.cwd = text("cwd");
     event.project = text("project");
     event.tool = tool(leaf, payload);
-    event.agent = serde_json::from_value(leaf["agent"].clone()).unwrap_or_default();
-    event.detail = serde_json::from_value(payload["detail"].clone()).unwrap_or_default();
+    event.agent = serde_json::from_value(leaf.field("agent").clone()).unwrap_or_default();
+    event.detail = serde_json::from_value(payload.field("detail").clone()).unwrap_or_default();
     Some(event)
 }
 
 fn outcome(leaf: &Value, payload: &Value) -> Outcome {
-    let by = match leaf["policy_rule_id"].as_str() {
+    let by = match leaf.field("policy_rule_id").as_str() {
         Some(rule) => Origin::rule(rule),
         None => Origin::Engine,
     };
     let said = |key: &str| -> Vec<Said<String>> {
-        leaf[key].as_str().map(|what| Said { by: by.clone(), what: what.to_owned() }).into_iter().collect()
+        leaf.field(key)
+            .as_str()
+            .map(|what| Said { by: by.clone(), what: what.to_owned() })
+            .into_iter()
+            .collect()
     };
-    let part = |key: &str| payload[key].clone();
-    let steps = leaf["trace"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let part = |key: &str| payload.field(key).clone();
+    let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
     Outcome {
-        decision: serde_json::from_value::<Decision>(leaf["verdict"].clone()).unwrap_or_default(),
-        flow: serde_json::from_value::<Flow>(leaf["flow"].clone()).unwrap_or_default(),
+        decision: serde_json::from_value::<Decision>(leaf.field("verdict").clone()).unwrap_or_default(),
+        flow: serde_json::from_value::<Flow>(leaf.field("flow").clone()).unwrap_or_default(),
         reasons: said("reason"),
         nudges: said("nudge"),
         modifications: serde_json::from_value(part("modifications")).unwrap_or_default(),
@@ -97,5 +102,17 @@ fn outcome(leaf: &Value, payload: &Value) -> Outcome {
         // A step that was cut away to bound the leaf is not one.
         trace: steps.iter().filter_map(|step| serde_json::from_value::<Step>(step.clone()).ok()).collect(),
         ..Outcome::default()
+    }
+}
+
+/// A field of a JSON object that may be absent, or no object at all: then it is null.
+pub(crate) trait Field {
+    fn field(&self, key: &str) -> &Value;
+}
+
+impl Field for Value {
+    fn field(&self, key: &str) -> &Value {
+        static NULL: Value = Value::Null;
+        self.get(key).unwrap_or(&NULL)
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn unread(error: ReadFailed) -> CommandError {
     CommandError::failed(error.to_string())
         .hint("`tenterhook ledger verify` says whether the ledger is whole")

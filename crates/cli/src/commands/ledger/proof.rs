@@ -11,6 +11,7 @@ use tenterhook_ledger::{LeafProof, VerifierKey};
 use super::{hand_over, public_key, show, unread};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::recorded::Field as _;
 use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
@@ -124,7 +125,7 @@ fn check(text: &str, key: &VerifierKey) -> Result<(Value, u64), String> {
     let Checkpoint { size, .. } =
         proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
     let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| error.to_string())?;
-    if leaf["seq"].as_u64() == Some(proof.seq) {
+    if leaf.field("seq").as_u64() == Some(proof.seq) {
         Ok((leaf, size))
     } else {
         Err(format!("leaf {}: it says that it is another leaf", proof.seq))
@@ -133,14 +134,15 @@ fn check(text: &str, key: &VerifierKey) -> Result<(Value, u64), String> {
 
 fn line(leaf: &Value, size: u64) -> String {
     let word = |value: &Value| tame(value.as_str().unwrap_or_default());
-    let what = match leaf["kind"].as_str() {
-        Some("decision") => &leaf["tool"]["name"],
-        Some("change") => &leaf["what"],
-        _ => &leaf["kind"],
+    let what = match leaf.field("kind").as_str() {
+        Some("decision") => leaf.field("tool").field("name"),
+        Some("change") => leaf.field("what"),
+        _ => leaf.field("kind"),
     };
-    let parts = [&leaf["ts"], what, &leaf["verdict"], &leaf["policy_rule_id"], &leaf["reason"]];
+    let parts =
+        [leaf.field("ts"), what, leaf.field("verdict"), leaf.field("policy_rule_id"), leaf.field("reason")];
     let said: Vec<_> = parts.into_iter().map(word).filter(|word| !word.is_empty()).collect();
-    format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf["seq"], said.join(" "))
+    format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf.field("seq"), said.join(" "))
 }
 
 fn own_key(context: &Context) -> Result<VerifierKey, CommandError> {

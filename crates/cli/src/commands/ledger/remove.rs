@@ -123,9 +123,9 @@ fn first_since(reader: &Reader, ms: u64) -> Result<u64, CommandError> {
         let recorded = recorded.and_then(|leaf| leaf.recorded.parse::<Timestamp>().ok());
         // A leaf that is gone was pruned, so it is from before.
         if recorded.is_some_and(|recorded| recorded.unix_ms() >= ms) {
-            high = middle
+            high = middle;
         } else {
-            low = middle + 1
+            low = middle + 1;
         }
     }
     Ok(low)

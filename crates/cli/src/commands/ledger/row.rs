@@ -7,7 +7,7 @@ use tenterhook_event::Decision;
 use tenterhook_ledger::Record;
 
 use crate::layout::fit;
-use crate::recorded::{payload, tool};
+use crate::recorded::{Field as _, payload, tool};
 use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
 
 /// What a row says.
@@ -29,27 +29,29 @@ impl Row {
         let leaf = leaf(record);
         let payload = payload(record);
         let text = |value: &Value| tame(value.as_str().unwrap_or_default());
-        let verdict = serde_json::from_value(leaf["verdict"].clone()).ok();
-        let at = text(&leaf["ts"]).chars().take(19).collect::<String>().replace('T', " ");
-        let what = match (leaf["kind"].as_str(), tool(&leaf, &payload)) {
+        let verdict = serde_json::from_value(leaf.field("verdict").clone()).ok();
+        let at = text(leaf.field("ts")).chars().take(19).collect::<String>().replace('T', " ");
+        let what = match (leaf.field("kind").as_str(), tool(&leaf, &payload)) {
             (None, _) => "pruned; its hash is kept".to_owned(),
             (Some("decision"), Some(tool)) => tame(&format!("{} {}", tool.name, tool.gist())),
             (Some("decision"), None) => {
-                let detail = &payload["detail"];
+                let detail = payload.field("detail");
                 let said = ["prompt", "response", "message", "error", "cause"];
-                let said = said.iter().find_map(|key| detail[*key].as_str()).unwrap_or_default();
-                tame(&format!("{} {said}", text(&leaf["native_event"])))
+                let said = said.iter().find_map(|key| detail.field(key).as_str()).unwrap_or_default();
+                tame(&format!("{} {said}", text(leaf.field("native_event"))))
             }
-            (Some("change"), _) => tame(&format!("{} {}", text(&leaf["what"]), brief(&leaf["detail"]))),
-            (Some("start"), _) => format!("the log begins: {}", text(&leaf["log"])),
-            (Some("rotate"), _) => format!("another key signs: {}", text(&leaf["new_key"])),
-            (Some(kind), _) => format!("{kind} of leaves {} to {}", leaf["from"], leaf["to"]),
+            (Some("change"), _) => {
+                tame(&format!("{} {}", text(leaf.field("what")), brief(leaf.field("detail"))))
+            }
+            (Some("start"), _) => format!("the log begins: {}", text(leaf.field("log"))),
+            (Some("rotate"), _) => format!("another key signs: {}", text(leaf.field("new_key"))),
+            (Some(kind), _) => format!("{kind} of leaves {} to {}", leaf.field("from"), leaf.field("to")),
         };
-        let from = match leaf["source"].as_str() {
+        let from = match leaf.field("source").as_str() {
             Some(source) => tame(source),
-            None => text(&leaf["who"]),
+            None => text(leaf.field("who")),
         };
-        let (rule, reason) = (text(&leaf["policy_rule_id"]), text(&leaf["reason"]));
+        let (rule, reason) = (text(leaf.field("policy_rule_id")), text(leaf.field("reason")));
         Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
     }
 }

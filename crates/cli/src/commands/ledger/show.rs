@@ -11,7 +11,7 @@ use super::row::{self, leaf};
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorded::payload;
+use crate::recorded::{Field as _, payload};
 use crate::recorder::Book;
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
 
@@ -96,11 +96,11 @@ pub(super) fn find(reader: &Reader, said: &str) -> Result<Record, CommandError> 
 fn page(record: &Record, signed: bool) -> String {
     let leaf = leaf(record);
     let mut text = format!("{BOLD}leaf {}{BOLD:#}", record.seq);
-    let _ = match leaf["kind"].as_str() {
+    let _ = match leaf.field("kind").as_str() {
         Some(kind) => writeln!(text, " {DIM}{}{DIM:#}", tame(kind)),
         None => writeln!(text, " {WARN}pruned: only its hash is kept{WARN:#}"),
     };
-    if let Ok(decision) = serde_json::from_value::<Decision>(leaf["verdict"].clone()) {
+    if let Ok(decision) = serde_json::from_value::<Decision>(leaf.field("verdict").clone()) {
         let style = style_of(decision);
         let _ = writeln!(text, "  {style}{}{style:#}", verdict_in_words(decision));
     }
@@ -117,13 +117,13 @@ fn page(record: &Record, signed: bool) -> String {
         "signed",
         if signed { "a checkpoint covers it" } else { "not yet" }
     );
-    let steps = leaf["trace"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
     if !steps.is_empty() {
         let _ = writeln!(text, "\n{BOLD}Trace{BOLD:#}");
     }
     for step in steps {
-        let part = |key: &str| tame(step[key].as_str().unwrap_or_default());
-        let _ = match step["cut"].as_u64() {
+        let part = |key: &str| tame(step.field(key).as_str().unwrap_or_default());
+        let _ = match step.field("cut").as_u64() {
             Some(cut) => writeln!(text, "  {WARN}{cut} more were cut{WARN:#}"),
             None => writeln!(
                 text,
@@ -135,14 +135,17 @@ fn page(record: &Record, signed: bool) -> String {
             ),
         };
     }
-    if !leaf["facts"].is_null() {
-        let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}\n{}", indented(&leaf["facts"]));
+    if !leaf.field("facts").is_null() {
+        let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}\n{}", indented(leaf.field("facts")));
     }
     if let Some(stored) = &record.payload {
-        let redacted = leaf["payload"]["redacted"].as_u64().unwrap_or_default();
+        let redacted = leaf.field("payload").field("redacted").as_u64().unwrap_or_default();
         let secrets = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
-        let _ =
-            writeln!(text, "\n{BOLD}Payload{BOLD:#} {DIM}{} bytes{secrets}{DIM:#}", leaf["payload"]["bytes"]);
+        let _ = writeln!(
+            text,
+            "\n{BOLD}Payload{BOLD:#} {DIM}{} bytes{secrets}{DIM:#}",
+            leaf.field("payload").field("bytes")
+        );
         let _ = match (&stored.salt, &stored.bytes) {
             (None, _) => writeln!(text, "  {WARN}erased{WARN:#}"),
             (_, None) => {

@@ -47,23 +47,20 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let key = args.key.as_deref().map(public_key).transpose()?;
-    let since = args.since.as_ref().map(|path| held(path)).transpose()?;
+    let since = args.since.as_ref().map(held).transpose()?;
     let mut bar = Bar::new(context.terminal);
     let mut progress = |done: u64, of: Option<u64>| bar.show(done, of);
-    let result = match &args.file {
-        Some(path) => {
-            let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
-            export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
-        }
-        None => {
-            let home = context.home()?;
-            // The file beside the store is one more thing that whoever rolls it back has to think of.
-            // It is read first: the store only ever gets further.
-            let beside = std::fs::read_to_string(home.ledger().join("checkpoint")).ok();
-            let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
-            let reader = Book::of(home).read().map_err(|error| CommandError { exit: 2, ..error })?;
-            reader.verify(Expect { key, since }, &mut progress)
-        }
+    let result = if let Some(path) = &args.file {
+        let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+        export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
+    } else {
+        let home = context.home()?;
+        // The file beside the store is one more thing that whoever rolls it back has to think of.
+        // It is read first: the store only ever gets further.
+        let beside = std::fs::read_to_string(home.ledger().join("checkpoint")).ok();
+        let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
+        let reader = Book::of(home).read().map_err(|error| CommandError { exit: 2, ..error })?;
+        reader.verify(Expect { key, since }, &mut progress)
     };
     bar.clear();
     match result {

@@ -11,6 +11,7 @@ use tenterhook_ledger::{Filter, Reader, Record};
 use crate::commands::ledger::row::{Row, leaf};
 use crate::commands::ledger::unread;
 use crate::error::CommandError;
+use crate::recorded::Field as _;
 
 const PAGE: u64 = 512;
 /// How many leaves the table has at most: each carries its proof.
@@ -62,11 +63,11 @@ pub(super) fn gather(reader: &Reader, filter: &Filter) -> Result<Gathered, Comma
             let row = Row::of(record);
             if let Some(verdict) = row.verdict {
                 gathered.decisions += 1;
-                sessions.extend(leaf["harness_session_id"].as_str().map(ToOwned::to_owned));
+                sessions.extend(leaf.field("harness_session_id").as_str().map(ToOwned::to_owned));
                 *verdicts.entry(verdict.word().to_owned()).or_default() += 1;
-                count(&mut rules, &leaf["policy_rule_id"]);
-                count(&mut tools, &leaf["tool"]["name"]);
-                let ts = leaf["ts"].as_str().and_then(|ts| ts.parse().ok()).map(Timestamp::unix_ms);
+                count(&mut rules, leaf.field("policy_rule_id"));
+                count(&mut tools, leaf.field("tool").field("name"));
+                let ts = leaf.field("ts").as_str().and_then(|ts| ts.parse().ok()).map(Timestamp::unix_ms);
                 if let Some(ts) = ts {
                     let place = hours.entry(ts / HOUR).or_default();
                     let kind = match verdict {
@@ -112,7 +113,7 @@ fn show(
         return Ok(());
     }
     let proof = reader.proof(record.seq).map_err(unread)?.map(|proof| proof.to_string());
-    let kind = leaf["kind"].as_str().unwrap_or("pruned").to_owned();
+    let kind = leaf.field("kind").as_str().unwrap_or("pruned").to_owned();
     to.shown.push(Shown { row, kind, proof });
     Ok(())
 }
