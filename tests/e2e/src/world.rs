@@ -111,7 +111,7 @@ impl World {
         let mut command = self.command(Program::Tenterhook.path()?)?;
         command.args(["ledger", "query", "--kind", "decision", "--limit", "100000", "--json"]);
         let found: Value = serde_json::from_slice(&command.output()?.stdout).context("ledger query")?;
-        let leaves = found["leaves"].as_array().context("no leaves")?;
+        let leaves = found.get("leaves").and_then(|leaves| leaves.as_array()).context("no leaves")?;
         Ok(leaves.iter().rev().map(|leaf| leaf["leaf"].clone()).collect())
     }
 
