@@ -41,8 +41,11 @@ fn mixed(number: usize) -> String {
 
 /// Judging alone, with facts found before.
 pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
-    let mut cases =
-        vec![judging("policy: judge alone, a line of four commands", Limit::None, RuleSet::baseline().rules)];
+    let mut cases = vec![judging(
+        "policy: judge alone, a line of four commands",
+        Limit::Ns(50_000.0),
+        RuleSet::baseline().rules,
+    )];
     let sorts: [(Sort, &str, &str); 5] = [
         (by_program, "policy: judge, 100 rules on programs", "policy: judge, 10,000 rules on programs"),
         (by_path, "policy: judge, 100 rules on paths", "policy: judge, 10,000 rules on paths"),

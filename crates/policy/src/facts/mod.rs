@@ -2,6 +2,7 @@
 
 //! Event → facts: what a call would do, in words that rules can be about.
 
+mod alphabet;
 pub(crate) mod code;
 mod effect;
 pub(crate) mod overlap;

@@ -4,10 +4,11 @@
 
 use super::Language;
 use super::args::Args;
+use super::calls;
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
-use super::{calls, decode};
+use crate::facts::alphabet;
 
 impl Reader {
     /// Words that start something of their own: a function, a class, a block.
@@ -237,9 +238,9 @@ pub(super) fn decoded(value: Value, with: fn(&str) -> String) -> Value {
 }
 
 pub(super) fn from_base64(value: Value) -> Value {
-    decoded(value, decode::base64)
+    decoded(value, alphabet::base64)
 }
 
 pub(super) fn from_hex(value: Value) -> Value {
-    decoded(value, decode::hex)
+    decoded(value, alphabet::hex)
 }

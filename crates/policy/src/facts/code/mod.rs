@@ -12,7 +12,6 @@ mod args;
 mod awk;
 mod behind;
 mod calls;
-mod decode;
 mod expression;
 mod function;
 mod import;

@@ -2,6 +2,7 @@
 
 //! Texts that are written in another alphabet: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
+use super::super::alphabet::{base32, base64, hex};
 use super::transform::letters;
 use super::word::Word;
 
@@ -52,55 +53,5 @@ fn translation(words: &[Word]) -> Option<Decoder> {
             }))
         }
         _ => None,
-    }
-}
-
-fn base32(text: &str) -> String {
-    let digits = text.chars().filter_map(|c| match c.to_ascii_uppercase() {
-        c @ 'A'..='Z' => Some(u32::from(c) - u32::from('A')),
-        c @ '2'..='7' => Some(u32::from(c) - u32::from('2') + 26),
-        _ => None,
-    });
-    bytes(digits, 5)
-}
-
-fn base64(text: &str) -> String {
-    let digits = text.chars().filter_map(|c| match c {
-        'A'..='Z' => Some(u32::from(c) - u32::from('A')),
-        'a'..='z' => Some(u32::from(c) - u32::from('a') + 26),
-        '0'..='9' => Some(u32::from(c) - u32::from('0') + 52),
-        '+' | '-' => Some(62),
-        '/' | '_' => Some(63),
-        _ => None,
-    });
-    bytes(digits, 6)
-}
-
-fn hex(text: &str) -> String {
-    bytes(text.chars().filter_map(|c| c.to_digit(16)), 4)
-}
-
-/// Digits of so many bits each → bytes → text.
-fn bytes(digits: impl Iterator<Item = u32>, bits: u32) -> String {
-    let (mut held, mut count, mut out) = (0u32, 0u32, Vec::new());
-    for digit in digits {
-        held = (held << bits | digit) & 0xffff;
-        count += bits;
-        if count >= 8 {
-            count -= 8;
-            out.extend(u8::try_from(held >> count & 0xff));
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_become_the_text_they_stand_for() {
-        assert_eq!(base64("cm0gLXJmIC8=\n"), "rm -rf /");
-        assert_eq!(hex("726d 202d7266"), "rm -rf");
     }
 }

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts in another alphabet.
+//! Bytes that are written in another alphabet, read as text. What is no digit is passed over.
+
+pub(super) fn base32(text: &str) -> String {
+    let digits = text.chars().filter_map(|c| match c.to_ascii_uppercase() {
+        c @ 'A'..='Z' => Some(u32::from(c) - u32::from('A')),
+        c @ '2'..='7' => Some(u32::from(c) - u32::from('2') + 26),
+        _ => None,
+    });
+    bytes(digits, 5)
+}
 
 pub(super) fn base64(text: &str) -> String {
     let digits = text.chars().filter_map(|c| match c {
@@ -30,4 +39,15 @@ fn bytes(digits: impl Iterator<Item = u32>, bits: u32) -> String {
         }
     }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_become_the_text_they_stand_for() {
+        assert_eq!(base64("cm0gLXJmIC8=\n"), "rm -rf /");
+        assert_eq!(hex("726d 202d7266"), "rm -rf");
+    }
 }
