@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::context::repository;
 
 /// Which of our crates each of our crates may use. `event` is the words; engine, policy and ledger
-/// meet only in the binaries.
+/// meet only in `home`, which the daemon and the command line stand on.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-event", &[]),
     ("tenterhook-document", &[]),
@@ -24,12 +24,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-when"]),
     ("tenterhook-ledger", &["tenterhook-event"]),
     (
+        "tenterhook-home",
+        &[
+            "tenterhook-document",
+            "tenterhook-engine",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-ledger",
+            "tenterhook-policy",
+        ],
+    ),
+    (
         "tenterhook",
         &[
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-event",
             "tenterhook-harness",
+            "tenterhook-home",
             "tenterhook-ledger",
             "tenterhook-policy",
             "tenterhook-profile",

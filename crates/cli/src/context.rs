@@ -2,15 +2,12 @@
 
 //! What every command is given: the terminal, the environment, the home.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use tenterhook_event::{EventId, Timestamp};
 use tenterhook_harness::{Door, Harness};
+use tenterhook_home::Home;
 
 use crate::args::Cli;
 use crate::env::{self, Env};
 use crate::error::CommandError;
-use crate::home::Home;
 use crate::terminal::Terminal;
 
 pub(crate) struct Context {
@@ -22,7 +19,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(cli: &Cli, terminal: Terminal) -> Self {
-        let env = Env::read();
+        let env = env::read();
         let program = std::env::current_exe().ok();
         let home = Home::find(cli.home.as_deref(), program.as_deref(), &env);
         Self { terminal, env, home }
@@ -43,21 +40,10 @@ impl Context {
 
     /// Mints an id and reads the clock: the door of one call.
     pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<Door, CommandError> {
-        let mut door = Self::bare_door()?;
+        let mut door = tenterhook_home::door::mint()?;
         event.clone_into(&mut door.event);
         door.project = self.env.project_of(harness);
-        door.user = Some(env::user());
+        door.user = Some(tenterhook_home::env::user());
         Ok(door)
-    }
-
-    /// A door that knows no harness.
-    pub(crate) fn bare_door() -> Result<Door, CommandError> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random)
-            .map_err(|error| CommandError::failed(format!("no randomness for an event id: {error}")))?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
-        Ok(Door::new(id, Timestamp::from_unix_ms(ms), ""))
     }
 }

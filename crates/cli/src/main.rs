@@ -7,20 +7,14 @@ mod commands;
 mod context;
 mod env;
 mod error;
-mod home;
 mod intake;
 mod layout;
-mod packs;
 mod profiles;
 mod recorded;
-mod recorder;
-mod road;
 mod ruling;
-mod sessions;
-mod sources;
 mod strict;
 mod terminal;
-mod trust;
+mod until;
 
 use std::process::ExitCode;
 

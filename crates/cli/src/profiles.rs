@@ -19,7 +19,6 @@ use tenterhook_profile::{
 
 use crate::env::Env;
 use crate::error::CommandError;
-use crate::intake;
 
 const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// How much of an output is shown in a trace.
@@ -87,7 +86,7 @@ impl Stage {
         let mut texts = Vec::with_capacity(files.len());
         for file in files {
             let path = file.path.display().to_string();
-            let text = intake::regular_file(&file.path)
+            let text = tenterhook_home::regular_file(&file.path)
                 .map_err(|error| CommandError::unusable(error.to_string()))?;
             let text = text.ok_or_else(|| CommandError::unusable(format!("there is no `{path}`")))?;
             texts.push((file.source, path, text));

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Timestamp, ToolCall};
+use tenterhook_home::{Home, Place, Sources, packs};
 use tenterhook_policy::{Facts, Layer, Problem, RuleSet, SessionState, Surroundings};
 
 use crate::env::Env;
 use crate::error::CommandError;
-use crate::home::Home;
-use crate::packs;
-use crate::sources::{Place, Sources};
 
 /// Which rules to judge by, as it is typed.
 #[derive(Debug, Default, clap::Args)]

@@ -10,7 +10,7 @@ use tenterhook_profile::bus;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profiles::{SettingsFile, Stage};
-use crate::road::until_told_to_end;
+use crate::until::until_told_to_end;
 
 const EXAMPLES: &str = "\
 One JSON object a line on standard input, one on standard output for each, as it is done:

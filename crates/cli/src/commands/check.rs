@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_engine::Limits;
+use tenterhook_home::{Configuration, Place};
 use tenterhook_policy::{Layer, Problem, RuleSet, Source};
 use tenterhook_profile::Level;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::profiles::{SettingsFile, Stage};
-use crate::road::Configuration;
-use crate::sources::Place;
 use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -41,12 +40,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return settings(context, profile, &args.files);
     }
     let configuration = if args.files.is_empty() {
-        Configuration::read(context.home()?, &context.env, &Place::here())
+        Configuration::read(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
     } else {
         files(&args.files)?
     };
     let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
-    let now = Context::bare_door()?.ts;
+    let now = tenterhook_home::door::now();
     let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).collect();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {

@@ -7,19 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tenterhook_event::{Call, Decision, Event, EventKind, Outcome};
+use tenterhook_home::{Book, Home, Memory, Place, Road};
 use tenterhook_ledger::{Expect, Filter, Kind, Reader, Verified};
 
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CommandError;
-use crate::home::Home;
 use crate::intake;
 use crate::layout::{fit, wrap};
 use crate::recorded::Recorded;
-use crate::recorder::Book;
-use crate::road::{Memory, Road};
-use crate::sources::Place;
 use crate::terminal::{BAD, BOLD, DIM, Terminal, WARN, style_of, tame};
+use crate::until;
 
 /// Payloads of one real session of Claude Code, one a line, paths made neutral.
 const SESSION: &str = include_str!("../../assets/session.jsonl");
@@ -64,7 +62,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let call = harness
             .decode(&door, payload.as_bytes())
             .map_err(|error| CommandError::failed(error.to_string()))?;
-        let outcome = road.fire(&call)?;
+        let outcome = until::fire(&road, &call)?;
         let recorded = last_leaf(&book)?;
         counts.add(&call, &outcome, recorded.took_us);
         if context.terminal.json {

@@ -7,16 +7,15 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
+use tenterhook_home::{Book, Memory, Place, Road};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
 use crate::recorded::Recorded;
-use crate::recorder::Book;
-use crate::road::{Memory, Road};
-use crate::sources::Place;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
+use crate::until;
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.
@@ -66,7 +65,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let road = Road::open(context.home()?, &context.env, &Place::of(&call.event), Memory::None)?;
     let outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
-        None => road.fire(&call)?,
+        None => until::fire(&road, &call)?,
     };
     let (facts, notes) = road.explain(&call.event);
     let generation = road.generation();

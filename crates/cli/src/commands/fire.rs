@@ -7,16 +7,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventKind};
 use tenterhook_harness::Harness;
+use tenterhook_home::{Book, Memory, Place, Road};
 use tenterhook_profile::Level;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::{Fired, SettingsFile, Stage};
-use crate::recorder::Book;
-use crate::road::{Memory, Road, until_told_to_end};
-use crate::sources::Place;
 use crate::terminal::tame;
+use crate::until::{self, until_told_to_end};
 
 const EXAMPLES: &str = "\
 Without --profile: the reply of Tenterhook, by your rules and hooks. Unlike `hook` nothing is recorded
@@ -79,7 +78,7 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     } else {
         Memory::None
     };
-    let outcome = Road::open(home, &context.env, &Place::of(&call.event), memory)?.fire(&call)?;
+    let outcome = until::fire(&Road::open(home, &context.env, &Place::of(&call.event), memory)?, &call)?;
     for note in book.notes() {
         context.terminal.note(&format!("tenterhook: warning: {note}\n"))?;
     }
@@ -130,7 +129,7 @@ pub(super) fn fire_profile(
 
 /// What every event of a profile starts from.
 pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
-    let door = Context::bare_door()?;
+    let door = tenterhook_home::door::mint()?;
     // The kind and the name are the profile's to say.
     Ok(Event::new(door.id, door.ts, profile, EventKind::Other, ""))
 }

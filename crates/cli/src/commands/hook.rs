@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use tenterhook_event::{Call, Decided, Decision, Event, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_home::{Book, Memory, Place, Road, secrets};
 use tenterhook_ledger::Entry;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::recorder::{Book, secrets};
-use crate::road::{Memory, Road};
-use crate::sources::Place;
+use crate::until;
 
 const EXAMPLES: &str = "\
 A harness runs this; people rarely do. The payload is read from standard input, the harness's own
@@ -57,7 +56,7 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
         }
     };
     let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::Ledger(Arc::clone(&book)))?;
-    let mut reply = harness.encode(&call, &road.fire(&call)?);
+    let mut reply = harness.encode(&call, &until::fire(&road, &call)?);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(
             "tenterhook: warning: `{}` is no event of {} that is known here; it was recorded as `other`\n",

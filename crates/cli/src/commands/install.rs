@@ -4,13 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{Book, Home, make_private, write_whole};
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::home::{Home, make_private, write_whole};
 use crate::intake;
-use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD};
 
 const EXAMPLES: &str = "\

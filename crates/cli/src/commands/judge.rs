@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         None => std::env::current_dir().ok(),
     };
     let cwd = cwd.as_deref().and_then(Path::to_str);
-    let now = Context::bare_door()?.ts;
+    let now = tenterhook_home::door::now();
     let strictest = match (&args.shell, &args.jsonl) {
         (Some(command), _) => one(context, &book, command, cwd, now)?,
         (None, file) => {

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::Book;
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::recorder::Book;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::Book;
 use tenterhook_ledger::AppendError;
 
 use super::hand_over;
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 use crate::terminal::{DIM, GOOD};
 
 const EXAMPLES: &str = "\

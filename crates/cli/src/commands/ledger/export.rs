@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::Book;
 use tenterhook_ledger::{Format, Reader};
 
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 use crate::terminal::{BOLD, GOOD, WARN};
 
 const EXAMPLES: &str = "\

@@ -3,9 +3,8 @@
 //! Which leaves are meant.
 
 use tenterhook_event::Timestamp;
+use tenterhook_home::door::now_ms;
 use tenterhook_ledger::{Filter, Kind};
-
-use crate::recorder::now_ms;
 
 /// What `tail`, `query`, `stats` and `report` can be narrowed by.
 #[derive(Debug, Clone, clap::Args)]

@@ -18,11 +18,11 @@ mod verify;
 use std::path::Path;
 use std::process::ExitCode;
 
+use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, VerifierKey};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::home::write_whole;
 
 const EXAMPLES: &str = "\
 Every event and what was decided about it is a leaf of a signed tree: nothing in it can be changed, taken

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_home::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{LeafProof, VerifierKey};
 
@@ -12,7 +13,6 @@ use super::{hand_over, public_key, show, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::recorded::Field as _;
-use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
 const EXAMPLES: &str = "\

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::Book;
 
 use super::filter::FilterArgs;
 use super::row::{self, Row, Table};
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 use crate::terminal::DIM;
 
 const EXAMPLES: &str = "\

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Timestamp;
+use tenterhook_home::{Book, door::now_ms};
 use tenterhook_ledger::{AppendError, Reader};
 
 use super::checkpoint::refused;
@@ -11,9 +12,7 @@ use super::filter::moment;
 use super::unread;
 use crate::commands::change::confirm;
 use crate::context::Context;
-use crate::env;
 use crate::error::CommandError;
-use crate::recorder::{Book, now_ms};
 use crate::terminal::{BOLD, GOOD};
 
 const ERASE_EXAMPLES: &str = "\
@@ -74,7 +73,9 @@ pub(super) fn erase(context: &Context, args: &EraseArgs) -> Result<ExitCode, Com
         return Ok(ExitCode::FAILURE);
     }
     let ledger = book.write()?;
-    let appended = ledger.erase(from, to, &env::user(), &args.reason).map_err(|error| unremoved(&error))?;
+    let appended = ledger
+        .erase(from, to, &tenterhook_home::env::user(), &args.reason)
+        .map_err(|error| unremoved(&error))?;
     ledger.close().map_err(|error| refused(&error))?;
     let what = format!("the payloads of leaves {from} to {to} are erased");
     done(context, &what, from, to, appended.seq())
@@ -99,7 +100,8 @@ pub(super) fn prune(context: &Context, args: &PruneArgs) -> Result<ExitCode, Com
         return Ok(ExitCode::FAILURE);
     }
     let ledger = book.write()?;
-    let appended = ledger.prune(to, &env::user(), &args.reason).map_err(|error| unremoved(&error))?;
+    let appended =
+        ledger.prune(to, &tenterhook_home::env::user(), &args.reason).map_err(|error| unremoved(&error))?;
     ledger.close().map_err(|error| refused(&error))?;
     done(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), 0, to, appended.seq())
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use tenterhook_event::{Decision, EventId};
+use tenterhook_home::Book;
 use tenterhook_ledger::{Reader, Record};
 
 use super::row::{self, leaf};
@@ -12,7 +13,6 @@ use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::recorded::{Field as _, payload};
-use crate::recorder::Book;
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
 
 const EXAMPLES: &str = "\

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
+use tenterhook_home::Book;
 
 use super::filter::FilterArgs;
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tenterhook_home::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;
@@ -11,7 +12,6 @@ use super::row::{Row, Table, json};
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tenterhook_home::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export};
 
 use super::public_key;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 const EXAMPLES: &str = "\

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{Place, Sources};
 use tenterhook_policy::{Layer, RuleSet};
 
 use super::excerpt;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::sources::{Place, Sources};
 use crate::terminal::{BAD, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -30,13 +30,13 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let sources = if args.files.is_empty() {
-        Sources::in_force(context.home()?, &context.env, &Place::here())
+        Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()))
     } else {
         Sources::files(&args.files, Layer::User)?
     };
     let loaded = sources.load(RuleSet::load_with);
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
-    let own = loaded.rules.warnings(Context::bare_door()?.ts);
+    let own = loaded.rules.warnings(tenterhook_home::door::now());
     let warnings: Vec<_> = sources.warnings.iter().chain(&own).collect();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event};
+use tenterhook_home::Place;
 use tenterhook_policy::{RuleNote, SessionState};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
-use crate::sources::Place;
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
 use crate::{intake, strict};
 
@@ -92,7 +92,7 @@ pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<
 }
 
 fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
-    let door = Context::bare_door()?;
+    let door = tenterhook_home::door::mint()?;
     if let Some(command) = &args.shell {
         let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
         return Ok(about_to_run(command, cwd.to_str(), door.ts));

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
+use tenterhook_home::{Place, Sources, Text, trust::Standing};
 use tenterhook_policy::{Choices, Mode, Rule, RuleSet};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::sources::{Place, Sources, Text};
 use crate::terminal::{BAD, BOLD, DIM, WARN, style_of, tame};
-use crate::trust::Standing;
 
 const EXAMPLES: &str = "\
 Rules are shown with the layer and the file they come from. Marks: `watches` (recorded, changes nothing),
@@ -31,8 +30,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let sources = Sources::in_force(context.home()?, &context.env, &Place::here());
-    let view = View::new(&sources, Context::bare_door()?.ts);
+    let sources = Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()));
+    let view = View::new(&sources, tenterhook_home::door::now());
     if let Some(id) = &args.rule {
         let Some(rule) = view.all.rule(id) else {
             return Err(CommandError::unusable(format!("there is no rule `{id}` here"))

@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_document::{Node, Value as Tree, parse, read};
 use tenterhook_event::{Decision, Event, Timestamp, ToolCall};
+use tenterhook_home::Place;
 use tenterhook_policy::SessionState;
 
 use super::explain::book;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::ruling::{RuleArgs, Rulebook, about_to, about_to_run};
-use crate::sources::Place;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, count, tame};
 
 /// The machine on which cases are played, as for the examples of rules: the same everywhere.
@@ -93,8 +93,8 @@ struct Played {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = book(context, &args.rules, &Place::here())?.at_home(HOME);
-    let now = Context::bare_door()?.ts;
+    let book = book(context, &args.rules, &Place::at(std::env::current_dir().ok()))?.at_home(HOME);
+    let now = tenterhook_home::door::now();
     let mut played = Vec::new();
     for path in &args.files {
         let text = fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;

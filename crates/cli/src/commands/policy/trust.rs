@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{
+    Book, Place,
+    trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file, sha256},
+};
 use tenterhook_policy::{Layer, RuleSet, Source};
 
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorder::Book;
-use crate::sources::Place;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, style_of, tame};
-use crate::trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file, sha256};
 
 const EXAMPLES: &str = "\
 A project's .tenterhook.yaml may deny and ask from the start. What could loosen or steer (allow, nudge,
@@ -64,7 +65,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     if done && !trusted {
         let detail = json!({"path": path, "sha256": sha256(text.as_bytes())});
         Book::of(home).change("policy trust", detail)?;
-        trust.add(&path, &text, Context::bare_door()?.ts);
+        trust.add(&path, &text, tenterhook_home::door::now());
         trust.write(home)?;
     }
     if context.terminal.json {
@@ -149,7 +150,7 @@ fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandErr
         }
         Some(path) => Ok(std::path::absolute(path)?),
         None => {
-            let here = Place::here().cwd.unwrap_or_default();
+            let here = Place::at(std::env::current_dir().ok()).cwd.unwrap_or_default();
             let mut files = project_files(&here, None, context.env.home.as_deref());
             files.pop().ok_or_else(|| none(&here))
         }

@@ -5,17 +5,19 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Decision;
+use tenterhook_home::{
+    Book, Home, make_private,
+    packs::{Added, PackList, compiled_in},
+    trust::sha256,
+    write_whole,
+};
 use tenterhook_policy::Loaded;
 
 use super::gather::{Gathered, gather, is_address};
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::home::{Home, make_private, write_whole};
-use crate::packs::{Added, PackList, compiled_in};
-use crate::recorder::Book;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
-use crate::trust::sha256;
 
 const EXAMPLES: &str = "\
 The *.yaml files at the top of the directory or repository are copied, and pinned by SHA-256 in packs.yaml.

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{
+    Book, Place, Sources, Text,
+    packs::{PackList, compiled_in},
+};
 use tenterhook_policy::{Choices, Rule, RuleSet, Source};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::packs::{PackList, compiled_in};
-use crate::recorder::Book;
-use crate::sources::{Place, Sources, Text};
 use crate::terminal::{BOLD, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -50,7 +51,7 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     let name = &args.name;
     let pack = compiled_in(name);
     if pack.is_none() && list.added(name).is_none() && !list.is_disabled(name) {
-        let there = Sources::in_force(home, &context.env, &Place::here());
+        let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
         if all_rules(&there).rule(name).is_none() {
             return Err(unknown(name));
         }
@@ -70,7 +71,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     let mut list = PackList::read_to_change(home)?;
     let before = list.clone();
     let name = &args.name;
-    let there = Sources::in_force(home, &context.env, &Place::here());
+    let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
     let rules = all_rules(&there);
     let in_pack = |rule: &&Rule| {
         there.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))

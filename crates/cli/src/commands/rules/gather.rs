@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use tenterhook_home::packs::is_rule_file;
 use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
 
 use crate::error::CommandError;
-use crate::packs::is_rule_file;
 
 const LARGEST: u64 = 1024 * 1024;
 const MOST: usize = 100;

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_home::{Place, Sources, Text, packs::PackList};
 use tenterhook_policy::{Choices, Rule, RuleSet, Source};
 
 use crate::commands::policy::own_lines;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::packs::PackList;
-use crate::sources::{Place, Sources, Text};
 use crate::terminal::{BOLD, DIM, GOOD, WARN, style_of, tame};
 
 /// List every rule there is, pack by pack
@@ -51,7 +50,7 @@ impl Shelf {
     fn new(context: &Context) -> Result<Self, CommandError> {
         let home = context.home()?;
         let list = PackList::read_to_change(home)?;
-        let mut sources = Sources::in_force(home, &context.env, &Place::here());
+        let mut sources = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
         let there: Vec<_> = sources.texts.iter().filter_map(|text| text.pack.clone()).collect();
         sources.compiled_in(|pack| !there.iter().any(|name| name == pack.name));
         let texts: Vec<Source<'_>> = sources.texts.iter().map(Text::source).collect();
@@ -65,8 +64,9 @@ impl Shelf {
 
     fn is_on(&self, rule: &Rule) -> bool {
         let pack = self.text_of(rule).and_then(|text| text.pack.as_deref());
-        let pack_on = pack.and_then(crate::packs::compiled_in).is_none_or(|pack| self.list.is_on(pack))
-            && !pack.is_some_and(|pack| self.list.is_disabled(pack));
+        let pack_on =
+            pack.and_then(tenterhook_home::packs::compiled_in).is_none_or(|pack| self.list.is_on(pack))
+                && !pack.is_some_and(|pack| self.list.is_disabled(pack));
         rule.locked() || pack_on && !self.list.is_disabled(rule.id())
     }
 
@@ -114,7 +114,7 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
     let mut text = String::new();
     for part in &shelf.sources.texts {
         let name = part.pack.as_deref().unwrap_or(&part.name);
-        let compiled_in = part.pack.as_deref().and_then(crate::packs::compiled_in);
+        let compiled_in = part.pack.as_deref().and_then(tenterhook_home::packs::compiled_in);
         let title = compiled_in.map_or("", |pack| pack.title);
         let on = compiled_in.is_none_or(|pack| shelf.list.is_on(pack)) && !shelf.list.is_disabled(name);
         let (word, style) = if on { ("on", GOOD) } else { ("off", WARN) };

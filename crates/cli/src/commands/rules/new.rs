@@ -3,12 +3,11 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{make_private, write_whole};
 use tenterhook_policy::{Layer, RuleSet, Source};
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::home::{make_private, write_whole};
-use crate::intake;
 use crate::terminal::GOOD;
 
 const EXAMPLES: &str = "\
@@ -67,7 +66,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let path = home.policy();
     let name = path.display().to_string();
-    let before = intake::regular_file(&path)?.unwrap_or_default();
+    let before = tenterhook_home::regular_file(&path)?.unwrap_or_default();
     let after = if before.trim().is_empty() { fresh } else { appended(&name, &before, &rule, &args.id)? };
     make_private(&home.config)?;
     write_whole(&path, after.as_bytes(), 0o600)?;

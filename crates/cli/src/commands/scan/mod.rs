@@ -85,7 +85,7 @@ struct Found {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?;
-    let now = Context::bare_door()?.ts;
+    let now = tenterhook_home::door::now();
     let mut scan = Scan::default();
     for path in &args.paths {
         let place = place_of(path)?;

@@ -10,12 +10,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::{Book, door::now, write_whole};
 
 use super::filter::FilterArgs;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::home::write_whole;
-use crate::recorder::{Book, now};
 use crate::terminal::{BOLD, GOOD, WARN};
 
 const EXAMPLES: &str = "\

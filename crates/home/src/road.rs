@@ -11,39 +11,41 @@ use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRe
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_policy::{Choices, Loaded, Problem, RuleNote, RuleSet, SessionState, Source, Surroundings};
-use tokio::signal::unix::{SignalKind, signal};
 
+use crate::Failure;
+use crate::Home;
 use crate::env::{self, Env};
-use crate::error::CommandError;
-use crate::home::Home;
 use crate::intake;
 use crate::recorder::{Book, BookRecorder};
 use crate::sessions::{SessionMemory, Sessions};
 use crate::sources::{Place, Sources};
 
 /// Everything that decides about an event.
-pub(crate) struct Road {
+pub struct Road {
     engine: Engine,
     rules: Arc<Rules>,
 }
 
 /// What the rules and hooks are made of, before the engine is built.
-pub(crate) struct Configuration {
+pub struct Configuration {
     /// What records call all of it: the same for the same texts.
-    pub(crate) generation: String,
-    pub(crate) rules: RuleSet,
-    pub(crate) hooks: Vec<Hook>,
-    pub(crate) limits: Limits,
+    pub generation: String,
+    /// The rules.
+    pub rules: RuleSet,
+    /// The hooks.
+    pub hooks: Vec<Hook>,
+    /// How much there may be of everything.
+    pub limits: Limits,
     /// What cannot be used.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// What can be used but is probably not meant so.
-    pub(crate) warnings: Vec<Problem>,
+    pub warnings: Vec<Problem>,
     /// Where rules keep what they remember of sessions; without it they remember nothing.
-    pub(crate) sessions: Option<Sessions>,
+    pub sessions: Option<Sessions>,
 }
 
 /// Where decisions go.
-pub(crate) enum Memory {
+pub enum Memory {
     /// Into the ledger of a home.
     Ledger(Arc<Book>),
     /// Nowhere: a question, not an event.
@@ -63,12 +65,12 @@ struct Rules {
 impl Configuration {
     /// Reads the rules and hooks of a home, and the rules of the project an agent works on, and tries
     /// every example. What cannot be used is a problem; the rest stands.
-    pub(crate) fn read(home: &Home, env: &Env, place: &Place) -> Self {
+    pub fn read(home: &Home, env: &Env, place: &Place) -> Self {
         Self::read_with(home, env, place, RuleSet::load_with)
     }
 
     /// The same for a single call, where every millisecond is felt.
-    pub(crate) fn read_in_haste(home: &Home, env: &Env, place: &Place) -> Self {
+    pub fn read_in_haste(home: &Home, env: &Env, place: &Place) -> Self {
         Self::read_with(home, env, place, RuleSet::load_in_haste_with)
     }
 
@@ -108,16 +110,17 @@ impl Configuration {
 
 impl Road {
     /// The road of a home, for an agent that works in a place.
-    pub(crate) fn open(home: &Home, env: &Env, place: &Place, memory: Memory) -> Result<Self, CommandError> {
+    pub fn open(home: &Home, env: &Env, place: &Place, memory: Memory) -> Result<Self, Failure> {
         let configuration = Configuration::read_in_haste(home, env, place);
         Self::build(configuration, env.home.as_deref(), memory)
     }
 
-    pub(crate) fn build(
+    /// The road of a configuration.
+    pub fn build(
         configuration: Configuration,
         person: Option<&Path>,
         memory: Memory,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, Failure> {
         let Configuration { generation, rules, hooks, limits, problems, sessions, .. } = configuration;
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if rules.asks_for_groups() { env::groups() } else { Vec::new() };
@@ -137,21 +140,27 @@ impl Road {
             Memory::Ledger(book) => builder.recorder(BookRecorder { book, detail }),
             Memory::None => builder.recorder(NoRecorder),
         };
-        let engine = engine.build().map_err(|error| CommandError::failed(error.to_string()))?;
+        let engine = engine.build().map_err(|error| Failure::failed(error.to_string()))?;
         Ok(Self { engine, rules })
     }
 
     /// Takes one call down the road.
-    pub(crate) fn fire(&self, call: &Call) -> Result<Outcome, CommandError> {
-        until_told_to_end(async { Ok(self.engine.fire(call).await) })
+    pub async fn fire(&self, call: &Call) -> Outcome {
+        self.engine.fire(call).await
     }
 
-    pub(crate) fn generation(&self) -> Arc<Generation> {
+    /// The engine, for whoever exchanges its configuration.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The configuration an event would see now.
+    pub fn generation(&self) -> Arc<Generation> {
         self.engine.generation()
     }
 
     /// What the rules see of an event, and what each of them makes of it.
-    pub(crate) fn explain(&self, event: &Event) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
+    pub fn explain(&self, event: &Event) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
         let (facts, state) = (rules.facts(event), rules.memory.look(event, &rules.set));
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
@@ -220,28 +229,4 @@ fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
         problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
         None
     })
-}
-
-/// Runs to the end, or until somebody ends us: then what was started is ended too. Observers that
-/// are still under way are not waited for.
-pub(crate) fn until_told_to_end<T>(
-    work: impl Future<Output = Result<T, CommandError>>,
-) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let result = runtime.block_on(async {
-        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
-        let [Ok(mut term), Ok(mut int), Ok(mut hup)] = signals.map(signal) else { return work.await };
-        tokio::select! {
-            result = work => result,
-            _ = term.recv() => Err(ended()),
-            _ = int.recv() => Err(ended()),
-            _ = hup.recv() => Err(ended()),
-        }
-    });
-    runtime.shutdown_background();
-    result
-}
-
-fn ended() -> CommandError {
-    CommandError::unusable("ended by a signal before there was an answer")
 }

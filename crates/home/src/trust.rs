@@ -10,32 +10,36 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tenterhook_event::Timestamp;
 
-use crate::error::CommandError;
+use crate::Failure;
 use crate::home::{Home, write_whole};
 use crate::intake;
 
 /// The name of a project's rule file.
-pub(crate) const PROJECT_FILE: &str = ".tenterhook.yaml";
+pub const PROJECT_FILE: &str = ".tenterhook.yaml";
 
 /// A project's file is read at every call, and anybody may have written it.
 const LARGEST: u64 = 256 * 1024;
 
 /// The files that are trusted, by their real paths.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Trust {
+pub struct Trust {
     v: u32,
-    pub(crate) trusted: BTreeMap<PathBuf, Trusted>,
+    /// When and what was trusted, by path.
+    pub trusted: BTreeMap<PathBuf, Trusted>,
 }
 
+/// What somebody has read.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Trusted {
-    pub(crate) sha256: String,
-    pub(crate) since: Timestamp,
+pub struct Trusted {
+    /// The hash of it.
+    pub sha256: String,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 /// How much a text is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub enum Standing {
     /// Somebody has read exactly this.
     Trusted,
     /// Somebody has read another text in this place.
@@ -46,19 +50,23 @@ pub(crate) enum Standing {
 
 /// A project's rule file.
 #[derive(Debug)]
-pub(crate) struct ProjectFile {
-    pub(crate) path: PathBuf,
-    pub(crate) text: String,
-    pub(crate) standing: Standing,
+pub struct ProjectFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+    /// How much it is trusted.
+    pub standing: Standing,
 }
 
 // === impl Trust ===
 
 impl Trust {
-    pub(crate) fn read(home: &Home) -> Result<Self, CommandError> {
+    /// What is trusted in a home.
+    pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.trust();
         let broken = |why: String| {
-            CommandError::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it, and trust your projects again: `tenterhook policy trust`")
         };
         match intake::regular_file(&path).map_err(|error| broken(error.to_string()))? {
@@ -67,14 +75,15 @@ impl Trust {
         }
     }
 
-    pub(crate) fn write(&self, home: &Home) -> Result<(), CommandError> {
+    /// Keeps it.
+    pub fn write(&self, home: &Home) -> Result<(), Failure> {
         home.make()?;
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
         write_whole(&home.trust(), &text, 0o600)
     }
 
     /// How much the text in this place is trusted.
-    pub(crate) fn standing(&self, path: &Path, text: &str) -> Standing {
+    pub fn standing(&self, path: &Path, text: &str) -> Standing {
         match self.trusted.get(&real(path)) {
             Some(trusted) if trusted.sha256 == sha256(text.as_bytes()) => Standing::Trusted,
             Some(_) => Standing::Changed,
@@ -82,13 +91,14 @@ impl Trust {
         }
     }
 
-    pub(crate) fn add(&mut self, path: &Path, text: &str, now: Timestamp) {
+    /// Trusts this text in this place.
+    pub fn add(&mut self, path: &Path, text: &str, now: Timestamp) {
         let trusted = Trusted { sha256: sha256(text.as_bytes()), since: now };
         self.trusted.insert(real(path), trusted);
     }
 
     /// Whether it was trusted.
-    pub(crate) fn remove(&mut self, path: &Path) -> bool {
+    pub fn remove(&mut self, path: &Path) -> bool {
         self.trusted.remove(&real(path)).is_some()
     }
 }
@@ -96,7 +106,8 @@ impl Trust {
 // === impl Standing ===
 
 impl Standing {
-    pub(crate) fn word(self) -> &'static str {
+    /// How it is said.
+    pub fn word(self) -> &'static str {
         match self {
             Self::Trusted => "trusted",
             Self::Changed => "changed since it was trusted",
@@ -106,7 +117,7 @@ impl Standing {
 }
 
 /// Hexadecimal SHA-256.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -123,7 +134,7 @@ fn real(path: &Path) -> PathBuf {
 ///
 /// All of them count, not only the nearest: else a file in a subdirectory would take the project's
 /// rules away from whoever works there.
-pub(crate) fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) -> Vec<PathBuf> {
+pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) -> Vec<PathBuf> {
     // Some harnesses say the working directory where they know no project: the outer of the two counts.
     let said = project.filter(|root| cwd.starts_with(root));
     let found = cwd.ancestors().find(|dir| dir.join(".git").exists());
@@ -140,7 +151,7 @@ pub(crate) fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&
 }
 
 /// The text of a project's file.
-pub(crate) fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
+pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
     if fs_err::metadata(path).is_ok_and(|metadata| metadata.len() > LARGEST) {
         let message = format!("`{}` is larger than {} KiB and is not read", path.display(), LARGEST / 1024);
         return Err(std::io::Error::other(message));

@@ -11,18 +11,18 @@ mod spool;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sha2::Digest as _;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
-use tenterhook_event::{Decided, EventId, Timestamp};
+use tenterhook_event::{Decided, EventId};
 use tenterhook_ledger::{Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing};
 
-use crate::context::Context;
+use crate::Failure;
+use crate::Home;
+use crate::door::{self, now_ms};
 use crate::env;
-use crate::error::CommandError;
-use crate::home::Home;
 use spool::Spool;
 
 /// How long another writer may keep us waiting.
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 64;
 
 /// The record of a home.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub struct Book {
     dir: PathBuf,
     spool: Spool,
     /// What a person should know about how something was kept.
@@ -40,23 +40,25 @@ pub(crate) struct Book {
 }
 
 /// Records decisions, and each generation that decides for the first time.
-pub(crate) struct BookRecorder {
-    pub(crate) book: Arc<Book>,
+pub struct BookRecorder {
+    /// Where they go.
+    pub book: Arc<Book>,
     /// What a generation consists of.
-    pub(crate) detail: Value,
+    pub detail: Value,
 }
 
 // === impl Book ===
 
 impl Book {
-    pub(crate) fn of(home: &Home) -> Self {
+    /// The record of a home.
+    pub fn of(home: &Home) -> Self {
         Self { dir: home.ledger(), spool: Spool::new(home.spool()), notes: Mutex::default() }
     }
 
     /// Reads what is recorded.
-    pub(crate) fn read(&self) -> Result<Reader, CommandError> {
+    pub fn read(&self) -> Result<Reader, Failure> {
         Reader::open(&self.dir).map_err(|error| {
-            let error = CommandError::failed(error.to_string());
+            let error = Failure::failed(error.to_string());
             if self.dir.join("ledger.db").exists() {
                 error.hint("`tenterhook ledger verify` looks at all of it; a copy from before may be needed")
             } else {
@@ -66,7 +68,7 @@ impl Book {
     }
 
     /// Opens the ledger for writing, with all that was spooled in it.
-    pub(crate) fn write(&self) -> Result<Ledger, CommandError> {
+    pub fn write(&self) -> Result<Ledger, Failure> {
         let ledger = self.open().map_err(|error| unusable(&error))?;
         self.spool.take_in(&ledger, usize::MAX);
         Ok(ledger)
@@ -74,17 +76,17 @@ impl Book {
 
     /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
     /// not done.
-    pub(crate) fn change(&self, what: &str, detail: Value) -> Result<(), CommandError> {
-        let door = Context::bare_door()?;
+    pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
+        let door = door::mint()?;
         let entry = Entry::change(door.id, door.ts, what, &env::user(), detail).from(Origin::Cli);
         self.keep(vec![entry.searched(&secrets)]).map_err(|why| {
-            CommandError::failed(format!("`{what}` is not done, because it cannot be recorded: {why}"))
+            Failure::failed(format!("`{what}` is not done, because it cannot be recorded: {why}"))
                 .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
         })
     }
 
     /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
-    pub(crate) fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
+    pub fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
         let (sealing, reason) = match self.sealing() {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
@@ -120,12 +122,12 @@ impl Book {
     }
 
     /// What a person should know about how something was kept.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How many entries wait in the spool, and how many there cannot be read.
-    pub(crate) fn spooled(&self) -> (usize, usize) {
+    pub fn spooled(&self) -> (usize, usize) {
         self.spool.count()
     }
 
@@ -167,7 +169,7 @@ impl Book {
 }
 
 /// The ledger cannot be written, in words, and what to do about it.
-fn unusable(error: &OpenError) -> CommandError {
+fn unusable(error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::Locked { .. } => "wait until it is done, then try again",
         OpenError::Permissions { .. } => "take the right to write away from others: `chmod go-w DIR`",
@@ -177,7 +179,7 @@ fn unusable(error: &OpenError) -> CommandError {
         OpenError::Newer { .. } => "use the newer program",
         _ => "see that the directory and its disk can be written",
     };
-    CommandError::failed(error.to_string()).hint(hint)
+    Failure::failed(error.to_string()).hint(hint)
 }
 
 // === impl BookRecorder ===
@@ -211,17 +213,6 @@ impl BookRecorder {
 }
 
 /// The policy's detectors, as the ledger asks for them.
-pub(crate) fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
     tenterhook_policy::secret::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
-}
-
-/// Milliseconds since the Unix epoch.
-pub(crate) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Now.
-pub(crate) fn now() -> Timestamp {
-    Timestamp::from_unix_ms(now_ms())
 }

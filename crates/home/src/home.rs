@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Failure;
 use crate::env::Env;
-use crate::error::CommandError;
 use crate::intake;
 
 /// A file in the state directory that says: somebody installed Tenterhook here.
@@ -20,13 +20,13 @@ const SYSTEM: &str =
 
 /// State and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Home {
+pub struct Home {
     /// State: programs, ledger, receipts.
-    pub(crate) state: PathBuf,
+    pub state: PathBuf,
     /// Settings: `tenterhook.yaml`, `policy.yaml`, `packs.yaml`.
-    pub(crate) config: PathBuf,
+    pub config: PathBuf,
     /// The rules of the organisation that runs this machine.
-    pub(crate) organisation: Option<PathBuf>,
+    pub organisation: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Home {
     ///
     /// An installed program trusts its own place before the environment: a project's settings can
     /// set variables for the hooks of a harness, and must not choose their policy.
-    pub(crate) fn find(said: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, CommandError> {
+    pub fn find(said: Option<&Path>, program: Option<&Path>, env: &Env) -> Result<Self, Failure> {
         let installed = program.map_or(Ok(None), Self::around);
         let is_installed = !matches!(installed, Ok(None));
         let system = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
@@ -52,9 +52,9 @@ impl Home {
 
     fn find_own(
         said: Option<&Path>,
-        installed: Result<Option<Self>, CommandError>,
+        installed: Result<Option<Self>, Failure>,
         env: &Env,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, Failure> {
         if let Some(dir) = said {
             return Ok(Self::whole(absolute(dir)?));
         }
@@ -65,7 +65,7 @@ impl Home {
             return Ok(Self::whole(absolute(dir)?));
         }
         let Some(home) = &env.home else {
-            return Err(CommandError::failed("neither `HOME` nor `TENTERHOOK_HOME` is set")
+            return Err(Failure::failed("neither `HOME` nor `TENTERHOOK_HOME` is set")
                 .hint("set `TENTERHOOK_HOME` to a directory, or use `--home DIR`"));
         };
         if cfg!(target_os = "macos") {
@@ -83,18 +83,18 @@ impl Home {
     }
 
     /// State and settings in one directory, and no organisation.
-    pub(crate) fn whole(dir: PathBuf) -> Self {
+    pub fn whole(dir: PathBuf) -> Self {
         Self { config: dir.clone(), state: dir, organisation: None }
     }
 
     /// The home a program is installed in: `<home>/bin/<program>` beside a mark. A mark that cannot
     /// be read is an error: going on without it would let the environment choose the home.
-    fn around(program: &Path) -> Result<Option<Self>, CommandError> {
+    fn around(program: &Path) -> Result<Option<Self>, Failure> {
         let state = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
         let Some(state) = state else { return Ok(None) };
         let path = state.join(MARK);
         let unreadable = |why: String| {
-            CommandError::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("install again: `tenterhook install <harness>`")
         };
         let Some(text) = intake::regular_file(&path).map_err(|error| unreadable(error.to_string()))? else {
@@ -105,77 +105,77 @@ impl Home {
     }
 
     /// Makes the state directory, for its owner only.
-    pub(crate) fn make(&self) -> Result<(), CommandError> {
+    pub fn make(&self) -> Result<(), Failure> {
         make_private(&self.state)
     }
 
     /// Makes the home and marks it as one that Tenterhook is installed in.
-    pub(crate) fn mark(&self) -> Result<(), CommandError> {
+    pub fn mark(&self) -> Result<(), Failure> {
         self.make()?;
         make_private(&self.config)?;
         let mark = serde_json::to_vec_pretty(&Mark { v: 1, config: self.config.clone() })
-            .map_err(|error| CommandError::failed(format!("the mark cannot be written: {error}")))?;
+            .map_err(|error| Failure::failed(format!("the mark cannot be written: {error}")))?;
         write_whole(&self.state.join(MARK), &mark, 0o600)
     }
 
     /// The record.
-    pub(crate) fn ledger(&self) -> PathBuf {
+    pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
     /// Decisions that could not be recorded yet.
-    pub(crate) fn spool(&self) -> PathBuf {
+    pub fn spool(&self) -> PathBuf {
         self.state.join("spool")
     }
 
     /// The record of the program's first days: no longer written, and left alone.
-    pub(crate) fn first_ledger(&self) -> PathBuf {
+    pub fn first_ledger(&self) -> PathBuf {
         self.state.join("ledger.jsonl")
     }
 
     /// Our own programs.
-    pub(crate) fn bin(&self) -> PathBuf {
+    pub fn bin(&self) -> PathBuf {
         self.state.join("bin")
     }
 
     /// What was installed where, and how it was before.
-    pub(crate) fn receipts(&self) -> PathBuf {
+    pub fn receipts(&self) -> PathBuf {
         self.state.join("install")
     }
 
     /// What rules remember of sessions.
-    pub(crate) fn sessions(&self) -> PathBuf {
+    pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")
     }
 
     /// The person's settings.
-    pub(crate) fn settings(&self) -> PathBuf {
+    pub fn settings(&self) -> PathBuf {
         self.config.join("tenterhook.yaml")
     }
 
     /// The person's rules.
-    pub(crate) fn policy(&self) -> PathBuf {
+    pub fn policy(&self) -> PathBuf {
         self.config.join("policy.yaml")
     }
 
     /// Which packs and rules are on.
-    pub(crate) fn pack_list(&self) -> PathBuf {
+    pub fn pack_list(&self) -> PathBuf {
         self.config.join("packs.yaml")
     }
 
     /// The packs of others.
-    pub(crate) fn packs(&self) -> PathBuf {
+    pub fn packs(&self) -> PathBuf {
         self.config.join("packs")
     }
 
     /// Which project files are trusted.
-    pub(crate) fn trust(&self) -> PathBuf {
+    pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")
     }
 }
 
 /// Writes a file beside its place and moves it there, so that nobody ever sees half of it.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CommandError> {
+pub fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
     use std::io::Write;
     let write = || -> std::io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("/"));
@@ -186,17 +186,18 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Co
         file.persist(path)?;
         Ok(())
     };
-    write().map_err(|error| CommandError::failed(format!("`{}` cannot be written: {error}", path.display())))
+    write().map_err(|error| Failure::failed(format!("`{}` cannot be written: {error}", path.display())))
 }
 
-pub(crate) fn make_private(dir: &Path) -> Result<(), CommandError> {
+/// Makes a directory for its owner only.
+pub fn make_private(dir: &Path) -> Result<(), Failure> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|error| CommandError::failed(format!("`{}` cannot be made: {error}", dir.display())))
+    made.map_err(|error| Failure::failed(format!("`{}` cannot be made: {error}", dir.display())))
 }
 
-fn absolute(dir: &Path) -> Result<PathBuf, CommandError> {
+fn absolute(dir: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(dir)
-        .map_err(|error| CommandError::failed(format!("`{}` is no usable path: {error}", dir.display())))
+        .map_err(|error| Failure::failed(format!("`{}` is no usable path: {error}", dir.display())))
 }
 
 #[cfg(test)]

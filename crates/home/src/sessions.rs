@@ -42,12 +42,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// The directory of what is remembered.
 #[derive(Debug, Clone)]
-pub(crate) struct Sessions {
+pub struct Sessions {
     dir: PathBuf,
 }
 
 /// What is remembered, as one process uses it.
-pub(crate) struct SessionMemory {
+pub struct SessionMemory {
     sessions: Option<Sessions>,
     keeps: bool,
     /// The last event, what was remembered before it, and what it added. A call that was changed is
@@ -77,7 +77,8 @@ struct Opened {
 // === impl Sessions ===
 
 impl Sessions {
-    pub(crate) fn new(dir: PathBuf) -> Self {
+    /// What is remembered in this directory.
+    pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
@@ -160,17 +161,17 @@ impl Sessions {
 
 impl SessionMemory {
     /// What happens is remembered.
-    pub(crate) fn keeping(sessions: Option<Sessions>) -> Self {
+    pub fn keeping(sessions: Option<Sessions>) -> Self {
         Self { sessions, keeps: true, last: Mutex::new(None) }
     }
 
     /// What happened counts; what is asked leaves nothing behind.
-    pub(crate) fn looking(sessions: Option<Sessions>) -> Self {
+    pub fn looking(sessions: Option<Sessions>) -> Self {
         Self { keeps: false, ..Self::keeping(sessions) }
     }
 
     /// What is remembered of an event's session, for these rules.
-    pub(crate) fn look(&self, event: &Event, rules: &RuleSet) -> SessionState {
+    pub fn look(&self, event: &Event, rules: &RuleSet) -> SessionState {
         match &self.sessions {
             Some(sessions) if rules.is_stateful(event.event) => sessions.open(event, false).whole(rules),
             _ => SessionState::default(),
@@ -178,7 +179,7 @@ impl SessionMemory {
     }
 
     /// Judges with what is remembered, and remembers what comes of it.
-    pub(crate) fn judge(
+    pub fn judge(
         &self,
         event: &Event,
         rules: &RuleSet,

@@ -8,59 +8,67 @@ use std::path::{Path, PathBuf};
 use tenterhook_event::Event;
 use tenterhook_policy::{Choices, Layer, Loaded, Problem, RuleSet, Source};
 
+use crate::Failure;
+use crate::Home;
 use crate::env::Env;
-use crate::error::CommandError;
-use crate::home::Home;
 use crate::intake;
 use crate::packs::PackList;
 use crate::trust::{self, ProjectFile, Standing, Trust};
 
 /// Where the agent works: a project's own rules depend on it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Place {
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) project: Option<PathBuf>,
+pub struct Place {
+    /// The working directory.
+    pub cwd: Option<PathBuf>,
+    /// The root of the project.
+    pub project: Option<PathBuf>,
 }
 
 /// All texts, weakest layer first, and what was chosen about them.
 #[derive(Debug, Default)]
-pub(crate) struct Sources {
-    pub(crate) texts: Vec<Text>,
+pub struct Sources {
+    /// The texts.
+    pub texts: Vec<Text>,
     /// Rules that are off, by their ids.
-    pub(crate) disabled: Vec<String>,
+    pub disabled: Vec<String>,
     /// What cannot be used.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// What can be used but should be looked at.
-    pub(crate) warnings: Vec<Problem>,
+    pub warnings: Vec<Problem>,
 }
 
+/// One text of rules.
 #[derive(Debug)]
-pub(crate) struct Text {
-    pub(crate) name: String,
-    pub(crate) yaml: Cow<'static, str>,
-    pub(crate) layer: Layer,
-    pub(crate) standing: Standing,
+pub struct Text {
+    /// What messages call it.
+    pub name: String,
+    /// What it says.
+    pub yaml: Cow<'static, str>,
+    /// Whose it is.
+    pub layer: Layer,
+    /// How much it is trusted.
+    pub standing: Standing,
     /// The pack it belongs to.
-    pub(crate) pack: Option<String>,
+    pub pack: Option<String>,
 }
 
 // === impl Place ===
 
 impl Place {
     /// Where an event happens.
-    pub(crate) fn of(event: &Event) -> Self {
+    pub fn of(event: &Event) -> Self {
         let path =
             |text: &Option<String>| text.as_deref().map(PathBuf::from).filter(|path| path.is_absolute());
         Self { cwd: path(&event.cwd), project: path(&event.project) }
     }
 
-    /// Where the person is.
-    pub(crate) fn here() -> Self {
-        Self { cwd: std::env::current_dir().ok(), project: None }
+    /// A directory somebody is in.
+    pub fn at(cwd: Option<PathBuf>) -> Self {
+        Self { cwd, project: None }
     }
 
     /// The project's rule files, with how much each is trusted.
-    pub(crate) fn files(
+    pub fn files(
         &self,
         person: Option<&Path>,
         trust: &Trust,
@@ -85,7 +93,7 @@ impl Place {
 
 impl Sources {
     /// What is in force in a home, and in the project an agent works on.
-    pub(crate) fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
+    pub fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
         let mut found = Self::default();
         let list = PackList::read(home).unwrap_or_else(|problem| {
             found.problems.push(*problem);
@@ -101,7 +109,7 @@ impl Sources {
     }
 
     /// The packs compiled in that are on by default, and those that are named.
-    pub(crate) fn compiled_in(&mut self, is_on: impl Fn(&tenterhook_policy::Pack) -> bool) {
+    pub fn compiled_in(&mut self, is_on: impl Fn(&tenterhook_policy::Pack) -> bool) {
         for pack in RuleSet::packs().iter().filter(|pack| is_on(pack)) {
             self.texts.push(Text {
                 name: pack.source.name.to_owned(),
@@ -157,7 +165,7 @@ impl Sources {
     }
 
     /// A file that is not there is no problem; one that cannot be read is.
-    pub(crate) fn file(&mut self, path: &Path, layer: Layer) {
+    pub fn file(&mut self, path: &Path, layer: Layer) {
         let name = path.display().to_string();
         match intake::regular_file(path) {
             Ok(None) => {}
@@ -200,23 +208,23 @@ impl Sources {
     }
 
     /// Makes rules of the texts.
-    pub(crate) fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
+    pub fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
         load(&sources, &Choices { disabled: &disabled, monitor: false })
     }
 
     /// The texts of these files, as a person's own.
-    pub(crate) fn files(paths: &[PathBuf], layer: Layer) -> Result<Self, CommandError> {
+    pub fn files(paths: &[PathBuf], layer: Layer) -> Result<Self, Failure> {
         let mut found = Self::default();
         for path in paths {
             if !path.exists() {
-                return Err(CommandError::unusable(format!("there is no file `{}`", path.display())));
+                return Err(Failure::unusable(format!("there is no file `{}`", path.display())));
             }
             found.file(path, layer);
         }
         if let Some(problem) = found.problems.first() {
-            return Err(CommandError::unusable(problem.to_string()));
+            return Err(Failure::unusable(problem.to_string()));
         }
         Ok(found)
     }
@@ -225,7 +233,8 @@ impl Sources {
 // === impl Text ===
 
 impl Text {
-    pub(crate) fn source(&self) -> Source<'_> {
+    /// The text as rules are loaded from it.
+    pub fn source(&self) -> Source<'_> {
         Source {
             name: &self.name,
             text: &self.yaml,

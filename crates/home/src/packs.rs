@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tenterhook_document::{parse, read};
 use tenterhook_policy::{Pack, Problem, RuleSet};
 
-use crate::error::CommandError;
+use crate::Failure;
 use crate::home::{Home, make_private, write_whole};
 use crate::intake;
 use crate::trust::sha256;
@@ -18,36 +18,38 @@ use crate::trust::sha256;
 /// What a person chose about packs and rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct PackList {
+pub struct PackList {
     /// Packs compiled in that are off by default, and are on here.
-    pub(crate) enabled: Vec<String>,
+    pub enabled: Vec<String>,
     /// Rules and packs that are off.
-    pub(crate) disabled: Vec<String>,
+    pub disabled: Vec<String>,
     /// Packs of others.
-    pub(crate) sources: Vec<Added>,
+    pub sources: Vec<Added>,
 }
 
 /// A pack of somebody else's, as it was when the person looked at it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Added {
-    pub(crate) name: String,
+pub struct Added {
+    /// What messages call it.
+    pub name: String,
     /// A directory or an address.
-    pub(crate) from: String,
+    pub from: String,
+    /// The commit, where it came from git.
     #[serde(default)]
-    pub(crate) commit: Option<String>,
+    pub commit: Option<String>,
     /// SHA-256 of every file.
     #[serde(default)]
-    pub(crate) files: BTreeMap<String, String>,
+    pub files: BTreeMap<String, String>,
 }
 
 /// The pack compiled in of this name.
-pub(crate) fn compiled_in(name: &str) -> Option<&'static Pack> {
+pub fn compiled_in(name: &str) -> Option<&'static Pack> {
     RuleSet::packs().iter().find(|pack| pack.name == name)
 }
 
 /// Whether a file of a pack holds rules, by its name.
-pub(crate) fn is_rule_file(name: &str) -> bool {
+pub fn is_rule_file(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "yaml")
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn is_rule_file(name: &str) -> bool {
 
 impl PackList {
     /// The list of a home; empty where there is none.
-    pub(crate) fn read(home: &Home) -> Result<Self, Box<Problem>> {
+    pub fn read(home: &Home) -> Result<Self, Box<Problem>> {
         let path = home.pack_list();
         let name = path.display().to_string();
         let hint = "until it can be read, only the packs that are on by default are in force";
@@ -71,28 +73,31 @@ impl PackList {
     }
 
     /// The same for a command that is going to change it.
-    pub(crate) fn read_to_change(home: &Home) -> Result<Self, CommandError> {
+    pub fn read_to_change(home: &Home) -> Result<Self, Failure> {
         Self::read(home).map_err(|problem| {
-            CommandError::failed(problem.to_string()).hint("mend or remove the file, then try again")
+            Failure::failed(problem.to_string()).hint("mend or remove the file, then try again")
         })
     }
 
-    pub(crate) fn write(&self, home: &Home) -> Result<(), CommandError> {
+    /// Keeps the list.
+    pub fn write(&self, home: &Home) -> Result<(), Failure> {
         make_private(&home.config)?;
         write_whole(&home.pack_list(), self.to_yaml().as_bytes(), 0o600)
     }
 
-    pub(crate) fn is_disabled(&self, name: &str) -> bool {
+    /// Whether it was switched off.
+    pub fn is_disabled(&self, name: &str) -> bool {
         self.disabled.iter().any(|other| other == name)
     }
 
     /// Whether a pack compiled in is in force.
-    pub(crate) fn is_on(&self, pack: &Pack) -> bool {
+    pub fn is_on(&self, pack: &Pack) -> bool {
         let enabled = pack.on_by_default || self.enabled.iter().any(|name| name == pack.name);
         enabled && !self.is_disabled(pack.name)
     }
 
-    pub(crate) fn added(&self, name: &str) -> Option<&Added> {
+    /// The pack of this name that somebody added.
+    pub fn added(&self, name: &str) -> Option<&Added> {
         self.sources.iter().find(|added| added.name == name)
     }
 
@@ -127,7 +132,7 @@ impl PackList {
 impl Added {
     /// The files of the pack as they were pinned. One that is not the same any more, or that nobody
     /// pinned, is a problem and is not used.
-    pub(crate) fn texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
+    pub fn texts(&self, home: &Home, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
         let dir = home.packs().join(&self.name);
         let hint =
             format!("look at what changed; to take it over run `tenterhook rules update {}`", self.name);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The door of one call: an id is minted, and the clock is read.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tenterhook_event::{EventId, Timestamp};
+use tenterhook_harness::Door;
+
+use crate::Failure;
+
+/// A door that knows no harness.
+pub fn mint() -> Result<Door, Failure> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::failed(format!("no randomness for an event id: {error}")))?;
+    let ms = now_ms();
+    let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
+    Ok(Door::new(id, Timestamp::from_unix_ms(ms), ""))
+}
+
+/// Milliseconds since the Unix epoch.
+pub fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Now.
+pub fn now() -> Timestamp {
+    Timestamp::from_unix_ms(now_ms())
+}

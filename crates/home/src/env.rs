@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the environment says, as the program read it once; and who runs us.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rustix::process::getuid;
+use tenterhook_harness::Harness;
+
+/// What the environment says. A library never asks it.
+#[derive(Debug, Clone, Default)]
+pub struct Env {
+    /// `HOME`: the person's home.
+    pub home: Option<PathBuf>,
+    /// `TENTERHOOK_HOME`: where our state and settings are.
+    pub tenterhook_home: Option<PathBuf>,
+    /// `TENTERHOOK_SYSTEM_DIR`: where the organisation's rules are, for a program that is not installed.
+    pub tenterhook_system_dir: Option<PathBuf>,
+    /// `XDG_STATE_HOME`: where programs keep state.
+    pub xdg_state_home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`: where programs keep settings.
+    pub xdg_config_home: Option<PathBuf>,
+    /// Every variable: headers of HTTP hooks may name one.
+    pub all: BTreeMap<String, String>,
+    /// What harnesses say through variables of their own, by the variables' names.
+    pub of_harnesses: BTreeMap<&'static str, PathBuf>,
+}
+
+impl Env {
+    /// Where the harness keeps its settings.
+    pub fn settings_of(&self, harness: &Harness) -> Option<PathBuf> {
+        let directory = self.of_harnesses.get(harness.installer.directory_variable);
+        (harness.installer.settings)(directory.map(PathBuf::as_path), self.home.as_deref())
+    }
+
+    /// The project's root, as the harness tells its hooks.
+    pub fn project_of(&self, harness: &Harness) -> Option<String> {
+        self.of_harnesses.get(harness.project_variable?)?.to_str().map(ToOwned::to_owned)
+    }
+}
+
+/// The name of the account we run under; `$USER` could say anything.
+pub fn user() -> String {
+    let uid = getuid().as_raw().to_string();
+    let accounts = fs_err::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id == uid).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid:{uid}"))
+}
+
+/// The names of the groups we run in; a group without a name by its number.
+pub fn groups() -> Vec<String> {
+    let own = rustix::process::getgid();
+    let all = rustix::process::getgroups().unwrap_or_default();
+    let numbers: std::collections::BTreeSet<u32> =
+        std::iter::once(own).chain(all).map(rustix::process::Gid::as_raw).collect();
+    let names = fs_err::read_to_string("/etc/group").unwrap_or_default();
+    let name = |number: &u32| {
+        let found = names.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+            (id.parse() == Ok(*number)).then(|| name.to_owned())
+        });
+        found.unwrap_or_else(|| format!("gid:{number}"))
+    };
+    numbers.iter().map(name).collect()
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A home of Tenterhook: where its settings, rules, trust, memory and record lie, and the road that is
+//! made of them. The daemon and the command line both stand on it; a library that only wants the engine
+//! never needs it.
+//!
+//! The road from the files to a decision: [`Home`] says where everything is, [`Sources`] gathers the
+//! texts of all rules, [`Configuration`] makes rules and hooks of them, and [`Road`] takes calls down.
+//! What was decided goes into the [`Book`].
+
+pub mod door;
+pub mod env;
+mod error;
+mod home;
+mod intake;
+pub mod packs;
+mod recorder;
+mod road;
+mod sessions;
+mod sources;
+pub mod trust;
+
+pub use env::Env;
+pub use error::Failure;
+pub use home::{Home, make_private, write_whole};
+pub use intake::regular_file;
+pub use recorder::{Book, BookRecorder, secrets};
+pub use road::{Configuration, Memory, Road};
+pub use sessions::{SessionMemory, Sessions};
+pub use sources::{Place, Sources, Text};
