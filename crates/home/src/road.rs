@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
@@ -106,6 +106,26 @@ impl Configuration {
     }
 }
 
+impl Configuration {
+    /// What it is made of, for the leaf of a generation that was not seen before.
+    pub fn detail(&self) -> Value {
+        json!({
+            "rules": self.rules.rules().count(),
+            "hooks": self.hooks.len(),
+            "unusable": self.problems.len(),
+        })
+    }
+
+    /// Makes a generation of it, for whoever has an engine or a daemon of their own. What happens is
+    /// remembered.
+    pub fn into_generation(self, person: Option<&Path>) -> Result<Generation, Failure> {
+        let remembered = SessionMemory::keeping(self.sessions);
+        let rules = Rules::new(self.rules, person, self.problems.len(), remembered);
+        Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
+            .map_err(|error| Failure::failed(error.to_string()))
+    }
+}
+
 // === impl Road ===
 
 impl Road {
@@ -121,19 +141,14 @@ impl Road {
         person: Option<&Path>,
         memory: Memory,
     ) -> Result<Self, Failure> {
+        let detail = configuration.detail();
         let Configuration { generation, rules, hooks, limits, problems, sessions, .. } = configuration;
-        let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
-        let groups = if rules.asks_for_groups() { env::groups() } else { Vec::new() };
         // A question is answered by what is remembered, and leaves nothing behind.
         let remembered = match &memory {
             Memory::Ledger(_) => SessionMemory::keeping(sessions),
             Memory::None => SessionMemory::looking(sessions),
         };
-        // The leaf of a generation that was not seen before says what it is made of.
-        let detail =
-            json!({"rules": rules.rules().count(), "hooks": hooks.len(), "unusable": problems.len()});
-        let rules =
-            Arc::new(Rules { set: rules, home, groups, problems: problems.len(), memory: remembered });
+        let rules = Arc::new(Rules::new(rules, person, problems.len(), remembered));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -171,6 +186,12 @@ impl Road {
 // === impl Rules ===
 
 impl Rules {
+    fn new(set: RuleSet, person: Option<&Path>, problems: usize, memory: SessionMemory) -> Self {
+        let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
+        let groups = if set.asks_for_groups() { env::groups() } else { Vec::new() };
+        Self { set, home, groups, problems, memory }
+    }
+
     fn facts(&self, event: &Event) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         // Who runs the agent comes with the event.

@@ -16,9 +16,10 @@
 //!   be written.
 //! - What nobody has touched for a week is removed.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
@@ -38,6 +39,8 @@ const LOCK: &str = "lock";
 const KEPT: Duration = Duration::from_hours(7 * 24);
 /// How long to wait for others; they hold the lock for less than a millisecond.
 const PATIENCE: u32 = 50;
+/// How many calls may be judged at the same time and still be known when they are judged again.
+const AT_ONCE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The directory of what is remembered.
@@ -50,9 +53,9 @@ pub struct Sessions {
 pub struct SessionMemory {
     sessions: Option<Sessions>,
     keeps: bool,
-    /// The last event, what was remembered before it, and what it added. A call that was changed is
-    /// judged twice, but it is one call.
-    last: Mutex<Option<(EventId, SessionState, StateDelta)>>,
+    /// The latest events, what was remembered before each, and what it added. A call that was changed
+    /// is judged twice, but it is one call.
+    last: Mutex<VecDeque<(EventId, SessionState, StateDelta)>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -162,7 +165,7 @@ impl Sessions {
 impl SessionMemory {
     /// What happens is remembered.
     pub fn keeping(sessions: Option<Sessions>) -> Self {
-        Self { sessions, keeps: true, last: Mutex::new(None) }
+        Self { sessions, keeps: true, last: Mutex::default() }
     }
 
     /// What happened counts; what is asked leaves nothing behind.
@@ -188,8 +191,7 @@ impl SessionMemory {
         let Some(sessions) = self.sessions.as_ref().filter(|_| rules.is_stateful(event.event)) else {
             return judge(&SessionState::default());
         };
-        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let earlier = last.take().filter(|(id, ..)| *id == event.id);
+        let earlier = self.earlier(event.id);
         // Most calls change nothing: they are not worth a lock.
         let mut opened = sessions.open(event, false);
         let (mut before, mut both) = match earlier {
@@ -209,9 +211,25 @@ impl SessionMemory {
             both.labels.extend(new.labels);
             both.matched.extend(new.matched);
         }
-        *last = Some((event.id, before, both));
+        self.remember(event.id, before, both);
         judgement.steps.extend(opened.notes.into_iter().map(noted));
         judgement
+    }
+}
+
+impl SessionMemory {
+    fn earlier(&self, id: EventId) -> Option<(EventId, SessionState, StateDelta)> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = last.iter().position(|(other, ..)| *other == id)?;
+        last.remove(at)
+    }
+
+    fn remember(&self, id: EventId, before: SessionState, added: StateDelta) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= AT_ONCE {
+            last.pop_front();
+        }
+        last.push_back((id, before, added));
     }
 }
 
