@@ -34,8 +34,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
         ],
     ),
+    ("tenterhook-shim", &[]),
     (
-        "tenterhook",
+        "tenterhook-daemon",
         &[
             "tenterhook-document",
             "tenterhook-engine",
@@ -44,7 +45,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-home",
             "tenterhook-ledger",
             "tenterhook-policy",
+            "tenterhook-shim",
+        ],
+    ),
+    (
+        "tenterhook",
+        &[
+            "tenterhook-daemon",
+            "tenterhook-document",
+            "tenterhook-engine",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-home",
+            "tenterhook-ledger",
+            "tenterhook-policy",
             "tenterhook-profile",
+            "tenterhook-shim",
         ],
     ),
 ];

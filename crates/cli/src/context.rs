@@ -13,6 +13,8 @@ use crate::terminal::Terminal;
 pub(crate) struct Context {
     pub(crate) terminal: Terminal,
     pub(crate) env: Env,
+    /// `--home`, as it was typed.
+    pub(crate) said_home: Option<std::path::PathBuf>,
     /// Where our home is, or why that is not known; a command without need of one never asks.
     home: Result<Home, CommandError>,
 }
@@ -22,7 +24,7 @@ impl Context {
         let env = env::read();
         let program = std::env::current_exe().ok();
         let home = Home::find(cli.home.as_deref(), program.as_deref(), &env);
-        Self { terminal, env, home }
+        Self { terminal, env, said_home: cli.home.clone(), home }
     }
 
     /// How the person calls this program, for what they could type next.

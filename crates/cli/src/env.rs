@@ -20,6 +20,8 @@ pub(crate) fn read() -> Env {
         home: path("HOME"),
         tenterhook_home: path("TENTERHOOK_HOME"),
         tenterhook_system_dir: path("TENTERHOOK_SYSTEM_DIR"),
+        tenterhook_listen: path("TENTERHOOK_LISTEN")
+            .and_then(|value| value.into_os_string().into_string().ok()),
         xdg_state_home: path("XDG_STATE_HOME"),
         xdg_config_home: path("XDG_CONFIG_HOME"),
         all: std::env::vars_os()

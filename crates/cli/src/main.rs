@@ -3,6 +3,7 @@
 //! `tenterhook`: one hook system for every AI agent.
 
 mod args;
+mod ask;
 mod commands;
 mod context;
 mod env;

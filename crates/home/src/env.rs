@@ -17,6 +17,8 @@ pub struct Env {
     pub tenterhook_home: Option<PathBuf>,
     /// `TENTERHOOK_SYSTEM_DIR`: where the organisation's rules are, for a program that is not installed.
     pub tenterhook_system_dir: Option<PathBuf>,
+    /// `TENTERHOOK_LISTEN`: where the daemon listens over TCP.
+    pub tenterhook_listen: Option<String>,
     /// `XDG_STATE_HOME`: where programs keep state.
     pub xdg_state_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`: where programs keep settings.
@@ -42,7 +44,12 @@ impl Env {
 
 /// The name of the account we run under; `$USER` could say anything.
 pub fn user() -> String {
-    let uid = getuid().as_raw().to_string();
+    account(getuid().as_raw())
+}
+
+/// The name of an account; one without a name by its number.
+pub fn account(uid: u32) -> String {
+    let uid = uid.to_string();
     let accounts = fs_err::read_to_string("/etc/passwd").unwrap_or_default();
     let name = accounts.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -133,6 +133,31 @@ impl Home {
         self.state.join("ledger.jsonl")
     }
 
+    /// What belongs to the daemon that runs now: its socket, its token, who it is.
+    pub fn run(&self) -> PathBuf {
+        self.state.join("run")
+    }
+
+    /// Where the daemon listens.
+    pub fn socket(&self) -> PathBuf {
+        self.run().join("tenterhook.sock")
+    }
+
+    /// What whoever comes over TCP has to know.
+    pub fn token(&self) -> PathBuf {
+        self.run().join("token")
+    }
+
+    /// Which daemon runs here: its process, version and address.
+    pub fn daemon(&self) -> PathBuf {
+        self.run().join("daemon.json")
+    }
+
+    /// What a daemon in the background says.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("log").join("daemon.log")
+    }
+
     /// Our own programs.
     pub fn bin(&self) -> PathBuf {
         self.state.join("bin")

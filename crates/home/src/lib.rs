@@ -24,7 +24,7 @@ pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, write_whole};
 pub use intake::regular_file;
-pub use recorder::{Book, BookRecorder, secrets};
+pub use recorder::{Book, BookRecorder, generation_entry, secrets};
 pub use road::{Configuration, Memory, Road};
 pub use sessions::{SessionMemory, Sessions};
 pub use sources::{Place, Sources, Text};

@@ -121,6 +121,11 @@ impl Book {
         Ok(())
     }
 
+    /// Brings all that was spooled into a ledger that somebody holds.
+    pub fn take_in(&self, ledger: &Ledger) {
+        self.spool.take_in(ledger, usize::MAX);
+    }
+
     /// What a person should know about how something was kept.
     pub fn notes(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
@@ -187,29 +192,27 @@ fn unusable(error: &OpenError) -> Failure {
 impl Recorder for BookRecorder {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         let mut entries = Vec::with_capacity(2);
-        entries.extend(self.generation(&decided));
+        entries.extend(generation_entry(&decided, &self.detail));
         entries.push(Entry::decision(&decided, &secrets));
         Box::pin(std::future::ready(self.book.keep(entries).map_err(RecordError)))
     }
 }
 
-impl BookRecorder {
-    /// The leaf of the generation that decides. Its id is the generation's own, so that the ledger
-    /// keeps it only the first time.
-    fn generation(&self, decided: &Decided<'_>) -> Option<Entry> {
-        if decided.generation.is_empty() {
-            return None;
-        }
-        let event = &decided.call.event;
-        let digest = sha2::Sha256::digest(format!("generation/1\n{}", decided.generation));
-        let number = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
-        let mut detail = json!({"generation": decided.generation});
-        if let (Some(all), Value::Object(more)) = (detail.as_object_mut(), self.detail.clone()) {
-            all.extend(more);
-        }
-        let who = event.agent.user.as_deref().unwrap_or_default();
-        Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail))
+/// The leaf of the generation that decides. Its id is the generation's own, so that the ledger keeps
+/// it only the first time.
+pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry> {
+    if decided.generation.is_empty() {
+        return None;
     }
+    let event = &decided.call.event;
+    let digest = sha2::Sha256::digest(format!("generation/1\n{}", decided.generation));
+    let number = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
+    let mut detail = json!({"generation": decided.generation});
+    if let (Some(all), Value::Object(more)) = (detail.as_object_mut(), made_of.clone()) {
+        all.extend(more);
+    }
+    let who = event.agent.user.as_deref().unwrap_or_default();
+    Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail))
 }
 
 /// The policy's detectors, as the ledger asks for them.

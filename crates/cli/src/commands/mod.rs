@@ -16,6 +16,10 @@ mod ledger;
 mod policy;
 mod rules;
 mod scan;
+mod serve;
+mod start;
+mod status;
+mod stop;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -37,6 +41,11 @@ pub(crate) enum Command {
     Scan(scan::Args),
     Policy(policy::Args),
     Rules(rules::Args),
+    Serve(serve::Args),
+    Start(start::Args),
+    Stop(stop::Args),
+    Restart(start::Args),
+    Status(status::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -55,6 +64,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Scan(args) => scan::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Serve(args) => serve::run(context, &args),
+        Command::Start(args) => start::run(context, &args),
+        Command::Stop(args) => stop::run(context, &args),
+        Command::Restart(args) => start::again(context, &args),
+        Command::Status(args) => status::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Asking the daemon of a home: HTTP over its socket.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use tenterhook_home::Home;
+
+use crate::error::CommandError;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// No answer is longer, in bytes.
+const LONGEST: u64 = 256 << 20;
+
+/// What the daemon answered.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+}
+
+/// Whether a daemon listens at all.
+pub(crate) fn is_up(home: &Home) -> bool {
+    connect(&home.socket()).is_ok()
+}
+
+/// Asks for a path. `None`: no daemon listens.
+pub(crate) fn get(home: &Home, path: &str) -> Result<Option<Value>, CommandError> {
+    request(home, "GET", path, None)
+}
+
+/// The same with a body.
+pub(crate) fn request(
+    home: &Home,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Option<Value>, CommandError> {
+    let Some(answer) = exchange(home, method, path, body)? else { return Ok(None) };
+    if (200..300).contains(&answer.status) {
+        return Ok(Some(answer.body));
+    }
+    let text = |key: &str| answer.body.pointer(&format!("/error/{key}")).and_then(Value::as_str);
+    let error = CommandError::failed(text("message").unwrap_or("the daemon refused without a reason"));
+    Err(text("hint").into_iter().fold(error, CommandError::hint))
+}
+
+fn exchange(
+    home: &Home,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Option<Answer>, CommandError> {
+    let Ok(mut stream) = connect(&home.socket()) else { return Ok(None) };
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: tenterhook\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let silent = |error: std::io::Error| {
+        CommandError::failed(format!("the daemon does not answer: {error}"))
+            .hint("`tenterhook restart` ends it and starts another")
+    };
+    stream.write_all(request.as_bytes()).map_err(silent)?;
+    let mut bytes = Vec::new();
+    stream.take(LONGEST).read_to_end(&mut bytes).map_err(silent)?;
+    read(&bytes).map(Some).ok_or_else(|| CommandError::failed("the daemon's answer cannot be read"))
+}
+
+/// Status and body of a whole answer.
+fn read(bytes: &[u8]) -> Option<Answer> {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let body = bytes.get(end + 4..)?;
+    let body = if chunked { unchunked(body)? } else { body.to_vec() };
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).ok()? };
+    Some(Answer { status, body })
+}
+
+fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let line = bytes.windows(2).position(|two| two == b"\r\n")?;
+        let length = usize::from_str_radix(std::str::from_utf8(bytes.get(..line)?).ok()?.trim(), 16).ok()?;
+        let begin = line + 2;
+        if length == 0 {
+            return Some(whole);
+        }
+        whole.extend(bytes.get(begin..begin + length)?);
+        bytes = bytes.get(begin + length + 2..)?;
+    }
+}
+
+/// A path that is too long for the kernel is reached through its directory.
+fn connect(path: &Path) -> std::io::Result<UnixStream> {
+    use std::os::fd::AsRawFd;
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            let dir = std::fs::File::open(path.parent().unwrap_or(path))?;
+            let name = path.file_name().unwrap_or_default();
+            UnixStream::connect(Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name))
+        }
+        connected => connected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_whole_or_in_chunks() {
+        let plain = read(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n{\"a\": 1}").unwrap();
+        assert_eq!((plain.status, plain.body), (200, serde_json::json!({"a": 1})));
+        let chunks = b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"a\"\r\n4\r\n: 1}\r\n0\r\n\r\n";
+        let chunked = read(chunks).unwrap();
+        assert_eq!((chunked.status, chunked.body), (404, serde_json::json!({"a": 1})));
+        assert!(read(b"HTTP/1.1 200 OK\r\n\r\n{").is_none());
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde_json::json;
+use tenterhook_daemon::Options;
+use tenterhook_ledger::Durability;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Where the daemon listens unless somebody says otherwise.
+const LISTEN: &str = "127.0.0.1:7878";
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook serve                          in the foreground, on 127.0.0.1:7878 and the socket
+  tenterhook serve --listen none            on the socket only
+  tenterhook serve --listen 127.0.0.1:0     on a free port; `tenterhook status` says which
+  tenterhook start                          the same in the background";
+
+/// Answer every agent on this machine, in the foreground
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) how: How,
+    /// How the log is written to standard error
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    log: Log,
+}
+
+/// How a daemon is run.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct How {
+    /// Where to listen over TCP, or `none` [default: `TENTERHOOK_LISTEN`, else 127.0.0.1:7878]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) listen: Option<String>,
+    /// Answer once a decision would survive `kill -9`; it is on the disk within 25 ms
+    #[arg(long)]
+    pub(super) relaxed: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Log {
+    Text,
+    Json,
+}
+
+impl How {
+    /// As arguments of another process.
+    pub(super) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.extend(self.listen.iter().map(|address| format!("--listen={address}")));
+        words.extend(self.relaxed.then(|| "--relaxed".to_owned()));
+        words
+    }
+
+    fn options(&self, context: &Context) -> Result<Options, CommandError> {
+        let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref()).unwrap_or(LISTEN);
+        let listen = if said == "none" { None } else { Some(address(said)?) };
+        let durability = if self.relaxed { Durability::Relaxed } else { Durability::Durable };
+        Ok(Options { listen, durability })
+    }
+}
+
+/// Only this machine may come in: whoever holds the token may do a great deal.
+fn address(text: &str) -> Result<SocketAddr, CommandError> {
+    let unusable = |why: &str| {
+        CommandError::unusable(format!("`{text}` is no address to listen on: {why}"))
+            .hint("for example `--listen 127.0.0.1:7878`, or `--listen none`")
+    };
+    let address: SocketAddr =
+        text.replace("localhost", "127.0.0.1").parse().map_err(|_| unusable("expected ADDRESS:PORT"))?;
+    if address.ip().is_loopback() { Ok(address) } else { Err(unusable("only loopback addresses are served")) }
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let options = args.how.options(context)?;
+    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    match args.log {
+        Log::Text => builder.with_ansi(false).init(),
+        Log::Json => builder.json().flatten_event(true).init(),
+    }
+    tenterhook_daemon::serve(home, &context.env, &options, |running| {
+        let said = if context.terminal.json {
+            context.terminal.print_json(&json!({"listen": running.listen, "socket": home.socket()}))
+        } else {
+            let tcp = running.listen.map(|address| format!(" and on http://{address}")).unwrap_or_default();
+            context.terminal.say(&format!("ready on {}{tcp}\n", home.socket().display()))
+        };
+        // Nobody may be listening on standard output; calls are answered all the same.
+        drop(said);
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_served() {
+        assert_eq!(address("localhost:0").unwrap(), "127.0.0.1:0".parse().unwrap());
+        assert!(address("[::1]:7878").is_ok());
+        for bad in ["0.0.0.0:7878", "192.0.2.1:80", "7878", "here:1", ""] {
+            assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{DIM, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+Exit code 0: a daemon answers. 1: none does; calls are judged all the same, without one.
+
+Examples:
+  tenterhook status
+  tenterhook status --json";
+
+/// Say whether the daemon runs, and how it stands
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let terminal = context.terminal;
+    let Some(health) = ask::get(home, "/v1/health")? else {
+        if terminal.json {
+            terminal.print_json(&json!({"running": false}))?;
+        } else {
+            terminal.say(&format!(
+                "{WARN}no daemon is running{WARN:#}: hooks judge by themselves and decisions wait in the spool\n\
+                 {DIM}start one with `tenterhook start`{DIM:#}\n"
+            ))?;
+        }
+        return Ok(ExitCode::FAILURE);
+    };
+    if terminal.json {
+        let mut answer = json!({"running": true, "socket": home.socket()});
+        if let (Some(answer), Value::Object(health)) = (answer.as_object_mut(), health) {
+            answer.extend(health);
+        }
+        terminal.print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = |key: &str| match health.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    let mut said = format!(
+        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  generation  {}\n  answered    {}\n",
+        text("pid"),
+        text("version"),
+        home.socket().display(),
+        match health.get("listen") {
+            Some(Value::String(address)) => format!("http://{address}"),
+            _ => "the socket only".to_owned(),
+        },
+        text("generation"),
+        text("answered"),
+    );
+    for (key, what) in
+        [("stale", "cannot be read, the old text is in force"), ("problems", "is not in force")]
+    {
+        for problem in health.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default();
+            said += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
+        }
+    }
+    terminal.say(&said)?;
+    Ok(ExitCode::SUCCESS)
+}

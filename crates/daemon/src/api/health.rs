@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+
+/// Whether the daemon is well. Whoever has no token learns no more than that.
+pub(super) async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<Value> {
+    let mut health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
+    if let (Some(Extension(Peer::Local { .. })), Some(health)) = (peer, health.as_object_mut()) {
+        let base = daemon.generations.base();
+        health.extend([
+            ("pid".to_owned(), std::process::id().into()),
+            (
+                "uptime_ms".to_owned(),
+                u64::try_from(daemon.started.elapsed().as_millis()).unwrap_or(u64::MAX).into(),
+            ),
+            ("listen".to_owned(), json!(daemon.listen.get())),
+            ("answered".to_owned(), daemon.answered.load(Ordering::Relaxed).into()),
+            ("generation".to_owned(), base.generation.name().into()),
+            ("problems".to_owned(), json!(base.problems)),
+            ("stale".to_owned(), json!(base.stale)),
+        ]);
+    }
+    Json(health)
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What all parts of the daemon share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tenterhook_home::{Env, Home};
+use tenterhook_ledger::Ledger;
+use tokio::sync::Semaphore;
+
+use crate::generations::Generations;
+use crate::record::LedgerRecorder;
+
+/// How many calls are under way at the same time; others are told to judge for themselves.
+const AT_ONCE: usize = 4096;
+
+/// A daemon at work.
+pub struct Daemon {
+    pub(crate) home: Home,
+    /// Who runs it; nobody else may speak to its socket.
+    pub(crate) uid: u32,
+    user: String,
+    pub(crate) generations: Generations,
+    pub(crate) ledger: Ledger,
+    pub(crate) recorder: LedgerRecorder,
+    pub(crate) token: String,
+    /// Where it listens over TCP.
+    pub(crate) listen: std::sync::OnceLock<std::net::SocketAddr>,
+    pub(crate) started: Instant,
+    pub(crate) room: Semaphore,
+    pub(crate) answered: AtomicU64,
+    draining: AtomicBool,
+}
+
+impl Daemon {
+    pub(crate) fn new(
+        home: Home,
+        env: &Env,
+        ledger: Ledger,
+        token: String,
+    ) -> Result<Self, tenterhook_home::Failure> {
+        Ok(Self {
+            generations: Generations::read(&home, env)?,
+            uid: rustix::process::getuid().as_raw(),
+            user: tenterhook_home::env::user(),
+            recorder: LedgerRecorder::new(ledger.clone()),
+            home,
+            ledger,
+            token,
+            listen: std::sync::OnceLock::new(),
+            started: Instant::now(),
+            room: Semaphore::new(AT_ONCE),
+            answered: AtomicU64::new(0),
+            draining: AtomicBool::new(false),
+        })
+    }
+
+    /// No new calls: what is under way is finished.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether calls are under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.room.available_permits() < AT_ONCE
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// The name of an account.
+    pub(crate) fn account(&self, uid: u32) -> String {
+        if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
+    }
+
+    /// What the status line says.
+    pub(crate) fn status(&self) -> String {
+        if self.generations.base().stale.is_empty() { "ok".to_owned() } else { "stale".to_owned() }
+    }
+}

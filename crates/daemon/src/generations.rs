@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What is in force: one generation for everybody, and one for each project with rules of its own.
+//!
+//! A generation never changes. When a file changes, a new one takes its place between two events; a
+//! file that cannot be read as a whole keeps the old one in force, and everybody who looks is told.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use serde_json::Value;
+use tenterhook_document::Problem;
+use tenterhook_engine::Generation;
+use tenterhook_home::{Configuration, Env, Failure, Home, Place, regular_file, trust};
+
+use crate::stamp::Stamps;
+
+/// How long the files of a place are believed to be the same ones.
+const BELIEVED: Duration = Duration::from_millis(500);
+/// How many places and projects are remembered; beyond that they are read again.
+const REMEMBERED: usize = 256;
+
+/// All generations in force.
+pub struct Generations {
+    home: Home,
+    env: Env,
+    base: ArcSwap<InForce>,
+    projects: Mutex<Projects>,
+}
+
+/// A generation, and what a person should know about it.
+#[derive(Debug)]
+pub struct InForce {
+    /// What decides.
+    pub generation: Generation,
+    /// What it is made of, for its leaf.
+    pub made_of: Value,
+    /// What cannot be used.
+    pub problems: Vec<Problem>,
+    /// What can be used but is probably not meant so.
+    pub warnings: Vec<Problem>,
+    /// Files that changed and cannot be read: what they said before is still in force.
+    pub stale: Vec<Problem>,
+    stamps: Stamps,
+}
+
+/// What became of looking at the files again.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refreshed {
+    /// Nothing is different.
+    Same,
+    /// Another generation is in force.
+    New,
+    /// A file cannot be read: the old generation stays.
+    Stale,
+}
+
+#[derive(Default)]
+struct Projects {
+    places: HashMap<(Option<PathBuf>, Option<PathBuf>), (Instant, Vec<PathBuf>)>,
+    generations: HashMap<Vec<PathBuf>, (Stamps, Arc<InForce>)>,
+}
+
+impl Generations {
+    /// Reads what is in force in a home.
+    pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
+        let (home, env) = (home.clone(), env.clone());
+        let base = InForce::read(&home, &env, &Place::default())?;
+        Ok(Self { home, env, base: ArcSwap::from_pointee(base), projects: Mutex::default() })
+    }
+
+    /// What is in force where no project has rules of its own.
+    pub fn base(&self) -> Arc<InForce> {
+        self.base.load_full()
+    }
+
+    /// What is in force for an agent that works in a place.
+    pub fn of(&self, place: &Place) -> Result<Arc<InForce>, Failure> {
+        let files = self.files_of(place);
+        if files.is_empty() {
+            return Ok(self.base());
+        }
+        let stamps = Stamps::of(files.iter().cloned());
+        if let Some((known, found)) = self.projects().generations.get(&files)
+            && *known == stamps
+        {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(InForce::read(&self.home, &self.env, place)?);
+        let mut projects = self.projects();
+        if projects.generations.len() >= REMEMBERED {
+            projects.generations.clear();
+        }
+        projects.generations.insert(files, (stamps, Arc::clone(&found)));
+        Ok(found)
+    }
+
+    /// Looks at the files again; `anyway`, also if none of them looks different.
+    pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
+        let base = self.base();
+        if !anyway && base.stamps.hold() {
+            return Ok(Refreshed::Same);
+        }
+        let broken = unreadable(&self.home);
+        if !broken.is_empty() {
+            let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
+            self.base.store(Arc::new(base.kept(broken, Stamps::of(files(&self.home)))));
+            return Ok(refreshed);
+        }
+        let new = InForce::read(&self.home, &self.env, &Place::default())?;
+        let same = new.generation.name() == base.generation.name()
+            && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
+        self.base.store(Arc::new(new));
+        self.projects().generations.clear();
+        Ok(if same { Refreshed::Same } else { Refreshed::New })
+    }
+
+    fn files_of(&self, place: &Place) -> Vec<PathBuf> {
+        let Some(cwd) = &place.cwd else { return Vec::new() };
+        let key = (place.cwd.clone(), place.project.clone());
+        if let Some((since, files)) = self.projects().places.get(&key)
+            && since.elapsed() < BELIEVED
+        {
+            return files.clone();
+        }
+        let files = trust::project_files(cwd, place.project.as_deref(), self.env.home.as_deref());
+        let mut projects = self.projects();
+        if projects.places.len() >= REMEMBERED {
+            projects.places.clear();
+        }
+        projects.places.insert(key, (Instant::now(), files.clone()));
+        files
+    }
+
+    fn projects(&self) -> std::sync::MutexGuard<'_, Projects> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl InForce {
+    fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
+        // Before reading: a change in between is seen the next time.
+        let stamps = Stamps::of(files(home));
+        let mut configuration = Configuration::read_in_haste(home, env, place);
+        let (problems, warnings) =
+            (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
+        let made_of = configuration.detail();
+        let generation = configuration.into_generation(env.home.as_deref())?;
+        Ok(Self { generation, made_of, problems, warnings, stale: Vec::new(), stamps })
+    }
+
+    /// The same, although files have changed that cannot be read.
+    fn kept(&self, stale: Vec<Problem>, stamps: Stamps) -> Self {
+        Self {
+            generation: self.generation.clone(),
+            made_of: self.made_of.clone(),
+            problems: self.problems.clone(),
+            warnings: self.warnings.clone(),
+            stale,
+            stamps,
+        }
+    }
+}
+
+/// Every file that a generation is made of, wherever the agent works.
+fn files(home: &Home) -> Vec<PathBuf> {
+    let mut files = texts(home);
+    files.extend([home.trust(), home.packs()]);
+    files
+}
+
+fn texts(home: &Home) -> Vec<PathBuf> {
+    let own = [home.settings(), home.policy(), home.pack_list()];
+    own.into_iter().chain(home.organisation.clone()).collect()
+}
+
+/// The files of a home that are no YAML at all.
+fn unreadable(home: &Home) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for path in texts(home) {
+        let name = path.display().to_string();
+        match regular_file(&path) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                if let Err((spot, message)) = tenterhook_document::parse(&text) {
+                    problems.push(Problem::new(&name, spot, message));
+                }
+            }
+            Err(error) => problems.push(Problem::whole(&name, error.to_string())),
+        }
+    }
+    problems
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The road of one hook call: native payload in, native reply out, and a leaf before the reply.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tenterhook_engine::flow;
+use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
+use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_home::{Place, door, secrets};
+use tenterhook_ledger::Entry;
+
+use crate::daemon::Daemon;
+use crate::record::CallRecorder;
+
+/// One call of a harness.
+pub(crate) struct Asked<'a> {
+    pub(crate) harness: &'static Harness,
+    /// As the hook command names it.
+    pub(crate) event: &'a str,
+    /// Minted by whoever the harness called.
+    pub(crate) id: EventId,
+    pub(crate) project: Option<String>,
+    /// The account the agent runs under.
+    pub(crate) user: Option<String>,
+    /// How long whoever asked waits.
+    pub(crate) within: Duration,
+    pub(crate) payload: &'a [u8],
+}
+
+/// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
+pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
+    daemon.answered.fetch_add(1, Ordering::Relaxed);
+    let Asked { harness, event, id, project, user, within: _, payload } = asked;
+    let mut door = Door::new(id, door::now(), event);
+    (door.project, door.user) = (project, user);
+    let call = match harness.decode(&door, payload) {
+        Ok(call) => call,
+        Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
+    };
+    let outcome = match fire(daemon, &call).await {
+        Ok(outcome) => outcome,
+        Err(why) => return refuse(daemon, harness, &door, &why).await,
+    };
+    let mut reply = harness.encode(&call, &outcome);
+    if harness.event(&call.event.native_event).is_none() {
+        reply.stderr += &format!(
+            "tenterhook: warning: `{}` is no event of {} that is known here; it was recorded as `other`\n",
+            call.event.native_event, harness.title
+        );
+    }
+    reply
+}
+
+/// Takes a call down the road, under the generation of its place.
+pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
+    let in_force = daemon.generations.of(&Place::of(&call.event)).map_err(|error| error.message)?;
+    let recorder = CallRecorder { recorder: &daemon.recorder, made_of: &in_force.made_of };
+    Ok(flow::fire(&in_force.generation, &recorder, call).await)
+}
+
+/// A payload nobody could read is an event too.
+async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> Reply {
+    let row = harness.event(&door.event);
+    let kind = row.map_or(EventKind::Other, |row| row.kind);
+    let name = row.map_or(door.event.as_str(), |row| row.native);
+    let call = Call { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
+    let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
+    let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
+    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0 };
+    let mut reply = harness.refuse(&door.event, why);
+    if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
+        reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");
+    }
+    reply
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The daemon: one process that answers every agent on this machine.
+//!
+//! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
+//! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
+//! holds for the place the agent works in, and its leaf is durable before the answer goes out.
+
+mod api;
+mod daemon;
+mod generations;
+mod hook;
+mod listen;
+mod record;
+mod run;
+mod stamp;
+
+pub use daemon::Daemon;
+pub use generations::{Generations, InForce};
+pub use run::{Options, Running, serve};

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! HTTP/1.1, on the socket and on TCP.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+
+use super::{Allowed, Peer};
+use crate::api;
+
+/// How long the head of a request may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many connections over TCP there may be at once.
+const AT_ONCE: usize = 512;
+
+/// Answers requests over TCP, until told to end.
+pub(crate) async fn tcp(
+    listener: TcpListener,
+    allowed: Allowed,
+    router: Router,
+    mut end: watch::Receiver<bool>,
+) {
+    let router = router.layer(middleware::from_fn_with_state(Arc::new(allowed), let_in));
+    let room = Arc::new(Semaphore::new(AT_ONCE));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = end.changed() => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        let Ok(room) = Arc::clone(&room).try_acquire_owned() else {
+            tracing::warn!("too many connections over TCP");
+            continue;
+        };
+        let (router, end) = (router.clone(), end.clone());
+        tokio::spawn(async move {
+            connection(stream, router, Peer::Token, end).await;
+            drop(room);
+        });
+    }
+}
+
+/// Serves one connection.
+pub(super) async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    peer: Peer,
+    mut end: watch::Receiver<bool>,
+) {
+    let service = TowerToHyperService::new(router.layer(Extension(peer)));
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let served = tokio::select! {
+        served = serving.as_mut() => served,
+        _ = end.changed() => {
+            serving.as_mut().graceful_shutdown();
+            serving.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+/// Only `/v1/health` answers whoever has no token.
+async fn let_in(State(allowed): State<Arc<Allowed>>, request: Request, next: Next) -> Response {
+    if let Err((status, why)) = allowed.names_us(request.headers()) {
+        return api::error(status, why, None).into_response();
+    }
+    if !allowed.opens(request.headers()) && request.uri().path() != api::HEALTH {
+        let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the home";
+        return api::error(StatusCode::UNAUTHORIZED, "the token is missing or wrong", Some(hint))
+            .into_response();
+    }
+    next.run(request).await
+}
+
+/// A stream whose first bytes were read already.
+pub(super) struct Replayed<S> {
+    first: Vec<u8>,
+    at: usize,
+    rest: S,
+}
+
+impl<S> Replayed<S> {
+    pub(super) fn new(first: Vec<u8>, rest: S) -> Self {
+        Self { first, at: 0, rest }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Replayed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let left = self.first.get(self.at..).unwrap_or_default();
+        if left.is_empty() {
+            return Pin::new(&mut self.rest).poll_read(cx, buf);
+        }
+        let taken = left.len().min(buf.remaining());
+        buf.put_slice(left.get(..taken).unwrap_or_default());
+        self.at += taken;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Replayed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.rest).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.rest).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.rest).poll_shutdown(cx)
+    }
+}

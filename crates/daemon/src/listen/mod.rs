@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where calls come in: the Unix socket for hooks and local programs, TCP for the rest.
+
+mod guard;
+mod http;
+mod shim;
+mod unix;
+
+pub(crate) use guard::Allowed;
+pub(crate) use http::tcp;
+pub(crate) use unix::{bind, unix};
+
+/// Who is at the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// Somebody on the socket; the kernel says who.
+    Local {
+        /// The account.
+        uid: u32,
+        /// The process, where the kernel knows it.
+        pid: Option<i32>,
+    },
+    /// Somebody who came over TCP with the right token.
+    Token,
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Decisions go into the ledger that the daemon holds.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tenterhook_engine::{BoxFuture, RecordError, Recorder};
+use tenterhook_event::Decided;
+use tenterhook_home::{generation_entry, secrets};
+use tenterhook_ledger::{Appended, Entry, Ledger, Origin};
+use tokio::sync::oneshot;
+
+/// How often a full queue is tried again before the decision counts as not recorded.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Records what was decided, and each generation that decides for the first time.
+pub(crate) struct LedgerRecorder {
+    ledger: Ledger,
+    /// Generations that have a leaf.
+    known: Mutex<HashSet<String>>,
+}
+
+/// One call's recorder: it knows what the generation of the call is made of.
+pub(crate) struct CallRecorder<'a> {
+    pub(crate) recorder: &'a LedgerRecorder,
+    pub(crate) made_of: &'a Value,
+}
+
+impl LedgerRecorder {
+    pub(crate) fn new(ledger: Ledger) -> Self {
+        Self { ledger, known: Mutex::default() }
+    }
+
+    /// Records an entry; returns when it is durable.
+    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
+        let mut waiting = self.submit(entry.clone());
+        for _ in 0..TRIES {
+            let Err(Full) = waiting else { break };
+            tokio::time::sleep(PAUSE).await;
+            waiting = self.submit(entry.clone());
+        }
+        let waiting = waiting.map_err(|Full| "too many decisions wait for the disk".to_owned())?;
+        let appended = waiting.await.map_err(|_| "the ledger is closed".to_owned())?;
+        appended.map_err(|error| error.to_string())
+    }
+
+    fn submit(&self, entry: Entry) -> Result<oneshot::Receiver<Result<Appended, Lost>>, Full> {
+        let (send, receive) = oneshot::channel();
+        let done = move |appended| {
+            // Whoever asked may have gone; the leaf is there all the same.
+            let _ = send.send(appended);
+        };
+        self.ledger.submit(entry.from(Origin::Daemon), done).map_err(|_| Full)?;
+        Ok(receive)
+    }
+
+    /// Whether a generation has no leaf yet.
+    fn is_new(&self, generation: &str) -> bool {
+        !self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(generation)
+    }
+}
+
+type Lost = tenterhook_ledger::AppendError;
+
+/// The queue has no room.
+struct Full;
+
+impl Recorder for CallRecorder<'_> {
+    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(async move {
+            let recorder = self.recorder;
+            if recorder.is_new(decided.generation)
+                && let Some(entry) = generation_entry(&decided, self.made_of)
+            {
+                recorder.keep(entry).await.map_err(RecordError)?;
+                let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.insert(decided.generation.to_owned());
+            }
+            let entry = Entry::decision(&decided, &secrets);
+            recorder.keep(entry).await.map(drop).map_err(RecordError)
+        })
+    }
+}

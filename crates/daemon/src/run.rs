@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The life of the daemon: it takes its places, answers, and drains when it is told to end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tenterhook_home::{Book, Env, Failure, Home, door, make_private, regular_file, write_whole};
+use tenterhook_ledger::{Durability, Ledger, OpenError};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{Instant, interval};
+
+use crate::api;
+use crate::daemon::Daemon;
+use crate::generations::Refreshed;
+use crate::listen;
+
+/// How often files are looked at.
+const LOOKS: Duration = Duration::from_millis(300);
+/// How often the spool is looked at.
+const INTAKES: Duration = Duration::from_secs(2);
+/// How long calls that are under way may take when the daemon is told to end.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How long somebody else may hold the ledger when the daemon begins.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a daemon is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where to listen over TCP, if at all.
+    pub listen: Option<SocketAddr>,
+    /// When a decision counts as recorded.
+    pub durability: Durability,
+}
+
+/// A daemon that answers.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// Where it listens over TCP, with the port it got.
+    pub listen: Option<SocketAddr>,
+    /// What had to be done to open the ledger.
+    pub recovered: Vec<String>,
+}
+
+/// Serves a home until a signal says to end. `ready` is called once calls are answered.
+pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(home, env, options, ready))
+}
+
+async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+    home.make()?;
+    make_private(&home.run())?;
+    // First of all: of two daemons only one gets the socket.
+    let socket = listen::bind(&home.socket())?;
+    let opened = open(home, options).await?;
+    let book = Book::of(home);
+    book.take_in(&opened.ledger);
+    let token = token(&home.token())?;
+    let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token)?);
+
+    let (end, ends) = watch::channel(false);
+    let router = api::router(Arc::clone(&daemon));
+    let mut running = Running { listen: None, recovered: opened.recovered };
+    let mut listeners = Vec::new();
+    if let Some(address) = options.listen {
+        let tcp = TcpListener::bind(address).await.map_err(|error| {
+            Failure::failed(format!("cannot listen on {address}: {error}"))
+                .hint("choose another with `--listen ADDRESS:PORT`, or `--listen none`")
+        })?;
+        let address = tcp.local_addr()?;
+        running.listen = Some(address);
+        let _ = daemon.listen.set(address);
+        let allowed = listen::Allowed::new(address, &daemon.token);
+        listeners.push(tokio::spawn(listen::tcp(tcp, allowed, router.clone(), ends.clone())));
+    }
+    listeners.push(tokio::spawn(listen::unix(socket, Arc::clone(&daemon), router, ends)));
+    write_whole(&home.daemon(), &card(&running)?, 0o600)?;
+    tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
+    ready(&running);
+
+    watch_over(&daemon, &book).await?;
+
+    tracing::info!("ending: calls under way are finished");
+    daemon.drain();
+    let _ = end.send(true);
+    for listener in listeners {
+        let _ = listener.await;
+    }
+    let drained = Instant::now();
+    while daemon.is_busy() && drained.elapsed() < DRAIN {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let _ = fs_err::remove_file(home.socket());
+    let _ = fs_err::remove_file(home.daemon());
+    let ledger = daemon.ledger.clone();
+    tokio::task::spawn_blocking(move || ledger.close())
+        .await
+        .map_err(|error| Failure::failed(error.to_string()))?
+        .map_err(|error| Failure::failed(format!("the ledger could not be closed: {error}")))?;
+    tracing::info!("ended");
+    Ok(())
+}
+
+/// Keeps an eye on files and on the spool, until a signal says to end.
+async fn watch_over(daemon: &Arc<Daemon>, book: &Book) -> Result<(), Failure> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut int = signal(SignalKind::interrupt())?;
+    let mut hup = signal(SignalKind::hangup())?;
+    let (mut looks, mut intakes) = (interval(LOOKS), interval(INTAKES));
+    loop {
+        tokio::select! {
+            _ = term.recv() => return Ok(()),
+            _ = int.recv() => return Ok(()),
+            _ = hup.recv() => refresh(daemon, true).await,
+            _ = looks.tick() => refresh(daemon, false).await,
+            _ = intakes.tick() => {
+                if book.spooled().0 > 0 {
+                    book.take_in(&daemon.ledger);
+                }
+            }
+        }
+    }
+}
+
+async fn refresh(daemon: &Arc<Daemon>, anyway: bool) {
+    let daemon = Arc::clone(daemon);
+    let refreshed = tokio::task::spawn_blocking(move || {
+        let refreshed = daemon.generations.refresh(anyway);
+        (daemon.generations.base(), refreshed)
+    });
+    match refreshed.await {
+        Ok((_, Ok(Refreshed::Same))) => {}
+        Ok((base, Ok(Refreshed::New))) => {
+            let name = base.generation.name();
+            tracing::info!(
+                generation = name,
+                problems = base.problems.len(),
+                "another generation is in force"
+            );
+        }
+        Ok((base, Ok(Refreshed::Stale))) => {
+            for problem in &base.stale {
+                tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
+            }
+        }
+        Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be read again"),
+        Err(error) => tracing::error!(%error, "the files could not be read again"),
+    }
+}
+
+/// Whoever writes a leaf without a daemon holds the ledger for a moment.
+async fn open(home: &Home, options: &Options) -> Result<tenterhook_ledger::Opened, Failure> {
+    let began = Instant::now();
+    loop {
+        let mut how = tenterhook_ledger::Options::new(door::now_ms);
+        how.durability = options.durability;
+        match Ledger::open(&home.ledger(), how) {
+            Ok(opened) => {
+                for what in &opened.recovered {
+                    tracing::warn!(what, "the ledger was recovered");
+                }
+                return Ok(opened);
+            }
+            Err(OpenError::Locked { .. }) if began.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            Err(error) => {
+                return Err(Failure::failed(format!("the ledger cannot be opened: {error}"))
+                    .hint("`tenterhook ledger verify` says what is wrong with it"));
+            }
+        }
+    }
+}
+
+/// The token of a home; a new one, if there is none that only its owner can read.
+fn token(path: &Path) -> Result<String, Failure> {
+    use std::os::unix::fs::MetadataExt;
+    let private = fs_err::symlink_metadata(path)
+        .is_ok_and(|found| found.is_file() && found.mode() & 0o077 == 0 && found.uid() == own_uid());
+    if private && let Some(token) = regular_file(path)? {
+        let token = token.trim();
+        if token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(token.to_owned());
+        }
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::failed(format!("no randomness for a token: {error}")))?;
+    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    write_whole(path, token.as_bytes(), 0o600)?;
+    Ok(token)
+}
+
+fn own_uid() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// Who answers here, for `status` and for people.
+fn card(running: &Running) -> Result<Vec<u8>, Failure> {
+    let card = json!({
+        "v": 1,
+        "pid": std::process::id(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "listen": running.listen,
+        "started": door::now(),
+    });
+    serde_json::to_vec_pretty(&card).map_err(|error| Failure::failed(error.to_string()))
+}
