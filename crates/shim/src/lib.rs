@@ -3,7 +3,24 @@
 //! What harnesses spawn, often twice for every tool call: as little as can be.
 //!
 //! `tenterhook-hook` reads the payload, asks the daemon over its Unix socket and prints the harness's
-//! own reply. On any trouble it becomes the full program, which judges by itself. Nothing here depends
-//! on anything but the standard library, so that the programs are small, static and quick to start.
+//! own reply. On any trouble it becomes the full program, which judges by itself. `tenterhook-status`
+//! prints one line for a person. Nothing here depends on anything but the standard library, so that the
+//! programs are small, static and quick to start.
+//!
+//! The road of a call: [`call`] reads the command line, [`input`] the payload, [`place`] says where the
+//! daemon is, [`ask`] asks it in the words of [`wire`], and [`handover`] is for when that fails.
 
+pub mod ask;
+pub mod call;
+pub mod handover;
+pub mod id;
+pub mod input;
+pub mod place;
+pub mod status;
 pub mod wire;
+
+/// The version the programs say they are.
+pub const VERSION: &str = match option_env!("TENTERHOOK_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};

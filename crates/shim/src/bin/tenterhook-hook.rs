@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `tenterhook-hook <harness> <event> [--within SECONDS]`: what a harness spawns.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use tenterhook_shim::ask::{Answer, ask};
+use tenterhook_shim::call::{Call, project_variable};
+use tenterhook_shim::handover::{self, Handover};
+use tenterhook_shim::place::Place;
+use tenterhook_shim::wire::Request;
+use tenterhook_shim::{VERSION, id, input};
+
+fn main() -> ExitCode {
+    let started = Instant::now();
+    let program = std::env::current_exe().ok();
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let place = Place::find(program.as_deref(), |variable| env(variable.name()));
+    let Some(call) = Call::read(&words) else {
+        let error = program.map_or_else(nowhere, |program| handover::words(&program, &words));
+        return refused(&place, "", &error);
+    };
+    let id = id::mint();
+    let payload = input::read(input::DEADLINE.min(call.within));
+    let left = |call: &Call| call.within.saturating_sub(started.elapsed());
+    let why = match &payload {
+        Ok(payload) => match answer(&place, &call, &id, left(&call).as_millis(), payload) {
+            Ok(answer) => return print(&answer),
+            Err(why) => why,
+        },
+        Err(error) => format!("standard input cannot be read: {error}"),
+    };
+    let handover =
+        Handover { why: Some(&why), id: &id, within: left(&call), payload: payload.as_deref().ok() };
+    let exit = program
+        .as_deref()
+        .map_or_else(|| Err(nowhere()), |program: &Path| handover.call(program, &call.harness, &call.event));
+    exit.map_or_else(|error| refused(&place, &call.harness, &error), ExitCode::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
+fn env(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> Result<Answer, String> {
+    let socket = place.socket().ok_or("no home")?;
+    let project = project_variable(&call.harness).and_then(env);
+    let request = Request {
+        harness: &call.harness,
+        event: &call.event,
+        id,
+        within_ms: u64::try_from(left).unwrap_or(u64::MAX),
+        version: VERSION,
+        project: project.as_ref().map(|value| value.as_bytes()),
+        payload_len: payload.len(),
+    };
+    ask(&socket, &request, payload)
+}
+
+/// The reply, byte for byte. One that does not reach the harness counts as none; only the exit code is
+/// left then.
+fn print(answer: &Answer) -> ExitCode {
+    let (stdout, stderr) = (answer.stdout(), answer.stderr());
+    let mut written = Ok(());
+    if !stdout.is_empty() {
+        let mut to = std::io::stdout().lock();
+        written = to.write_all(stdout).and_then(|()| to.flush());
+    }
+    if !stderr.is_empty() {
+        // Nobody reads standard error as an answer.
+        drop(std::io::stderr().write_all(stderr));
+    }
+    ExitCode::from(if written.is_ok() { answer.exit } else { 2 })
+}
+
+/// Nobody can judge. Where Tenterhook is installed nothing passes then; elsewhere it is not our business.
+fn refused(place: &Place, harness: &str, error: &std::io::Error) -> ExitCode {
+    if place.is_installed {
+        let state = place.state.as_deref().unwrap_or(Path::new(""));
+        let text = format!(
+            "tenterhook: this cannot be judged: `{}` does not run: {error}\n  \
+             hint: install Tenterhook again, or take it out of the harness's settings\n",
+            state.join("bin").join(handover::FULL_PROGRAM).display()
+        );
+        drop(std::io::stderr().write_all(text.as_bytes()));
+        return ExitCode::from(2);
+    }
+    if harness == "cursor" {
+        drop(std::io::stdout().write_all(b"{\"permission\":\"allow\"}\n"));
+    }
+    ExitCode::SUCCESS
+}
+
+fn nowhere() -> std::io::Error {
+    std::io::Error::other("it is not known where this program lies")
+}

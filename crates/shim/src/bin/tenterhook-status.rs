@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `tenterhook-status`: the status line of Claude Code, and of whoever else asks.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tenterhook_shim::place::Place;
+use tenterhook_shim::{input, status};
+
+/// How long what the harness has to say may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
+    let program = std::env::current_exe().ok();
+    #[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
+    let place = Place::find(program.as_deref(), |variable| std::env::var_os(variable.name()));
+    // Read even if nobody needs it: whoever writes to us should not find the pipe closed.
+    let input = input::read(PATIENCE).unwrap_or_default();
+    let ours = status::line(place.socket().and_then(|socket| status::ask(&socket)).as_deref());
+    let chain = place.state.as_deref().and_then(status::chain);
+    let theirs = chain.and_then(|command| status::chained(&command, &input));
+    let line = status::joined(theirs.as_deref(), &ours);
+    // Nobody to read it: nothing to say.
+    drop(std::io::stdout().write_all(line.as_bytes()));
+    ExitCode::SUCCESS
+}

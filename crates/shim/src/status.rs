@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One line for a person: how things stand.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::ask::connect;
+use crate::wire::{Asked, MAX_HEADER, Reply};
+
+/// How long the daemon may take. Somebody looks at the screen.
+const WITHIN: Duration = Duration::from_millis(200);
+/// How long the status line that was there before us may take.
+const CHAINED_WITHIN: Duration = Duration::from_secs(1);
+/// More of it is not shown, in bytes.
+const LONGEST: usize = 64 * 1024;
+/// Below the state directory: the command that was the status line before.
+pub const CHAIN: &str = "status-chain";
+
+/// What to say, by what the daemon answers; without an answer it is offline.
+pub fn line(answer: Option<&str>) -> String {
+    match answer {
+        None => "Tenterhook ⚠ daemon offline".to_owned(),
+        Some("ok") => "Tenterhook ✓".to_owned(),
+        Some(text) => {
+            let text = match text.strip_prefix("pending ") {
+                Some("1") => "1 approval pending".to_owned(),
+                Some(count) => format!("{count} approvals pending"),
+                None => text.to_owned(),
+            };
+            // Nothing that a terminal would obey.
+            let text: String = text.chars().filter(|letter| !letter.is_control()).take(80).collect();
+            format!("Tenterhook ⚠ {text}")
+        }
+    }
+}
+
+/// Asks the daemon how things stand.
+pub fn ask(socket: &Path) -> Option<String> {
+    let until = Instant::now() + WITHIN;
+    let mut stream = connect(socket).ok()?;
+    stream.set_read_timeout(Some(WITHIN)).ok()?;
+    stream.write_all(Asked::STATUS).ok()?;
+    let mut bytes = Vec::new();
+    let mut room = [0; 256];
+    while bytes.len() < MAX_HEADER && Instant::now() < until {
+        let count = stream.read(&mut room).ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(room.get(..count)?);
+        if let Some((Reply::Status(text), _)) = Reply::read(&bytes).ok()? {
+            return Some(text.to_owned());
+        }
+    }
+    None
+}
+
+/// What the status line that was there before says. It gets the same input; its failure or slowness
+/// must not hide ours.
+pub fn chained(command: &str, input: &[u8]) -> Option<String> {
+    let until = Instant::now() + CHAINED_WITHIN;
+    // Sockets rather than pipes: those can be given up on.
+    let (mut stdin, their_stdin) = UnixStream::pair().ok()?;
+    let (mut stdout, their_stdout) = UnixStream::pair().ok()?;
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", command])
+        .stdin(OwnedFd::from(their_stdin))
+        .stdout(OwnedFd::from(their_stdout))
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    stdin.set_write_timeout(Some(CHAINED_WITHIN)).ok()?;
+    drop(stdin.write_all(input));
+    drop(stdin);
+    let mut bytes = Vec::new();
+    let mut room = vec![0; 4096];
+    let whole = loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || bytes.len() > LONGEST || stdout.set_read_timeout(Some(left)).is_err() {
+            break false;
+        }
+        match stdout.read(&mut room) {
+            Ok(0) => break true,
+            Ok(count) => bytes.extend_from_slice(room.get(..count).unwrap_or_default()),
+            Err(_) => break false,
+        }
+    };
+    if !whole {
+        drop(child.kill());
+    }
+    let status = child.wait();
+    let said = whole && status.is_ok_and(|status| status.success());
+    said.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Both on one line: theirs as it is, ours at the end of it.
+pub fn joined(theirs: Option<&str>, ours: &str) -> String {
+    match theirs.map(str::trim_end).filter(|theirs| !theirs.is_empty()) {
+        Some(theirs) => format!("{theirs} · {ours}\n"),
+        None => format!("{ours}\n"),
+    }
+}
+
+/// The command that was the status line before, if there was one.
+pub fn chain(state: &Path) -> Option<String> {
+    let mut text = String::new();
+    let length = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    File::open(state.join(CHAIN)).ok()?.take(length).read_to_string(&mut text).ok()?;
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_things_stand() {
+        for (answer, expected) in [
+            (None, "Tenterhook ⚠ daemon offline"),
+            (Some("ok"), "Tenterhook ✓"),
+            (Some("monitor"), "Tenterhook ⚠ monitor"),
+            (Some("pending 1"), "Tenterhook ⚠ 1 approval pending"),
+            (Some("pending 3"), "Tenterhook ⚠ 3 approvals pending"),
+            (Some("stale \x1b[2Jrules"), "Tenterhook ⚠ stale [2Jrules"),
+        ] {
+            assert_eq!(line(answer), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_there_before_comes_first() {
+        assert_eq!(joined(Some("main ~/work\n"), "Tenterhook ✓"), "main ~/work · Tenterhook ✓\n");
+        assert_eq!(joined(Some("a\nb\n\n"), "T"), "a\nb · T\n");
+        for nothing in [None, Some(""), Some("\n")] {
+            assert_eq!(joined(nothing, "T"), "T\n");
+        }
+    }
+
+    #[test]
+    fn a_chained_command_reads_the_same_and_cannot_hide_us() {
+        assert_eq!(chained("cat; echo; echo two", b"{\"x\":1}").as_deref(), Some("{\"x\":1}\ntwo\n"));
+        assert_eq!(chained("echo no; exit 3", b""), None);
+        let started = Instant::now();
+        assert_eq!(chained("echo early; sleep 30", b""), None);
+        assert_eq!(chained("exec 0<&-; sleep 30 & echo on", &vec![b'x'; 1 << 20]), None);
+        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    }
+}
