@@ -9,6 +9,7 @@
 //! are looked at.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
 use tenterhook_event::{Event, EventKind, ToolClass};
 
@@ -26,6 +27,9 @@ type Entry = (u32, u16);
 
 const WHOLE: u16 = u16::MAX;
 
+/// When more are found, those found twice are taken out.
+const MOST_FOUND: usize = 1 << 16;
+
 /// A rule that could match: its number, and which of its alternatives could hold; `None` for all.
 pub(super) type Candidate = (u32, Option<Vec<u16>>);
 
@@ -36,10 +40,17 @@ struct Kind {
     unread: Vec<Entry>,
     words: HashMap<Word, Vec<Entry>>,
     /// By the first directories of a glob.
-    starts: BTreeMap<(From, String), Vec<Entry>>,
+    starts: BTreeMap<From, Starts>,
     hosts: HashMap<String, Vec<Entry>>,
     /// By the last part of a path, wherever it lies.
     names: HashMap<String, Vec<Entry>>,
+}
+
+#[derive(Debug, Default)]
+struct Starts {
+    lists: BTreeMap<String, Vec<Entry>>,
+    /// The length of the longest: further down a path there is nothing to look for.
+    longest: usize,
 }
 
 /// Something that is in an event or is not.
@@ -130,7 +141,11 @@ impl Kind {
     fn keep(&mut self, need: &Need, entry: Entry) {
         let list = match need {
             Need::Word(word) => self.words.entry(word.clone()).or_default(),
-            Need::Start(from, start) => self.starts.entry((*from, start.clone())).or_default(),
+            Need::Start(from, start) => {
+                let starts = self.starts.entry(*from).or_default();
+                starts.longest = starts.longest.max(start.len());
+                starts.lists.entry(start.clone()).or_default()
+            }
             Need::Name(name) => self.names.entry(name.clone()).or_default(),
             Need::Host(host) => self.hosts.entry(host.clone()).or_default(),
         };
@@ -177,11 +192,17 @@ impl Kind {
             .commands
             .iter()
             .flat_map(|command| command.operands.iter().chain(&command.named).chain(&command.inputs));
-        for path in facts.paths.iter().chain(of_commands) {
-            self.look_at_path(path, false, found);
-        }
-        for effect in &facts.effects {
-            self.look_at_path(&effect.path, effect.recursive, found);
+        let by_name = facts.paths.iter().chain(of_commands).map(|path| (path, false));
+        let by_effect = facts.effects.iter().map(|effect| (&effect.path, effect.recursive));
+        let mut most = MOST_FOUND;
+        for (path, recursive) in by_name.chain(by_effect) {
+            self.look_at_path(path, recursive, found);
+            // Many paths find the same rules over and over.
+            if found.len() > most {
+                found.sort_unstable();
+                found.dedup();
+                most = MOST_FOUND.max(2 * found.len());
+            }
         }
     }
 
@@ -192,24 +213,25 @@ impl Kind {
             (From::Project, path.in_project.as_deref()),
         ];
         let open = path.pattern || path.dynamic;
-        for (from, form) in forms.into_iter().filter_map(|(from, form)| Some((from, form?))) {
+        for (from, form) in forms {
+            let (Some(starts), Some(form)) = (self.starts.get(&from), form) else { continue };
             // Of a pattern only the letters before it are certain.
             let known = match form.find(['*', '?', '[']).filter(|_| open) {
                 Some(end) => form.get(..end).unwrap_or_default(),
                 None => form,
             };
-            for (end, _) in known.match_indices('/').chain([(known.len(), "")]) {
+            let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
+            for end in ends.take_while(|end| *end <= starts.longest) {
                 let start = known.get(..end).unwrap_or_default();
-                found.extend(self.starts.get(&(from, start.to_owned())).into_iter().flatten());
+                found.extend(starts.lists.get(start).into_iter().flatten());
             }
             if !known.starts_with('/') {
-                found.extend(self.starts.get(&(from, String::new())).into_iter().flatten());
+                found.extend(starts.lists.get("").into_iter().flatten());
             }
             if open || recursive {
                 let known = known.trim_end_matches('/');
-                let below = self.starts.range((from, known.to_owned())..);
-                let below =
-                    below.take_while(|((other, start), _)| *other == from && start.starts_with(known));
+                let below = starts.lists.range::<str, _>((Bound::Included(known), Bound::Unbounded));
+                let below = below.take_while(|(start, _)| start.starts_with(known));
                 found.extend(below.flat_map(|(_, rules)| rules));
             }
         }
