@@ -14,6 +14,9 @@ use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 /// A built pattern may take this much memory; only a repetition of repetitions takes more.
 const LARGEST: usize = 1 << 20;
 
+/// Texts up to this length are searched where they are.
+const SHORT: usize = 256;
+
 /// A regular expression.
 pub(crate) struct Pattern {
     text: Box<str>,
@@ -52,7 +55,7 @@ impl Pattern {
         // Beyond ASCII, other letters may count as the same.
         if let Some(letters) = letters
             && text.is_ascii()
-            && !letters.iter().any(|letters| has(text, letters))
+            && !has(text, letters)
         {
             return false;
         }
@@ -65,10 +68,17 @@ fn build(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).size_limit(LARGEST).build()
 }
 
-/// Whether a text has these letters, small or large.
-fn has(text: &str, letters: &str) -> bool {
-    let (text, letters) = (text.as_bytes(), letters.as_bytes());
-    text.windows(letters.len()).any(|part| part.eq_ignore_ascii_case(letters))
+/// Whether a text has one of these groups of letters, small or large.
+fn has(text: &str, groups: &[String]) -> bool {
+    // Writing a short text anew takes longer than looking at each place of it.
+    if text.len() > SHORT {
+        let small = text.to_ascii_lowercase();
+        return groups.iter().any(|letters| small.contains(letters.to_ascii_lowercase().as_str()));
+    }
+    let within = |letters: &[u8]| {
+        text.as_bytes().windows(letters.len()).any(|part| part.eq_ignore_ascii_case(letters))
+    };
+    groups.iter().any(|letters| within(letters.as_bytes()))
 }
 
 /// Letters of which one group is in everything that matches. Shorter ones than two say nothing, and
@@ -163,6 +173,8 @@ mod tests {
             let (lazy, whole) = (Pattern::new(pattern), build(pattern).unwrap());
             for text in texts {
                 assert_eq!(lazy.is_match(text), whole.is_match(text), "{pattern} on {text}");
+                let long = format!("{} {text} ", "-".repeat(SHORT));
+                assert_eq!(lazy.is_match(&long), whole.is_match(&long), "{pattern} on {long}");
             }
         }
     }

@@ -67,6 +67,8 @@ const MOST_STEPS: usize = 200_000;
 const MOST_COMMANDS: usize = 1_000;
 /// Texts that were not understood for the same reason.
 const MOST_UNREAD: usize = 16;
+/// Of texts that nobody understood, so much is looked through for words, by every rule.
+const MOST_KEPT: usize = 128 * 1024;
 /// Nesting of the tree and of texts in texts.
 const DEEPEST: usize = 60;
 
@@ -94,6 +96,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         running: BTreeSet::new(),
         quiet: false,
         unread: Vec::new(),
+        room: MOST_KEPT,
         unparsed: false,
         steps: MOST_STEPS,
         depth: 0,
@@ -106,6 +109,9 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
+        if reader.exhausted {
+            reader.leave_unread("too large or too deeply nested", code);
+        }
     }
     for command in &tool.commands() {
         let mut scope = Scope::new(cwd, Arc::clone(&place));
@@ -163,6 +169,8 @@ struct Reader {
     /// Whether the commands only stand for what another does, which has told its effects.
     quiet: bool,
     unread: Vec<Unread>,
+    /// How much more of such texts is kept.
+    room: usize,
     unparsed: bool,
     steps: usize,
     depth: usize,
@@ -288,7 +296,8 @@ impl Reader {
         self.unparsed = true;
         // Parts of what was not understood say nothing new.
         if self.unread.iter().filter(|unread| unread.why == why).count() < MOST_UNREAD {
-            self.unread.push(Unread::new(why, text, true));
+            let unread = self.unread_text(why, text, true);
+            self.keep(unread);
         } else {
             self.exhausted = true;
         }
@@ -296,27 +305,44 @@ impl Reader {
 
     /// Nothing of the text is read: it may be about anything.
     fn leave_unread(&mut self, why: &'static str, text: &str) {
-        self.unparsed = true;
-        // It may be about anything already.
-        if self.unread.iter().filter(|unread| unread.whole).count() >= MOST_UNREAD {
-            return;
-        }
-        let mut unread = Unread::new(why, text, true);
+        let mut unread = self.unread_text(why, text, true);
         unread.whole = true;
-        self.unread.push(unread);
+        self.keep(unread);
     }
 
     /// The text is not shell, or not known: nobody reads it.
     fn pass_over(&mut self, why: &'static str, text: &str) {
-        self.unread.push(Unread::new(why, text, false));
+        let unread = self.unread_text(why, text, false);
+        self.keep(unread);
     }
 
     /// The text is code of which the calls are known; the rest of it nobody reads.
     fn look_over(&mut self, text: &str) {
-        let mut unread = Unread::new("it is code in another language", text, false);
+        let mut unread = self.unread_text("it is code in another language", text, false);
         unread.seen = true;
         unread.may_run = super::code::may_run(text);
-        self.unread.push(unread);
+        self.keep(unread);
+    }
+
+    /// A text, as much of it as there is room for.
+    fn unread_text(&mut self, why: &'static str, text: &str, shell: bool) -> Unread {
+        // What may be about anything already needs no words.
+        let most = if self.is_any() { 0 } else { self.room };
+        let unread = Unread::new(why, text, shell, most);
+        self.room = self.room.saturating_sub(text.len());
+        unread
+    }
+
+    fn keep(&mut self, unread: Unread) {
+        self.unparsed |= unread.whole;
+        if !unread.whole || !self.is_any() {
+            self.unread.push(unread);
+        }
+    }
+
+    /// Whether enough texts may be about anything.
+    fn is_any(&self) -> bool {
+        self.unread.iter().filter(|unread| unread.whole).count() >= MOST_UNREAD
     }
 
     /// One level deeper; false when there is no going deeper.

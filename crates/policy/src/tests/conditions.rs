@@ -246,8 +246,10 @@ fn a_rule_that_allows_vouches_for_the_whole_call() {
 #[test]
 fn an_unread_text_is_asked_about_if_it_mentions_the_effect() {
     let rules = deny("{effect: {does: delete, path: '~/.ssh/**'}}");
-    let unread =
-        |text: &str| Facts { unread: vec![Unread::new("nobody reads it", text, false)], ..Facts::default() };
+    let unread = |text: &str| Facts {
+        unread: vec![Unread::new("nobody reads it", text, false, 1 << 10)],
+        ..Facts::default()
+    };
     let decision = |facts: &Facts, rules: &RuleSet| {
         judge(&bash("x"), facts, &SessionState::default(), rules)
             .findings

@@ -31,6 +31,7 @@ impl Reader {
     pub(super) fn expression(&mut self, code: &mut Code<'_>) -> Value {
         if self.depth >= DEPTH {
             // Too deep: passed over, whole.
+            self.passed_over = true;
             let opens = code.peek().is_some_and(|token| matches!(token.text, "(" | "[" | "{"));
             code.at = if opens { (code.close() + 1).min(code.end) } else { code.at + 1 };
             return Value::unknown();

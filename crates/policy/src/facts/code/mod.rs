@@ -79,6 +79,8 @@ pub(crate) enum Act {
     RunsUnknown,
     /// Joins a socket to a shell.
     ReverseShell,
+    /// More than is read: the text is too long, does too much or is nested too deeply.
+    Unread,
 }
 
 /// Whether code has any word by which other programs, or texts, are run.
@@ -187,11 +189,12 @@ pub(crate) fn chooses(code: &str) -> bool {
     WORDS.iter().any(|word| code.contains(word))
 }
 
-/// The code without its regular expressions: what one looks for is not what one does.
+/// The code, as much of it as is read, without its regular expressions: what one looks for is not what
+/// one does.
 pub(crate) fn without_patterns(language: Language, code: &str) -> String {
-    let mut out = String::with_capacity(code.len());
-    let mut rest = code;
-    for token in lex::tokens(language, code) {
+    let mut rest = start(code);
+    let mut out = String::with_capacity(rest.len());
+    for token in lex::tokens(language, rest) {
         let Some((before, after)) = rest.split_once(token.text) else { continue };
         out.push_str(before);
         // `s/a/code/e` runs its second half.
@@ -208,7 +211,20 @@ pub(crate) fn without_patterns(language: Language, code: &str) -> String {
     out
 }
 
-/// What code would do. Bounded: linear in the text.
+/// No more of a text is read. On Linux no argument of a program is longer.
+const LONGEST: usize = 128 * 1024;
+
+/// As much of a text as is read.
+fn start(code: &str) -> &str {
+    code.get(..code.floor_char_boundary(LONGEST)).unwrap_or_default()
+}
+
+/// What code would do. Bounded: linear in the text, of which the start is read.
 pub(crate) fn read(language: Language, code: &str) -> Vec<Act> {
-    if language == Language::Awk { awk::read(code) } else { reader::read(language, code) }
+    let start = start(code);
+    let mut acts = if language == Language::Awk { awk::read(start) } else { reader::read(language, start) };
+    if start.len() < code.len() {
+        acts.push(Act::Unread);
+    }
+    acts
 }

@@ -182,6 +182,7 @@ impl Reader {
             return if value.kind == Kind::List { value.element() } else { value };
         }
         if self.depth >= super::reader::DEPTH {
+            self.passed_over = true;
             return Value::unknown();
         }
         self.depth += 1;

@@ -30,6 +30,8 @@ pub(super) struct Reader {
     level: usize,
     /// How much may still be copied and read again. It grows with the text, so the whole stays linear.
     budget: usize,
+    /// Whether something was passed over because it was too much.
+    pub(super) passed_over: bool,
     /// Whether a socket was opened, and whether a shell was started or joined to something.
     pub(super) socket: bool,
     pub(super) shell: bool,
@@ -65,6 +67,7 @@ impl Reader {
             depth: 0,
             level: 0,
             budget: 16 * length + 64 * 1024,
+            passed_over: false,
             socket: false,
             shell: false,
             paths: false,
@@ -72,16 +75,21 @@ impl Reader {
     }
 
     pub(super) fn finish(mut self) -> Vec<Act> {
+        // These must be said even when the list is full.
         if self.socket && self.shell {
-            // It must be said even when the list is full.
-            self.acts.truncate(ACTS - 1);
             self.acts.push(Act::ReverseShell);
+        }
+        if self.passed_over {
+            self.acts.push(Act::Unread);
         }
         self.acts
     }
 
     /// Reads a text from its beginning to its end; gives the value of what stands last.
     pub(super) fn text(&mut self, text: &str) -> Value {
+        if self.level >= LEVELS {
+            self.passed_over = true;
+        }
         if self.level >= LEVELS || !self.spend(text.len()) {
             return Value::unknown();
         }
@@ -109,8 +117,13 @@ impl Reader {
     }
 
     pub(super) fn act(&mut self, act: Act) {
-        if self.acts.len() < ACTS && self.acts.last() != Some(&act) {
+        if self.acts.last() == Some(&act) {
+            return;
+        }
+        if self.acts.len() < ACTS {
             self.acts.push(act);
+        } else {
+            self.passed_over = true;
         }
     }
 
@@ -118,6 +131,7 @@ impl Reader {
     pub(super) fn spend(&mut self, cost: usize) -> bool {
         let left = self.budget.checked_sub(cost);
         self.budget = left.unwrap_or(0);
+        self.passed_over |= left.is_none();
         left.is_some()
     }
 

@@ -25,7 +25,12 @@ impl Reader {
         if !self.spend(1 + text.len() / 16) || !self.enter() {
             return;
         }
-        for act in code::read(language, text) {
+        let acts = code::read(language, text);
+        // Said once, it says all: it is about the whole text.
+        if acts.contains(&Act::RunsUnknown) {
+            self.pass_over("it runs code that cannot be read", text);
+        }
+        for act in acts {
             if !self.spend(1) {
                 break;
             }
@@ -59,8 +64,9 @@ impl Reader {
             Act::Connect(address) => self.connects.push(address.shape.clone()),
             Act::RunsFetched => self.mark(own, "runs-fetched"),
             Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
-            Act::RunsUnknown => self.pass_over("it runs code that cannot be read", text),
+            Act::RunsUnknown => {}
             Act::ReverseShell => self.mark(own, "reverse-shell"),
+            Act::Unread => self.leave_unread("it is more code than is read", text),
         }
     }
 

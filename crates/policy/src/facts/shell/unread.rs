@@ -2,7 +2,7 @@
 
 //! Text that was not understood. All that can be said of it is which words it mentions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Serialize, Serializer};
 
@@ -18,33 +18,40 @@ pub struct Unread {
     /// The text, without the quotes and backslashes that words are hidden behind.
     #[serde(serialize_with = "excerpt")]
     text: String,
+    /// The words it mentions, each once: every rule looks at all of them.
     #[serde(skip)]
     words: Vec<String>,
-    /// Whether it is shell text, where a word may be hidden.
+    /// In which order they stand, by their numbers; not of shell text, where a word may be hidden.
     #[serde(skip)]
-    shell: bool,
+    order: Option<Vec<usize>>,
     /// Whether what it does to files is known; only what it hides in texts is not.
     #[serde(skip)]
     pub(crate) seen: bool,
     /// Whether it has any way to start another program.
     #[serde(skip)]
     pub(crate) may_run: bool,
-    /// Whether nothing in it was read.
+    /// Whether nothing in it was read, or not even looked at: it may be about anything.
     #[serde(skip)]
     pub(crate) whole: bool,
+    /// Whether there is more of it than is kept.
+    #[serde(skip)]
+    cut: bool,
 }
 
 impl Unread {
-    pub(crate) fn new(why: &'static str, text: &str, shell: bool) -> Self {
-        let bare: String = text.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
-        let words = if shell {
-            // Only which words there are matters, and every rule looks at each.
-            let words: BTreeSet<String> = [text, &bare].into_iter().flat_map(words_of).collect();
-            words.into_iter().collect()
+    /// Of a text longer than `most` only so much is kept, and it may be about anything.
+    pub(crate) fn new(why: &'static str, text: &str, shell: bool, most: usize) -> Self {
+        let kept = text.get(..text.floor_char_boundary(most)).unwrap_or_default();
+        let bare: String = kept.chars().filter(|c| !matches!(c, '\\' | '\'' | '"' | '\0')).collect();
+        let (words, order) = if shell {
+            let words: BTreeSet<&str> = words_of(kept).chain(words_of(&bare)).collect();
+            (words.into_iter().map(str::to_owned).collect(), None)
         } else {
-            words_of(text).collect()
+            let (words, order) = in_order(kept);
+            (words, Some(order))
         };
-        Self { why, text: bare, words, shell, seen: false, may_run: true, whole: false }
+        let cut = kept.len() < text.len();
+        Self { why, text: bare, words, order, seen: false, may_run: true, whole: cut, cut }
     }
 
     /// The text, without the quotes and backslashes that words are hidden behind.
@@ -63,26 +70,43 @@ impl Unread {
         word: impl Fn(&str) -> bool,
         option: impl Fn(&str) -> bool,
     ) -> Option<&str> {
-        if self.shell {
-            return self.words().find(|found| word(found));
+        let Some(order) = &self.order else { return self.words().find(|found| word(found)) };
+        let of = |fits: &dyn Fn(&str) -> bool| self.words.iter().map(|word| fits(word)).collect::<Vec<_>>();
+        let fits = of(&word);
+        if !fits.contains(&true) {
+            return None;
         }
-        let near = |rest: &[String]| rest.iter().skip(1).any(|word| option(word));
-        let found = self.words.windows(NEAR).chain(self.words.get(self.words.len().saturating_sub(NEAR)..));
-        let mut found = found.flat_map(|rest| (0..rest.len()).filter_map(|at| rest.get(at..)));
-        found.find_map(|rest| rest.first().filter(|first| word(first) && near(rest))).map(String::as_str)
+        let options = of(&option);
+        let is = |which: &[bool], word: &usize| which.get(*word).copied().unwrap_or_default();
+        let near = |at: usize| order.iter().skip(at + 1).take(NEAR - 1).any(|next| is(&options, next));
+        let mut found = order.iter().enumerate();
+        let (_, first) = found.find(|(at, first)| is(&fits, first) && near(*at))?;
+        self.words.get(*first).map(String::as_str)
     }
 
-    /// Whether the letters occur anywhere in it.
+    /// Whether the letters occur anywhere in it, or may.
     pub(crate) fn contains(&self, part: &str) -> bool {
-        self.text.contains(part)
+        self.cut || self.text.contains(part)
     }
 }
 
-fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
+/// The words of a text, each once, and in which order they stand.
+fn in_order(text: &str) -> (Vec<String>, Vec<usize>) {
+    let (mut words, mut numbers) = (Vec::new(), HashMap::new());
+    let order = words_of(text).map(|word| {
+        *numbers.entry(word).or_insert_with(|| {
+            words.push(word.to_owned());
+            words.len() - 1
+        })
+    });
+    let order = order.collect();
+    (words, order)
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
         .map(|word| word.trim_matches('.').trim_end_matches('-'))
         .filter(|word| !word.is_empty() && word.len() <= 64)
-        .map(str::to_owned)
 }
 
 fn excerpt<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {

@@ -148,7 +148,7 @@ fn long_texts_take_time_in_proportion() {
             let started = Instant::now();
             let acts = read(language, &text);
             let took = started.elapsed().as_millis();
-            assert!(acts.len() <= 200);
+            assert!(acts.len() <= 202);
             // Far above what it takes, far below what a square of it would.
             assert!(took < 600, "{piece:?} in {language:?}: {took} ms");
         }

@@ -33,6 +33,7 @@ fn compact(act: &Act) -> String {
         Act::RunsInput => "runs-input".into(),
         Act::RunsUnknown => "runs-unknown".into(),
         Act::ReverseShell => "reverse-shell".into(),
+        Act::Unread => "unread".into(),
     }
 }
 
