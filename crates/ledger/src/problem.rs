@@ -75,6 +75,10 @@ pub enum Wrong {
         /// What the leaf says.
         leaf: String,
     },
+    /// Who looks for this would not find all leaves that have it.
+    Unfound(String),
+    /// Something is filed that no leaf says.
+    Misfiled,
     /// The leaves do not give the root that was signed.
     Root,
     /// The checkpoint cannot be believed.
@@ -169,6 +173,8 @@ impl fmt::Display for Wrong {
             Self::Column { name, column, leaf } => {
                 write!(f, "it is filed under {name} `{column}`, but says `{leaf}`")
             }
+            Self::Unfound(what) => write!(f, "who looks for {what} would not find all there is"),
+            Self::Misfiled => f.write_str("something is filed that no leaf says"),
             Self::Root => f.write_str("they do not give the root that was signed"),
             Self::Checkpoint(error) => write!(f, "{error}"),
             Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{EventId, Timestamp};
+use tenterhook_event::Timestamp;
 
 /// The version of the envelope written by this crate.
 pub const FORMAT: u32 = 1;
@@ -188,7 +188,7 @@ impl<'a> Envelope<'a> {
 pub(crate) struct Frame<'a> {
     pub(crate) seq: u64,
     pub(crate) kind: Kind,
-    pub(crate) id: &'a EventId,
+    pub(crate) id: &'a str,
     pub(crate) ts: Timestamp,
     /// When it was recorded, as text.
     pub(crate) recorded: &'a str,
@@ -197,17 +197,17 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// The bytes of the leaf: `fields` are JSON members without their braces, maybe none.
-    pub(crate) fn envelope(self, fields: &str) -> String {
+    /// The bytes of the leaf, in place of what `line` had: `fields` are JSON members without their
+    /// braces, maybe none.
+    pub(crate) fn write(self, fields: &str, line: &mut String) {
         let Self { seq, kind, id, ts, recorded, origin, signer } = self;
         let (kind, origin) = (kind.word(), origin.word());
         let comma = if fields.is_empty() { "" } else { "," };
-        let mut line = String::with_capacity(fields.len() + 240);
+        line.clear();
         // Writing to a text cannot fail.
         let _ = write!(
             line,
             r#"{{"v":{FORMAT},"seq":{seq},"kind":"{kind}","id":"{id}","ts":"{ts}","recorded":"{recorded}","origin":"{origin}"{comma}{fields},"signer":"{signer}"}}"#
         );
-        line
     }
 }

@@ -160,6 +160,19 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<(
     sync_parent(path)
 }
 
+/// The same for a copy of something that is safe elsewhere: a power cut may take it.
+#[cfg(feature = "store")]
+pub(crate) fn replace_copy(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let beside = beside(path)?;
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(mode).open(&beside);
+    let moved = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| std::fs::rename(&beside, path));
+    if moved.is_err() {
+        drop(std::fs::remove_file(&beside));
+    }
+    moved
+}
+
 fn beside(path: &Path) -> std::io::Result<PathBuf> {
     let random: [u8; 6] = random().map_err(|error| std::io::Error::other(error.to_string()))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -65,8 +65,10 @@ impl Sealed {
             return Err(refuse("its version or kind is not one that is spooled"));
         }
         let Line { kind, id, ts, fields, .. } = line;
-        let frame = Frame { seq: 0, kind, id: &id, ts, recorded: "", origin: Origin::Spool, signer: "" };
-        let whole = frame.envelope(&fields);
+        let text = id.to_string();
+        let frame = Frame { seq: 0, kind, id: &text, ts, recorded: "", origin: Origin::Spool, signer: "" };
+        let mut whole = String::new();
+        frame.write(&fields, &mut whole);
         let read = Envelope::parse(whole.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
         if read.seq != 0 || read.kind != kind || whole.contains('\n') {
             return Err(refuse("its fields say what only the ledger may say"));

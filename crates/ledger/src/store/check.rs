@@ -5,6 +5,7 @@
 
 use rusqlite::Row;
 
+use super::filing::Filing;
 use super::reader::{Reader, with_item};
 use super::rows::{signed, unsigned};
 use crate::hash::HASH_BYTES;
@@ -13,7 +14,7 @@ use crate::record::Envelope;
 use crate::verify::{Expect, Verified, Verifier};
 
 /// The columns that leaves are looked up by, behind those of a record.
-const FILED: &[&str] = &["id", "kind", "source", "session", "tool", "verdict", "rule"];
+const FILED: [&str; 7] = ["id", "kind", "source", "session", "tool", "verdict", "rule"];
 
 impl Reader {
     /// Verifies the whole ledger as it is now. `progress` hears how many leaves were checked, out
@@ -49,9 +50,14 @@ impl Reader {
             FROM leaves l ORDER BY l.seq";
         let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
+        let mut filing = self.is_filed().then(|| Filing::new(&self.connection));
         while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
-            with_item(row, |item, nodes| leaf(&mut verifier, row, item, nodes))
+            let ts = with_item(row, |item, nodes| leaf(&mut verifier, row, item, nodes))
                 .map_err(|error| at(&verifier, &error))??;
+            if let Some(filing) = &mut filing {
+                let [id, values @ ..] = columns(row);
+                filing.leaf(id.unwrap_or_default(), ts, values)?;
+            }
             let here = verifier.size();
             while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here))
             {
@@ -65,11 +71,13 @@ impl Reader {
             verifier.checkpoint(&note.map_err(unreadable)?.1)?;
         }
         progress(verifier.size(), Some(size));
-        verifier.finish()
+        let verified = verifier.finish()?;
+        filing.map_or(Ok(()), Filing::finish)?;
+        Ok(verified)
     }
 }
 
-fn unreadable(error: rusqlite::Error) -> Problem {
+pub(super) fn unreadable(error: rusqlite::Error) -> Problem {
     Wrong::Unreadable(super::ReadFailed::from(error).to_string()).here()
 }
 
@@ -82,7 +90,7 @@ fn leaf(
     row: &Row<'_>,
     item: crate::verify::Item<'_>,
     nodes: &[u8],
-) -> Result<(), Problem> {
+) -> Result<i64, Problem> {
     let seq = item.seq;
     let envelope = verifier.leaf(item)?;
     let completed = verifier.completed();
@@ -95,14 +103,25 @@ fn leaf(
             return Err(Wrong::Node(1 << level).at(seq));
         }
     }
+    let ts = row.get(6 + FILED.len()).map_err(|error| at(verifier, &error))?;
     match envelope {
-        Some(envelope) => filed(row, &envelope),
+        Some(envelope) => filed(row, &envelope, ts),
         None => Ok(()),
+    }?;
+    Ok(ts)
+}
+
+/// What a row is filed under, in the order of [`FILED`].
+fn columns<'r>(row: &'r Row<'_>) -> [Option<&'r str>; FILED.len()] {
+    let mut columns = [None; FILED.len()];
+    for (place, column) in columns.iter_mut().enumerate() {
+        *column = row.get_ref(6 + place).ok().and_then(|value| value.as_str_or_null().ok()).flatten();
     }
+    columns
 }
 
 /// A leaf that is filed under something else would not be found.
-fn filed(row: &Row<'_>, leaf: &Envelope<'_>) -> Result<(), Problem> {
+fn filed(row: &Row<'_>, leaf: &Envelope<'_>, ts: i64) -> Result<(), Problem> {
     let says = [
         Some(&*leaf.id),
         Some(leaf.kind.word()),
@@ -112,18 +131,18 @@ fn filed(row: &Row<'_>, leaf: &Envelope<'_>) -> Result<(), Problem> {
         leaf.verdict.as_deref(),
         leaf.policy_rule_id.as_deref(),
     ];
-    for (place, (name, says)) in FILED.iter().zip(says).enumerate() {
-        let column = row.get_ref(6 + place).ok().and_then(|value| value.as_str_or_null().ok()).flatten();
-        if column != says {
-            let text = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
-            return Err(Wrong::Column { name, column: text(column), leaf: text(says) }.at(leaf.seq));
+    let columns = columns(row);
+    if columns != says {
+        for (name, (column, says)) in FILED.iter().zip(columns.into_iter().zip(says)) {
+            if column != says {
+                let text = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
+                return Err(Wrong::Column { name, column: text(column), leaf: text(says) }.at(leaf.seq));
+            }
         }
     }
-    let ts = leaf.ts.parse().ok().map(tenterhook_event::Timestamp::unix_ms).map(signed);
-    let column: Option<i64> = row.get(6 + FILED.len()).ok();
-    if ts != column {
-        let text = column.map_or_else(|| "nothing".to_owned(), |ms| format!("{ms} ms"));
-        return Err(Wrong::Column { name: "time", column: text, leaf: leaf.ts.to_string() }.at(leaf.seq));
+    if leaf.ts.parse().ok().map(tenterhook_event::Timestamp::unix_ms).map(signed) != Some(ts) {
+        let column = format!("{ts} ms");
+        return Err(Wrong::Column { name: "time", column, leaf: leaf.ts.to_string() }.at(leaf.seq));
     }
     Ok(())
 }

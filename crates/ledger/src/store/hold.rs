@@ -11,7 +11,11 @@ use super::error::OpenError;
 
 /// Held as long as it lives, and released by the kernel when the process ends, however it ends.
 #[derive(Debug)]
-pub(crate) struct Hold(#[expect(dead_code, reason = "its life is the lock's")] File);
+pub(crate) struct Hold {
+    file: File,
+    /// The one who had the lock before did not let go of it in order.
+    pub(crate) unclean: bool,
+}
 
 /// Makes the directory if need be, and looks whether others could write to it.
 pub(crate) fn directory(dir: &Path) -> Result<(), OpenError> {
@@ -43,7 +47,15 @@ impl Hold {
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
+        let unclean = file.metadata().map_err(io)?.len() > 0;
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(io)?;
-        Ok(Self(file))
+        Ok(Self { file, unclean })
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // If it fails, the next one says that we ended badly, which is near enough.
+        drop(self.file.set_len(0));
     }
 }

@@ -3,15 +3,16 @@
 //! The handle that callers hold.
 
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::append::Writer;
+use super::desk::{Desk, Turn, Work};
 use super::error::{AppendError, Full, OpenError};
 use super::open;
 use super::options::Options;
-use crate::entry::{Body, Entry, Sealed, Sealing};
+use super::remove::Removal;
+use crate::entry::{Entry, Sealed, Sealing};
 use crate::payload::RedactionKey;
 use crate::record::Kind;
 use crate::sign::Signer;
@@ -22,10 +23,19 @@ use crate::sink::SinkError;
 pub struct Ledger(Arc<Inner>);
 
 struct Inner {
-    commands: SyncSender<Command>,
+    desk: Arc<Desk>,
     sealing: Sealing,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Commits what is queued, and does what is due.
+    thread: Mutex<Thread>,
     reports: Arc<Mutex<Vec<SinkReport>>>,
+}
+
+/// The ledger's thread.
+enum Thread {
+    /// Nothing was queued yet.
+    NotYet,
+    Runs(JoinHandle<()>),
+    Gone,
 }
 
 /// A ledger, and what had to be done to open it.
@@ -74,15 +84,6 @@ pub(crate) enum Command {
     Rotate(Option<Arc<dyn Signer>>, Reply<String>),
     Remove(Removal, Reply<Appended>),
     Close(Reply<()>),
-}
-
-/// What is to be taken away, by whom and why.
-pub(crate) struct Removal {
-    pub(crate) kind: Kind,
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-    pub(crate) who: String,
-    pub(crate) reason: String,
 }
 
 // === impl Appended ===
@@ -135,10 +136,11 @@ impl Ledger {
             max_payload: options.max_payload,
         };
         let reports = writer.publisher().reports();
-        let (commands, inbox) = sync_channel(options.queue.max(1));
-        let thread = std::thread::Builder::new().name("ledger".into()).spawn(move || writer.run(&inbox));
-        let thread = thread.map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
-        let inner = Inner { commands, sealing, thread: Mutex::new(Some(thread)), reports };
+        let desk = Arc::new(Desk::new(writer, options.queue, options.batch.size));
+        let inner = Inner { desk, sealing, thread: Mutex::new(Thread::NotYet), reports };
+        if !options.brief {
+            inner.start().map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
+        }
         Ok(Opened { ledger: Self(Arc::new(inner)), recovered })
     }
 
@@ -149,11 +151,15 @@ impl Ledger {
 
     /// Records an entry that was sealed before, such as one from the spool.
     pub fn append_sealed(&self, entry: Sealed) -> Result<Appended, AppendError> {
-        self.ask(|reply| Command::Append(Box::new(entry), reply))
+        match self.0.desk.take() {
+            Some(mut turn) => turn.write(|writer| writer.append(&entry)),
+            None => self.queue(|reply| Command::Append(Box::new(entry), reply)),
+        }
     }
 
-    /// Records an entry; `done` hears from the writer's thread when it is durable, so it must be
-    /// quick. When too many entries wait, this one is not taken.
+    /// Records an entry without waiting: `done` hears from the ledger's thread when it is durable
+    /// (see [`Durability`](super::Durability)), so it must be quick and must not wait for the ledger
+    /// itself. When too many entries wait, this one is not taken, and `done` is not called.
     pub fn submit(
         &self,
         entry: Entry,
@@ -167,8 +173,8 @@ impl Ledger {
             }
         };
         let reply = Reply::new(done);
-        match self.0.commands.try_send(Command::Append(Box::new(entry), reply)) {
-            Err(TrySendError::Full(Command::Append(_, reply))) => {
+        match self.0.put(Command::Append(Box::new(entry), reply)) {
+            Err(Command::Append(_, reply)) => {
                 reply.forget();
                 Err(Full)
             }
@@ -229,14 +235,85 @@ impl Ledger {
         result
     }
 
+    /// Lets the writer do something: here and now if it is free, else in its turn.
     fn ask<T: Send + 'static>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, AppendError> {
-        let (answer, wait) = sync_channel(1);
-        let reply = Reply::new(move |result| {
-            // Whoever asked is waiting just below.
-            drop(answer.send(result));
-        });
-        self.0.commands.send(command(reply)).map_err(|_| AppendError::Closed)?;
-        wait.recv().map_err(|_| AppendError::Closed)?
+        let Some(turn) = self.0.desk.take() else { return self.queue(command) };
+        let (reply, wait) = answer();
+        run(turn, command(reply));
+        wait()
+    }
+
+    fn queue<T: Send + 'static>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, AppendError> {
+        let (reply, wait) = answer();
+        self.0.start().map_err(|error| AppendError::Entry(format!("no thread can be started: {error}")))?;
+        self.0.desk.put_when_room(command(reply));
+        wait()
+    }
+}
+
+/// A reply, and how to wait for it.
+fn answer<T: Send + 'static>() -> (Reply<T>, impl FnOnce() -> Result<T, AppendError>) {
+    let (answer, wait) = sync_channel(1);
+    // Whoever asked is waiting.
+    let reply = Reply::new(move |result| drop(answer.send(result)));
+    (reply, move || wait.recv().map_err(|_| AppendError::Closed)?)
+}
+
+/// Does what the writer is told, gives it back, and tells how it went.
+fn run(mut turn: Turn<'_>, command: Command) {
+    match command {
+        Command::Append(entry, reply) => {
+            let result = turn.write(|writer| writer.append(&entry));
+            drop(turn);
+            reply.tell(result);
+        }
+        Command::Checkpoint(reply) => {
+            let result = turn.write(super::append::Writer::checkpoint);
+            drop(turn);
+            reply.tell(result);
+        }
+        Command::Rotate(new, reply) => {
+            let result = turn.write(|writer| writer.rotate(new));
+            drop(turn);
+            reply.tell(result);
+        }
+        Command::Remove(removal, reply) => {
+            let result = turn.write(|writer| writer.remove(&removal));
+            drop(turn);
+            reply.tell(result);
+        }
+        Command::Close(reply) => reply.tell(turn.close()),
+    }
+}
+
+/// The ledger's thread: commits what is queued, until the ledger is closed.
+fn serve(desk: &Desk) {
+    while let Some((mut turn, work)) = desk.next() {
+        match work {
+            Work::Appends(appends) => commit(turn, appends),
+            Work::Other(command) => run(turn, command),
+            Work::Due => drop(turn.write(|writer| {
+                writer.tend();
+                Ok(())
+            })),
+        }
+    }
+}
+
+/// Commits all of these, in more than one commit if they are many, and tells each.
+fn commit(mut turn: Turn<'_>, appends: Vec<(Box<Sealed>, Reply<Appended>)>) {
+    let mut told = Vec::with_capacity(appends.len());
+    while told.len() < appends.len() {
+        let rest = appends.iter().skip(told.len()).map(|(entry, _)| &**entry);
+        match turn.write(|writer| writer.commit(rest)) {
+            Ok(results) if !results.is_empty() => told.extend(results),
+            Ok(_) => told.resize(appends.len(), Err(AppendError::Closed)),
+            Err(error) => told.resize(appends.len(), Err(error)),
+        }
+    }
+    drop(turn);
+    for ((_, reply), result) in appends.into_iter().zip(told) {
+        reply.tell(result);
     }
 }
 
@@ -249,9 +326,31 @@ impl std::fmt::Debug for Ledger {
 // === impl Inner ===
 
 impl Inner {
+    fn put(&self, command: Command) -> Result<(), Command> {
+        match self.start() {
+            Ok(()) => self.desk.put(command),
+            Err(_) => Err(command),
+        }
+    }
+
+    /// Starts the ledger's thread, unless it runs or has run.
+    fn start(&self) -> std::io::Result<()> {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*thread, Thread::NotYet) {
+            let desk = Arc::clone(&self.desk);
+            let started = std::thread::Builder::new().name("ledger".into()).spawn(move || serve(&desk))?;
+            *thread = Thread::Runs(started);
+        }
+        Ok(())
+    }
+
     fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = std::mem::replace(&mut *thread, Thread::Gone);
+        drop(thread);
+        if let Thread::Runs(thread) = gone
+            && thread.thread().id() != std::thread::current().id()
+        {
             // A writer that panicked has let go of the lock as well.
             drop(thread.join());
         }
@@ -260,51 +359,11 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // If the writer is gone, so is what there was to close.
-        drop(self.commands.send(Command::Close(Reply::new(drop))));
-        self.join();
-    }
-}
-
-// === removing ===
-
-impl Writer {
-    /// Erases payloads or prunes leaves; in the same transaction a leaf says so.
-    pub(crate) fn remove(&mut self, removal: &Removal) -> Result<Appended, AppendError> {
-        let Removal { kind, from, to, who, reason } = removal;
-        if from > to || *to >= self.tree.size() {
-            return Err(AppendError::Entry(format!("there are no leaves {from} to {to}")));
+        match self.desk.take() {
+            Some(turn) => drop(turn.close()),
+            // If the writer is gone, so is what there was to close.
+            None => self.desk.put_when_room(Command::Close(Reply::new(drop))),
         }
-        let body = Body {
-            who: Some(who.clone()),
-            reason: Some(reason.clone()),
-            from: Some(*from),
-            to: Some(*to),
-            ..Body::default()
-        };
-        let range = [super::rows::signed(*from), super::rows::signed(*to)];
-        // Freed pages are overwritten, not only forgotten.
-        self.connection.pragma_update(None, "secure_delete", true)?;
-        let result = self.own(*kind, body, |connection, _| match kind {
-            Kind::Prune => {
-                let kept = "kind NOT IN ('start', 'rotate', 'prune', 'erase')";
-                let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL, salt = NULL, payload = NULL, erased = 0";
-                let sql = format!("UPDATE leaves SET {emptied} WHERE seq BETWEEN ?1 AND ?2 AND {kept}");
-                connection.execute(&sql, range).map(drop)
-            }
-            _ => connection
-                .execute(
-                    "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1
-                        WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL",
-                    range,
-                )
-                .map(drop),
-        });
-        self.connection.pragma_update(None, "secure_delete", false)?;
-        let appended = result?;
-        // What was erased is still in the journal until it is emptied. A reader may be in the way;
-        // then it goes with the next one.
-        drop(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
-        Ok(appended)
+        self.join();
     }
 }

@@ -35,6 +35,42 @@ const STEPS: &[&str] = &[
     CREATE INDEX leaves_kind ON leaves (kind) WHERE kind <> 'decision';
     CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+    // 2. An append touches the page it writes to and no other: leaves are filed by blocks of 256
+    // (see `block.rs`). A table has to be written anew to lose what made its ids unique.
+    "ALTER TABLE leaves RENAME TO leaves_1;
+    CREATE TABLE leaves (
+        seq INTEGER PRIMARY KEY,
+        nodes BLOB NOT NULL,
+        id TEXT NOT NULL,
+        ts INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        source TEXT,
+        session TEXT,
+        tool TEXT,
+        verdict TEXT,
+        rule TEXT,
+        bytes BLOB,
+        salt BLOB,
+        payload BLOB,
+        erased INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    INSERT INTO leaves SELECT seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased
+        FROM leaves_1 ORDER BY seq;
+    DROP TABLE leaves_1;
+    CREATE TABLE ids (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE filed (field TEXT, value TEXT, block INTEGER, PRIMARY KEY (field, value, block)) STRICT, WITHOUT ROWID;
+    CREATE TABLE blocks (block INTEGER PRIMARY KEY, first_ts INTEGER NOT NULL, last_ts INTEGER NOT NULL) STRICT;
+    CREATE TEMP VIEW full AS SELECT * FROM leaves WHERE seq < (SELECT coalesce(max(seq) + 1, 0) / 256 * 256 FROM leaves);
+    INSERT INTO ids SELECT id, seq FROM full ORDER BY id;
+    INSERT INTO filed
+        SELECT DISTINCT 'kind', kind, seq / 256 FROM full
+        UNION SELECT 'source', source, seq / 256 FROM full WHERE source IS NOT NULL
+        UNION SELECT 'session', session, seq / 256 FROM full WHERE session IS NOT NULL
+        UNION SELECT 'tool', tool, seq / 256 FROM full WHERE tool IS NOT NULL
+        UNION SELECT 'verdict', verdict, seq / 256 FROM full WHERE verdict IS NOT NULL
+        UNION SELECT 'rule', rule, seq / 256 FROM full WHERE rule IS NOT NULL;
+    INSERT INTO blocks SELECT seq / 256, min(ts), max(ts) FROM full GROUP BY seq / 256;
+    DROP VIEW temp.full;",
 ];
 
 /// Brings a store to the newest format. Says so when there was something to do.

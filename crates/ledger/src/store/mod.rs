@@ -3,8 +3,11 @@
 //! The store: SQLite, one writer, any number of readers.
 
 mod append;
+mod block;
 mod check;
+mod desk;
 mod error;
+mod filing;
 mod hold;
 mod keys;
 mod ledger;
@@ -14,8 +17,11 @@ mod options;
 mod publish;
 mod query;
 mod reader;
+mod remove;
 mod rows;
+mod signing;
 mod stats;
+mod tidy;
 
 pub use error::{AppendError, Full, OpenError, ReadFailed, Refused};
 pub use ledger::{Appended, Ledger, Opened, SinkReport};
@@ -28,3 +34,5 @@ pub use stats::Stats;
 const DATABASE: &str = "ledger.db";
 /// The latest checkpoint, as a file that can be copied.
 const CHECKPOINT: &str = "checkpoint";
+/// How long a relaxed append may stay off the disk.
+const RELAXED: std::time::Duration = std::time::Duration::from_millis(25);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OpenFlags};
 
 use super::append::Writer;
+use super::block::Block;
 use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
@@ -16,8 +17,11 @@ use super::rows::{StoredNodes, last_checkpoint, meta, size};
 use super::{CHECKPOINT, DATABASE, keys, migrate};
 use crate::checkpoint::Checkpoint;
 use crate::note::VerifierKey;
-use crate::sign::{Signer, replace};
+use crate::sign::{Signer, replace_copy};
 use crate::tree::{self, Frontier};
+
+/// Bytes of a page: a few leaves share one, and a commit of one leaf writes one.
+const PAGE: u32 = 8192;
 
 /// Opens the store and brings it into order. Says what there was to do.
 pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<String>), OpenError> {
@@ -25,8 +29,6 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     let hold = Hold::take(dir)?;
     let mut recovered = Vec::new();
     let database = dir.join(DATABASE);
-    let journal = dir.join(format!("{DATABASE}-wal"));
-    let unclean = std::fs::metadata(&journal).is_ok_and(|file| file.len() > 0);
     make_private(&database)?;
     let mut connection = connect(&database, options.durability)?;
     recovered.extend(migrate::migrate(&mut connection)?);
@@ -39,13 +41,14 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     let signer = keys::open(dir, key.as_ref(), options.key.take(), &mut recovered)?;
     keys::publish(dir, signer.key())?;
     let here = size(&connection)?;
-    if unclean {
+    if hold.unclean {
         recovered
             .push(format!("the last run did not end in order; all {here} leaves it had recorded are kept"));
     }
     let signed = check(&connection, dir, here, &signer, &mut recovered)?;
     let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damaged)?;
-    let mut writer = Writer::new(connection, dir, hold, tree, signed, signer, options);
+    let block = Block::load(&connection)?;
+    let mut writer = Writer::new((connection, dir, hold), (tree, block), signed, signer, options);
     if here == 0 {
         writer.start().map_err(|error| match error {
             AppendError::Refused { why, .. } => OpenError::Store(why),
@@ -71,6 +74,8 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError>
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(32);
+    // Only heeded by a store that is empty.
+    connection.pragma_update(None, "page_size", PAGE)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let synchronous = match durability {
         Durability::Durable => "full",
@@ -78,7 +83,8 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError>
         Durability::Relaxed => "normal",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    // `tidy` is there first, unless it cannot keep up.
+    connection.pragma_update(None, "wal_autocheckpoint", 8000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
     Ok(connection)
@@ -103,7 +109,8 @@ fn check(
     recovered: &mut Vec<String>,
 ) -> Result<u64, OpenError> {
     let path = dir.join(CHECKPOINT);
-    let file = std::fs::read_to_string(&path).ok();
+    // It is not synced, so a power cut may leave it empty.
+    let file = std::fs::read_to_string(&path).ok().filter(|note| !note.is_empty());
     let stored = last_checkpoint(connection)?;
     let mut signed = 0;
     for note in stored.iter().map(|(_, note)| note).chain(&file) {
@@ -127,7 +134,7 @@ fn check(
         && file.as_ref() != Some(&note)
     {
         let io = |source| OpenError::Io { path: path.clone(), source };
-        replace(&path, note.as_bytes(), 0o644).map_err(io)?;
+        replace_copy(&path, note.as_bytes(), 0o644).map_err(io)?;
         recovered.push(format!(
             "the file `{CHECKPOINT}` was behind; it has the checkpoint of {size} leaves again"
         ));

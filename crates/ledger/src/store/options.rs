@@ -56,6 +56,9 @@ pub struct Options {
     pub clock: fn() -> u64,
     /// How often a checkpoint is signed.
     pub checkpoint_every: Every,
+    /// Somebody opens, records a leaf and is gone: no thread is started for that, and closing
+    /// leaves work to the next one as long as it is little.
+    pub brief: bool,
 }
 
 impl Options {
@@ -71,6 +74,14 @@ impl Options {
             sinks: Vec::new(),
             clock,
             checkpoint_every: Every { leaves: 10_000, age: Duration::from_secs(1) },
+            brief: false,
         }
+    }
+
+    /// The same for somebody who records a leaf and is gone: it is signed in the commit that
+    /// records it.
+    pub fn brief(clock: fn() -> u64) -> Self {
+        let every = Every { leaves: 1, age: Duration::from_secs(1) };
+        Self { checkpoint_every: every, brief: true, ..Self::new(clock) }
     }
 }

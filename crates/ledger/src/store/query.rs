@@ -4,9 +4,10 @@
 
 use rusqlite::types::Value;
 
+use super::block::BLOCK;
 use super::error::ReadFailed;
 use super::reader::{COLUMNS, Reader, Record};
-use super::rows::signed;
+use super::rows::{signed, unsigned};
 
 /// What leaves to find; what is absent matters not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,50 +43,53 @@ pub struct Found {
     pub next: Option<u64>,
 }
 
+/// A filter in SQL.
+pub(super) struct Conditions {
+    /// What a leaf must fulfil, as `l`.
+    pub(super) leaves: String,
+    /// What a block `b` must fulfil to have such leaves; nothing if any may.
+    pub(super) blocks: Option<String>,
+    /// What both are about.
+    pub(super) values: Vec<Value>,
+}
+
 impl Filter {
     /// The conditions in SQL, and what they are about.
-    pub(super) fn conditions(&self) -> (String, Vec<Value>) {
-        let mut sql = String::from("1");
+    pub(super) fn conditions(&self) -> Conditions {
+        let (mut sql, mut blocks) = (String::from("1"), String::new());
         let mut values: Vec<Value> = Vec::new();
-        let mut add = |condition: &str, value: Value| {
+        let mut add = |leaves: &str, block: &str, value: Value| {
             values.push(value);
-            sql.push_str(" AND ");
-            sql.push_str(&condition.replace('?', &format!("?{}", values.len())));
-        };
-        let text = |value: &Option<String>| value.clone().map(Value::Text);
-        if let Some(value) = text(&self.session) {
-            add("l.session = ?", value);
-        }
-        if let Some(value) = text(&self.harness) {
-            add("l.source = ?", value);
-        }
-        if let Some(value) = text(&self.tool) {
-            add("l.tool = ?", value);
-        }
-        if let Some(value) = text(&self.rule) {
-            add("l.rule = ?", value);
-        }
-        match self.verdict.as_deref() {
-            // In the words of the index, so that it is used.
-            Some(word @ ("ask" | "defer" | "deny")) => {
-                add("l.verdict IN ('ask', 'defer', 'deny') AND l.verdict = ?", Value::Text(word.to_owned()));
+            for (sql, condition) in [(&mut sql, leaves), (&mut blocks, block)] {
+                if !condition.is_empty() {
+                    sql.push_str(" AND ");
+                    sql.push_str(&condition.replace('?', &format!("?{}", values.len())));
+                }
             }
-            Some(word) => add("l.verdict = ?", Value::Text(word.to_owned())),
-            None => {}
-        }
-        match self.kind {
-            Some(crate::record::Kind::Decision) => add("l.kind = ?", Value::Text("decision".into())),
-            Some(kind) => add("l.kind <> 'decision' AND l.kind = ?", Value::Text(kind.word().into())),
-            None => {}
+        };
+        let fields = [
+            ("session", self.session.as_deref()),
+            ("source", self.harness.as_deref()),
+            ("tool", self.tool.as_deref()),
+            ("rule", self.rule.as_deref()),
+            ("verdict", self.verdict.as_deref()),
+            ("kind", self.kind.map(crate::record::Kind::word)),
+        ];
+        for (field, value) in fields {
+            if let Some(value) = value {
+                let block =
+                    format!("b.block IN (SELECT block FROM filed WHERE field = '{field}' AND value = ?)");
+                add(&format!("l.{field} = ?"), &block, Value::Text(value.to_owned()));
+            }
         }
         if let Some(from) = self.from_ms {
-            add("l.ts >= ?", Value::Integer(signed(from)));
+            add("l.ts >= ?", "b.last_ts >= ?", Value::Integer(signed(from)));
         }
         if let Some(until) = self.until_ms {
-            add("l.ts < ?", Value::Integer(signed(until)));
+            add("l.ts < ?", "b.first_ts < ?", Value::Integer(signed(until)));
         }
         if let Some(before) = self.before {
-            add("l.seq < ?", Value::Integer(signed(before)));
+            add("l.seq < ?", "", Value::Integer(signed(before)));
         }
         if let Some(text) = &self.text {
             // Both are JSON, so that is how the text stands in them.
@@ -94,29 +98,74 @@ impl Filter {
             let escaped = quoted.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
             add(
                 "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(l.payload AS TEXT) LIKE ? ESCAPE '\\')",
+                "",
                 Value::Text(format!("%{escaped}%")),
             );
         }
-        (sql, values)
+        let blocks = (!blocks.is_empty()).then(|| format!("1{blocks}"));
+        Conditions { leaves: sql, blocks, values }
     }
 }
 
 impl Reader {
     /// Leaves that fit, newest first, at most `limit`.
     pub fn query(&self, filter: &Filter, limit: u64) -> Result<Found, ReadFailed> {
-        let (conditions, values) = filter.conditions();
-        let sql = format!(
-            "SELECT {COLUMNS} WHERE {conditions} ORDER BY l.seq DESC LIMIT {}",
-            limit.saturating_add(1)
-        );
-        let mut statement = self.connection.prepare(&sql)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(values), Record::from_row)?;
-        let mut records = rows.collect::<Result<Vec<_>, _>>()?;
+        // One transaction: blocks that are filed meanwhile are not half seen.
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut records = self.newest(filter, limit.saturating_add(1))?;
+        transaction.commit()?;
         let mut next = None;
-        if u64::try_from(records.len()).unwrap_or(u64::MAX) > limit {
+        if count(&records) > limit {
             records.pop();
             next = records.last().map(|record| record.seq);
         }
         Ok(Found { records, next })
     }
+
+    fn newest(&self, filter: &Filter, limit: u64) -> Result<Vec<Record>, ReadFailed> {
+        let Conditions { leaves, blocks, mut values } = filter.conditions();
+        let at = values.len();
+        let sql = format!(
+            "SELECT {COLUMNS} WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} ORDER BY l.seq DESC LIMIT ?{}",
+            at + 1,
+            at + 2,
+            at + 3
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut records = Vec::new();
+        let mut look = |from: u64, to: u64, records: &mut Vec<Record>| -> Result<(), ReadFailed> {
+            values.truncate(at);
+            let rest = limit - count(records);
+            values.extend([from, to, rest].map(|number| Value::Integer(signed(number))));
+            let rows = statement.query_map(rusqlite::params_from_iter(&values), Record::from_row)?;
+            for record in rows {
+                records.push(record?);
+            }
+            Ok(())
+        };
+        let last = filter.before.unwrap_or(u64::MAX);
+        let Some(blocks) = blocks.filter(|_| self.is_filed()) else {
+            look(0, last, &mut records)?;
+            return Ok(records);
+        };
+        // First what is not filed yet, then block by block.
+        look(self.filed()?, last, &mut records)?;
+        let sql = format!(
+            "SELECT b.block FROM blocks b WHERE {blocks} AND b.block <= ?{} ORDER BY b.block DESC",
+            at + 1
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut wanted = filter.conditions().values;
+        wanted.push(Value::Integer(signed(last / BLOCK)));
+        let mut rows = statement.query(rusqlite::params_from_iter(wanted))?;
+        while let Some(row) = rows.next()?.filter(|_| count(&records) < limit) {
+            let from = unsigned(row, 0)? * BLOCK;
+            look(from, from + BLOCK - 1, &mut records)?;
+        }
+        Ok(records)
+    }
+}
+
+fn count(records: &[Record]) -> u64 {
+    u64::try_from(records.len()).unwrap_or(u64::MAX)
 }

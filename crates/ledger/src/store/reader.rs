@@ -6,11 +6,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use super::DATABASE;
 use super::error::ReadFailed;
 use super::rows::{self, StoredNodes, signed, unsigned};
+use super::{DATABASE, block};
 use crate::checkpoint::Checkpoint;
 use crate::export;
 use crate::hash::Hash;
@@ -25,6 +25,8 @@ use crate::verify::{Item, PayloadItem};
 #[derive(Debug)]
 pub struct Reader {
     pub(super) connection: Connection,
+    /// The store's format; one that is older than ours is read as it is.
+    format: i64,
 }
 
 /// A leaf as it is stored.
@@ -108,7 +110,18 @@ impl Reader {
             if journal.exists() { Err(error) } else { connect_unchanging(&path) }
         })?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        Ok(Self { connection })
+        let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        Ok(Self { connection, format })
+    }
+
+    /// Whether leaves are filed by blocks.
+    pub(super) fn is_filed(&self) -> bool {
+        self.format >= 2
+    }
+
+    /// The first leaf that is not filed.
+    pub(super) fn filed(&self) -> Result<u64, ReadFailed> {
+        Ok(if self.is_filed() { block::end(&self.connection)? } else { 0 })
     }
 
     /// How many leaves there are.
@@ -129,7 +142,15 @@ impl Reader {
 
     /// The leaf of this event.
     pub fn find(&self, id: &str) -> Result<Option<u64>, ReadFailed> {
-        Ok(rows::find(&self.connection, id)?)
+        if self.is_filed()
+            && let Some(seq) = block::find(&self.connection, id)?
+        {
+            return Ok(Some(seq));
+        }
+        let sql = "SELECT seq FROM leaves WHERE seq >= ?1 AND id = ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_row(params![signed(self.filed()?), id], |row| unsigned(row, 0));
+        Ok(found.optional()?)
     }
 
     /// At most `limit` leaves from `from` on, oldest first: what `tail` shows as it comes.

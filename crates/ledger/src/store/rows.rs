@@ -49,28 +49,28 @@ pub(crate) fn size(connection: &Connection) -> rusqlite::Result<u64> {
 /// A leaf on its way in.
 pub(crate) struct NewLeaf<'a> {
     pub(crate) seq: u64,
-    pub(crate) nodes: &'a [Hash],
+    /// The hashes it completes, one after another.
+    pub(crate) nodes: &'a [u8],
     pub(crate) id: &'a str,
-    pub(crate) ts: u64,
+    pub(crate) ts: i64,
     pub(crate) kind: &'a str,
     pub(crate) columns: &'a Columns,
     pub(crate) bytes: &'a [u8],
     pub(crate) payload: Option<&'a SealedPayload>,
 }
 
-/// Writes a leaf, unless its id is there already.
-pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<bool> {
-    let nodes: Vec<u8> = leaf.nodes.iter().flat_map(|hash| hash.0).collect();
+/// Writes a leaf.
+pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<()> {
     let columns = leaf.columns;
     let mut statement = connection.prepare_cached(
         "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
-    let rows = statement.execute(params![
+    statement.execute(params![
         signed(leaf.seq),
-        nodes,
+        leaf.nodes,
         leaf.id,
-        signed(leaf.ts),
+        leaf.ts,
         leaf.kind,
         columns.source,
         columns.session,
@@ -81,13 +81,7 @@ pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::R
         leaf.payload.map(|payload| payload.salt.as_slice()),
         leaf.payload.and_then(|payload| payload.bytes.as_deref())
     ])?;
-    Ok(rows == 1)
-}
-
-/// Where an event was recorded.
-pub(crate) fn find(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
-    let mut statement = connection.prepare_cached("SELECT seq FROM leaves WHERE id = ?1")?;
-    statement.query_row([id], |row| unsigned(row, 0)).optional()
+    Ok(())
 }
 
 /// A word about the ledger itself.
@@ -99,6 +93,19 @@ pub(crate) fn meta(connection: &Connection, name: &str) -> rusqlite::Result<Opti
 /// Sets a word about the ledger itself.
 pub(crate) fn set_meta(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
     connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)", [name, value]).map(drop)
+}
+
+/// Stores a checkpoint.
+pub(crate) fn set_checkpoint(
+    connection: &Connection,
+    size: u64,
+    at: u64,
+    note: &str,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO checkpoints (size, at, note) VALUES (?1, ?2, ?3)")?
+        .execute(params![signed(size), signed(at), note])
+        .map(drop)
 }
 
 /// The latest checkpoint: its size and its note.

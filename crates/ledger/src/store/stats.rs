@@ -5,8 +5,9 @@
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
+use super::block::BLOCK;
 use super::error::ReadFailed;
-use super::query::Filter;
+use super::query::{Conditions, Filter};
 use super::reader::Reader;
 use super::rows::unsigned;
 
@@ -50,8 +51,19 @@ pub struct Stats {
 impl Reader {
     /// Counts the leaves that fit.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
-        let (conditions, values) = filter.conditions();
-        let from = format!("FROM leaves l WHERE {conditions}");
+        // One transaction: all numbers are about the same leaves.
+        let transaction = self.connection.unchecked_transaction()?;
+        let Conditions { leaves, blocks, values } = filter.conditions();
+        let from = match blocks.filter(|_| self.is_filed()) {
+            // The blocks that may have some, and what is not filed yet.
+            Some(blocks) => format!(
+                "FROM (SELECT b.block * {BLOCK} AS first, b.block * {BLOCK} + {BLOCK} - 1 AS last FROM blocks b WHERE {blocks}
+                    UNION ALL SELECT {}, {}) r CROSS JOIN leaves l ON l.seq BETWEEN r.first AND r.last WHERE {leaves}",
+                self.filed()?,
+                i64::MAX
+            ),
+            None => format!("FROM leaves l WHERE {leaves}"),
+        };
         let mut stats = self.totals(&from, &values)?;
         stats.kinds = self.counted("l.kind", &from, &values)?;
         stats.verdicts = self.counted("l.verdict", &from, &values)?;
@@ -66,6 +78,7 @@ impl Reader {
             Ok((unsigned(row, 0)? * DAY, row.get(1)?, unsigned(row, 2)?))
         })?;
         stats.days = days.collect::<Result<_, _>>()?;
+        transaction.commit()?;
         Ok(stats)
     }
 

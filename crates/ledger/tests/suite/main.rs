@@ -14,7 +14,9 @@
 
 mod common;
 mod crash;
+mod filing;
 mod key;
+mod migrate;
 mod query;
 mod redact;
 mod remove;

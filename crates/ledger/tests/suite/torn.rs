@@ -8,6 +8,8 @@ use tenterhook_ledger::{Expect, Ledger};
 
 use crate::common::{Test, options, record};
 
+const PAGE: usize = 8192;
+
 /// A ledger as a power cut finds it: open, its last leaves in the journal only.
 fn interrupted() -> (Test, Ledger) {
     let test = Test::new();
@@ -23,7 +25,7 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     std::fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     // The index of the journal lives in memory; a power cut takes it.
-    for name in ["ledger.db", "ledger.db-wal", "checkpoint", "redaction.key"] {
+    for name in ["ledger.db", "ledger.db-wal", "checkpoint", "redaction.key", "lock"] {
         std::fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
@@ -79,10 +81,10 @@ fn a_journal_with_a_torn_write_leaves_a_log_that_verifies() {
 fn a_corrupt_page_is_said_and_nothing_is_made_up() {
     let test = Test::filled();
     let good = std::fs::read(test.dir.join("ledger.db")).unwrap();
-    let pages = good.len() / 4096;
+    let pages = good.len() / PAGE;
     for page in 0..pages {
         let mut bad = good.clone();
-        bad[page * 4096..(page + 1) * 4096].fill(0x5A);
+        bad[page * PAGE..(page + 1) * PAGE].fill(0x5A);
         std::fs::write(test.dir.join("ledger.db"), bad).unwrap();
         let opened = Ledger::open(&test.dir, options());
         let told = match opened {

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Who writes now. There is one writer, and whoever holds it writes: a caller who finds it free
+//! commits on the spot, without waking anybody. When it is taken, entries queue, and the ledger's
+//! thread commits all that wait at once.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::append::Writer;
+use super::error::AppendError;
+use super::ledger::{Appended, Command, Reply};
+use crate::entry::Sealed;
+
+/// The writer, and what waits for it.
+pub(crate) struct Desk {
+    state: Mutex<State>,
+    /// There is something to do for the ledger's thread.
+    work: Condvar,
+    /// The queue is shorter, or the writer is back.
+    room: Condvar,
+    /// How long the queue may get.
+    limit: usize,
+    /// How many appends share a commit.
+    batch: usize,
+}
+
+struct State {
+    writer: Option<Box<Writer>>,
+    queue: VecDeque<Command>,
+    closed: bool,
+    thread: Thread,
+    /// Somebody waits for room.
+    crowded: bool,
+}
+
+/// What the ledger's thread does.
+enum Thread {
+    Awake,
+    /// It sleeps, at most until then.
+    Asleep {
+        until: Option<Instant>,
+    },
+}
+
+/// The writer in somebody's hands. It goes back when this goes.
+pub(crate) struct Turn<'d> {
+    desk: &'d Desk,
+    writer: Option<Box<Writer>>,
+}
+
+/// What the ledger's thread is to do.
+pub(crate) enum Work {
+    Appends(Vec<(Box<Sealed>, Reply<Appended>)>),
+    Other(Command),
+    /// What is due by the clock.
+    Due,
+}
+
+// === impl Desk ===
+
+impl Desk {
+    pub(crate) fn new(writer: Writer, limit: usize, batch: usize) -> Self {
+        let state = State {
+            writer: Some(Box::new(writer)),
+            queue: VecDeque::new(),
+            closed: false,
+            thread: Thread::Awake,
+            crowded: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            room: Condvar::new(),
+            limit: limit.max(1),
+            batch: batch.max(1),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The writer, if it is free and nobody waits for it.
+    pub(crate) fn take(&self) -> Option<Turn<'_>> {
+        let mut state = self.lock();
+        if !state.queue.is_empty() {
+            return None;
+        }
+        state.writer.take().map(|writer| Turn { desk: self, writer: Some(writer) })
+    }
+
+    /// Puts a command in the queue, unless that is full; then it comes back. One that is put on a
+    /// closed desk is dropped, and its reply says so.
+    pub(crate) fn put(&self, command: Command) -> Result<(), Command> {
+        let state = self.lock();
+        if state.queue.len() >= self.limit && !state.closed {
+            return Err(command);
+        }
+        self.push(state, command);
+        Ok(())
+    }
+
+    /// The same, but waits for room.
+    pub(crate) fn put_when_room(&self, command: Command) {
+        let mut state = self.lock();
+        while state.queue.len() >= self.limit && !state.closed {
+            state.crowded = true;
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.push(state, command);
+    }
+
+    fn push(&self, mut state: MutexGuard<'_, State>, command: Command) {
+        if state.closed {
+            // Its reply is told outside of the lock.
+            drop(state);
+            drop(command);
+            return;
+        }
+        state.queue.push_back(command);
+        // Whoever has the writer wakes the thread when it comes back.
+        if state.writer.is_some() && matches!(state.thread, Thread::Asleep { .. }) {
+            self.work.notify_one();
+        }
+    }
+
+    /// Waits for something to do. Nothing when the ledger is closed.
+    pub(crate) fn next(&self) -> Option<(Turn<'_>, Work)> {
+        let (mut state, mut overslept) = (self.lock(), false);
+        loop {
+            if state.closed {
+                return None;
+            }
+            let mut due = None;
+            if let Some(writer) = &state.writer {
+                due = writer.due();
+                let is_due = overslept || due.is_some_and(|due| due <= Instant::now());
+                if (!state.queue.is_empty() || is_due)
+                    && let Some(writer) = state.writer.take()
+                {
+                    let work = self.work(&mut state);
+                    return Some((Turn { desk: self, writer: Some(writer) }, work));
+                }
+            }
+            state.thread = Thread::Asleep { until: due };
+            state = match due {
+                Some(due) => {
+                    let limit = due.saturating_duration_since(Instant::now());
+                    let woken = self.work.wait_timeout(state, limit);
+                    let (state, waited) = woken.unwrap_or_else(PoisonError::into_inner);
+                    overslept = waited.timed_out();
+                    state
+                }
+                None => self.work.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+            state.thread = Thread::Awake;
+        }
+    }
+
+    /// Takes all appends that wait, or one other command.
+    fn work(&self, state: &mut State) -> Work {
+        let mut appends = Vec::new();
+        while appends.len() < self.batch {
+            match state.queue.pop_front() {
+                Some(Command::Append(entry, reply)) => appends.push((entry, reply)),
+                Some(command) if appends.is_empty() => return Work::Other(command),
+                Some(command) => {
+                    state.queue.push_front(command);
+                    break;
+                }
+                None => break,
+            }
+        }
+        if std::mem::take(&mut state.crowded) {
+            self.room.notify_all();
+        }
+        if appends.is_empty() { Work::Due } else { Work::Appends(appends) }
+    }
+
+    /// Nothing is taken any more; who waits is told.
+    fn close(&self, mut state: MutexGuard<'_, State>) {
+        state.closed = true;
+        let waiting = std::mem::take(&mut state.queue);
+        self.work.notify_all();
+        self.room.notify_all();
+        drop(state);
+        drop(waiting);
+    }
+}
+
+// === impl Turn ===
+
+impl Turn<'_> {
+    /// Lets the writer do something.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&mut Writer) -> Result<T, AppendError>,
+    ) -> Result<T, AppendError> {
+        self.writer.as_deref_mut().map_or(Err(AppendError::Closed), work)
+    }
+
+    /// Ends the writer, and with it the ledger.
+    pub(crate) fn close(mut self) -> Result<(), AppendError> {
+        let result = self.write(Writer::finish);
+        // The lock on the directory goes before anybody hears that the ledger is closed.
+        drop(self.writer.take());
+        result
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // A writer that panicked may stand in the middle of something: its end undoes that.
+        let writer = self.writer.take().filter(|_| !std::thread::panicking());
+        let mut state = self.desk.lock();
+        match writer {
+            Some(writer) => {
+                let due = writer.due();
+                state.writer = Some(writer);
+                if let Thread::Asleep { until } = state.thread
+                    && (!state.queue.is_empty()
+                        || due.is_some_and(|due| until.is_none_or(|until| due < until)))
+                {
+                    self.desk.work.notify_one();
+                }
+            }
+            None => self.desk.close(state),
+        }
+    }
+}

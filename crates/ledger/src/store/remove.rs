@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Taking away: payloads are erased, leaves are pruned, and a leaf says so.
+
+use super::append::Writer;
+use super::block;
+use super::error::AppendError;
+use super::ledger::Appended;
+use super::rows::signed;
+use crate::entry::Body;
+use crate::record::Kind;
+
+/// What is to be taken away, by whom and why.
+pub(crate) struct Removal {
+    pub(crate) kind: Kind,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) who: String,
+    pub(crate) reason: String,
+}
+
+impl Writer {
+    /// Erases payloads or prunes leaves; in the same transaction a leaf says so.
+    pub(crate) fn remove(&mut self, removal: &Removal) -> Result<Appended, AppendError> {
+        let Removal { kind, from, to, who, reason } = removal;
+        if from > to || *to >= self.tree.size() {
+            return Err(AppendError::Entry(format!("there are no leaves {from} to {to}")));
+        }
+        let body = Body {
+            who: Some(who.clone()),
+            reason: Some(reason.clone()),
+            from: Some(*from),
+            to: Some(*to),
+            ..Body::default()
+        };
+        let range = [signed(*from), signed(*to)];
+        // Freed pages are overwritten, not only forgotten.
+        self.connection.pragma_update(None, "secure_delete", true)?;
+        let result = self.own(*kind, body, |connection, _| match kind {
+            Kind::Prune => {
+                let kept = "kind NOT IN ('start', 'rotate', 'prune', 'erase')";
+                let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL, salt = NULL, payload = NULL, erased = 0";
+                let sql = format!("UPDATE leaves SET {emptied} WHERE seq BETWEEN ?1 AND ?2 AND {kept}");
+                connection.execute(&sql, range)?;
+                block::file_anew(connection, *to)
+            }
+            _ => connection
+                .execute(
+                    "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1
+                        WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL",
+                    range,
+                )
+                .map(drop),
+        });
+        self.connection.pragma_update(None, "secure_delete", false)?;
+        // What is not filed yet may have been emptied as well.
+        self.read_anew();
+        let appended = result?;
+        // What was erased is still in the journal until it is emptied. A reader may be in the way;
+        // then it goes with the next one.
+        drop(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        Ok(appended)
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Signing: checkpoints, changes of keys, and what is due by the clock.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+
+use super::append::Writer;
+use super::error::AppendError;
+use super::options::{Durability, Every};
+use super::{CHECKPOINT, DATABASE, keys, rows};
+use crate::chain::rotation;
+use crate::checkpoint::Checkpoint;
+use crate::entry::Body;
+use crate::note::Line;
+use crate::record::Kind;
+use crate::sign::{Signer, replace_copy};
+
+/// How often an otherwise idle writer looks for what witnesses answered.
+const LISTEN: Duration = Duration::from_millis(250);
+/// A journal up to this length, in bytes, is left to the next one who opens a ledger briefly.
+const SHORT_JOURNAL: u64 = 1 << 20;
+
+/// Who signs, and what is signed.
+pub(crate) struct Signing {
+    signer: Arc<dyn Signer>,
+    id: String,
+    /// Leaves up to here are signed, and who wants to know was told.
+    signed: u64,
+    every: Every,
+    /// When what is not signed must be.
+    due: Option<Instant>,
+}
+
+// === impl Signing ===
+
+impl Signing {
+    pub(crate) fn new(signer: Arc<dyn Signer>, signed: u64, size: u64, every: Every) -> Self {
+        let mut this = Self { id: signer.key().id(), signer, signed, every, due: None };
+        this.grown(size);
+        this
+    }
+
+    /// The signer's id, as leaves name it.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tree has this size now.
+    pub(crate) fn grown(&mut self, size: u64) {
+        if self.due.is_none() && size > self.signed {
+            self.due = Instant::now().checked_add(self.every.age);
+        }
+    }
+
+    /// Whether so many leaves are not signed that it is time.
+    pub(crate) fn is_full(&self, size: u64) -> bool {
+        size - self.signed >= self.every.leaves
+    }
+}
+
+// === impl Writer ===
+
+impl Writer {
+    /// The first leaf of a log says which log it is and who signs it.
+    pub(crate) fn start(&mut self) -> Result<(), AppendError> {
+        let key = self.signing.signer.key().to_string();
+        let body = Body {
+            log: Some(self.signing.signer.key().name().to_owned()),
+            key: Some(key.clone()),
+            ..Body::default()
+        };
+        self.own(Kind::Start, body, move |connection, _| rows::set_meta(connection, "key", &key))?;
+        self.checkpoint().map(drop)
+    }
+
+    /// Signs what there is, keeps it, and sends it out. Nothing is sent that could still be lost.
+    pub(crate) fn checkpoint(&mut self) -> Result<String, AppendError> {
+        let signer = Arc::clone(&self.signing.signer);
+        self.checkpoint_by(&[&*signer])
+    }
+
+    fn checkpoint_by(&mut self, signers: &[&dyn Signer]) -> Result<String, AppendError> {
+        let size = self.tree.size();
+        let note = match rows::last_checkpoint(&self.connection)? {
+            Some((last, note)) if last == size => note,
+            _ => self.transact(|this| this.sign_by(signers))?,
+        };
+        if self.signing.signed < size {
+            self.announce(&note)?;
+        }
+        Ok(note)
+    }
+
+    /// Signs the tree as it is, in the transaction that is open.
+    pub(super) fn sign(&mut self) -> Result<String, AppendError> {
+        let signer = Arc::clone(&self.signing.signer);
+        self.sign_by(&[&*signer])
+    }
+
+    fn sign_by(&mut self, signers: &[&dyn Signer]) -> Result<String, AppendError> {
+        let note = self.here().sign(signers)?.to_string();
+        rows::set_checkpoint(&self.connection, self.tree.size(), (self.clock)(), &note)?;
+        Ok(note)
+    }
+
+    fn here(&self) -> Checkpoint {
+        let origin = self.signing.signer.key().name().to_owned();
+        Checkpoint { origin, size: self.tree.size(), root: self.tree.root() }
+    }
+
+    /// Brings out the checkpoint of all leaves, which the store has.
+    pub(super) fn announce(&mut self, note: &str) -> Result<(), AppendError> {
+        self.sync()?;
+        self.write_file(note)?;
+        self.publisher.publish(self.here(), note.to_owned());
+        (self.signing.signed, self.signing.due) = (self.tree.size(), None);
+        Ok(())
+    }
+
+    /// The checkpoint as a file. The store has it already, so a power cut may take the file: it is
+    /// written anew on opening.
+    fn write_file(&self, note: &str) -> Result<(), AppendError> {
+        let path = self.dir.join(CHECKPOINT);
+        replace_copy(&path, note.as_bytes(), 0o644)
+            .map_err(|error| AppendError::Entry(format!("`{}`: {error}", path.display())))
+    }
+
+    /// Another key signs from here on; both keys say so.
+    pub(crate) fn rotate(&mut self, new: Option<Arc<dyn Signer>>) -> Result<String, AppendError> {
+        let own = new.is_none();
+        let old = Arc::clone(&self.signing.signer);
+        let new: Arc<dyn Signer> = match new {
+            Some(new) => new,
+            None => Arc::new(keys::prepare(&self.dir, old.key().name())?),
+        };
+        if new.key().name() != old.key().name() || new.key() == old.key() {
+            return Err(AppendError::Entry(format!("`{}` is no new key of this log", new.key())));
+        }
+        let (old_signature, new_signature) = rotation(&*old, &*new, self.tree.size())?;
+        let key = new.key().to_string();
+        let body = Body {
+            key: Some(old.key().to_string()),
+            new_key: Some(key.clone()),
+            old_signature: Some(old_signature),
+            new_signature: Some(new_signature),
+            ..Body::default()
+        };
+        self.own(Kind::Rotate, body, move |connection, _| rows::set_meta(connection, "key", &key))?;
+        (self.signing.signer, self.signing.id) = (Arc::clone(&new), new.key().id());
+        if own {
+            keys::install(&self.dir)?;
+        }
+        keys::publish(&self.dir, new.key())?;
+        // Whoever only knows the old key can still believe this one.
+        self.checkpoint_by(&[&*new, &*old])
+    }
+
+    /// When there is something to do again, whether or not somebody asks for it.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let listen = self.publisher.is_busy().then(|| Instant::now() + LISTEN);
+        [self.sync_due, self.signing.due, listen].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub(crate) fn tend(&mut self) {
+        let now = Instant::now();
+        if self.sync_due.is_some_and(|due| due <= now) && self.sync().is_err() {
+            // A checkpoint needs it to succeed; meanwhile it is tried again.
+            self.sync_due = Some(now + super::RELAXED);
+        }
+        if self.signing.due.is_some_and(|due| due <= now) && self.checkpoint().is_err() {
+            // The store refuses; whoever appends next learns it. Try again later.
+            self.signing.due = now.checked_add(self.signing.every.age);
+        }
+        while let Some((size, lines)) = self.publisher.cosigned() {
+            // A cosignature that cannot be kept is asked for again with the next checkpoint.
+            drop(self.cosign(size, &lines));
+        }
+    }
+
+    /// Adds a witness's lines to the checkpoint they are for.
+    fn cosign(&mut self, size: u64, lines: &[Line]) -> Result<(), AppendError> {
+        let Some((last, note)) = rows::last_checkpoint(&self.connection)? else { return Ok(()) };
+        if last == size {
+            let note = lines.iter().fold(note, |note, line| note + &line.to_string() + "\n");
+            self.transact(|this| Ok(rows::set_checkpoint(&this.connection, size, (this.clock)(), &note)?))?;
+            self.sync()?;
+            self.write_file(&note)?;
+        }
+        Ok(())
+    }
+
+    /// Brings relaxed commits to the disk.
+    fn sync(&mut self) -> Result<(), AppendError> {
+        if self.durability == Durability::Relaxed && self.sync_due.is_some() {
+            let journal = self.dir.join(format!("{DATABASE}-wal"));
+            let synced = std::fs::File::open(&journal).and_then(|file| file.sync_data());
+            synced.map_err(|error| AppendError::Entry(format!("`{}`: {error}", journal.display())))?;
+            self.sync_due = None;
+        }
+        Ok(())
+    }
+
+    /// Signs everything and waits for the sinks.
+    pub(crate) fn finish(&mut self) -> Result<(), AppendError> {
+        self.checkpoint()?;
+        self.publisher.finish();
+        while let Some((size, lines)) = self.publisher.cosigned() {
+            self.cosign(size, &lines)?;
+        }
+        if self.brief {
+            // What the journal has is as durable as what the database has; moving it can wait.
+            let journal = std::fs::metadata(self.dir.join(format!("{DATABASE}-wal")));
+            let short = journal.is_ok_and(|journal| journal.len() <= SHORT_JOURNAL);
+            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, short)?;
+        }
+        Ok(())
+    }
+}

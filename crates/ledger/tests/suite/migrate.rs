@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A store of an older format is read as it is, and brought to the newest when somebody writes.
+
+use tenterhook_ledger::{Appended, Filter, Ledger};
+
+use crate::common::{Test, entry, event, options, record};
+
+/// What a store of format 1 had, word for word.
+const FORMAT_1: &str = "CREATE TABLE leaves (
+        seq INTEGER PRIMARY KEY,
+        nodes BLOB NOT NULL,
+        id TEXT NOT NULL UNIQUE,
+        ts INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        source TEXT,
+        session TEXT,
+        tool TEXT,
+        verdict TEXT,
+        rule TEXT,
+        bytes BLOB,
+        salt BLOB,
+        payload BLOB,
+        erased INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX leaves_ts ON leaves (ts);
+    CREATE INDEX leaves_session ON leaves (session) WHERE session IS NOT NULL;
+    CREATE INDEX leaves_rule ON leaves (rule) WHERE rule IS NOT NULL;
+    CREATE INDEX leaves_verdict ON leaves (verdict) WHERE verdict IN ('ask', 'defer', 'deny');
+    CREATE INDEX leaves_kind ON leaves (kind) WHERE kind <> 'decision';
+    CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, at INTEGER NOT NULL, note TEXT NOT NULL) STRICT;
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;";
+
+/// A ledger of 601 leaves as a program of then left it: 4096 bytes to a page.
+fn of_format_1() -> Test {
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=600);
+    ledger.close().unwrap();
+    let (new, old) = (test.dir.join("ledger.db"), test.dir.join("old.db"));
+    let database = rusqlite::Connection::open(&old).unwrap();
+    database.execute_batch("PRAGMA page_size = 4096; PRAGMA journal_mode = wal").unwrap();
+    database.execute_batch(FORMAT_1).unwrap();
+    let copy = format!(
+        "ATTACH '{}' AS new; INSERT INTO leaves SELECT * FROM new.leaves;
+        INSERT INTO checkpoints SELECT * FROM new.checkpoints; INSERT INTO meta SELECT * FROM new.meta;
+        DETACH new; PRAGMA user_version = 1",
+        new.display()
+    );
+    database.execute_batch(&copy).unwrap();
+    database.close().unwrap();
+    std::fs::rename(old, new).unwrap();
+    test
+}
+
+fn denied(test: &Test) -> usize {
+    let filter = Filter { verdict: Some("deny".into()), ..Filter::default() };
+    assert_eq!(test.reader().stats(&filter).unwrap().leaves, 150);
+    test.reader().query(&filter, 1000).unwrap().records.len()
+}
+
+#[test]
+fn a_store_of_format_1_is_read_as_it_is() {
+    let test = of_format_1();
+    assert_eq!(test.verify().unwrap().size, 601);
+    assert_eq!(denied(&test), 150);
+    assert_eq!(test.reader().find(&event(17).id.to_string()).unwrap(), Some(17));
+}
+
+#[test]
+fn a_store_of_format_1_is_brought_to_format_2() {
+    let test = of_format_1();
+    let before = test.verify().unwrap();
+    let opened = Ledger::open(&test.dir, options()).unwrap();
+    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 2"]);
+    assert_eq!(test.verify().unwrap(), before, "leaf by leaf the same, and all of it filed");
+    assert_eq!(denied(&test), 150);
+    for number in [1, 300, 600] {
+        assert_eq!(opened.ledger.append(entry(number)).unwrap(), Appended::AlreadyThere { seq: number });
+        assert_eq!(test.reader().find(&event(number).id.to_string()).unwrap(), Some(number));
+    }
+    record(&opened.ledger, 601..=800);
+    opened.ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 801);
+    assert_eq!(Ledger::open(&test.dir, options()).unwrap().recovered, [""; 0]);
+}
