@@ -36,12 +36,13 @@ impl EventId {
 
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for place in (0..LENGTH).rev() {
-            let digit = usize::try_from((self.0 >> (5 * place)) & 31).unwrap_or(0);
-            let byte = ALPHABET.get(digit).copied().unwrap_or(b'0');
-            write!(f, "{}", char::from(byte))?;
+        let (mut text, mut rest) = ([b'0'; LENGTH], self.0);
+        for byte in text.iter_mut().rev() {
+            let digit = usize::try_from(rest & 31).unwrap_or(0);
+            *byte = ALPHABET.get(digit).copied().unwrap_or(b'0');
+            rest >>= 5;
         }
-        Ok(())
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
     }
 }
 

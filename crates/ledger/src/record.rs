@@ -179,7 +179,11 @@ pub struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     /// Reads an envelope. The bytes stay what counts; nothing is ever hashed from this.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+        // Looked at once as a whole, not text by text.
+        match str::from_utf8(bytes) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(bytes),
+        }
     }
 }
 

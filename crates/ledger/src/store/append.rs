@@ -148,6 +148,9 @@ impl Writer {
         match result.and_then(|value| self.execute("COMMIT").map(|()| value)) {
             Ok(value) => {
                 self.signing.grown(self.tree.size());
+                if self.tidy.is_due() {
+                    self.tidy.ring(&self.dir.join(DATABASE));
+                }
                 if self.durability == Durability::Relaxed {
                     self.sync_due.get_or_insert_with(|| Instant::now() + super::RELAXED);
                 }
@@ -209,9 +212,7 @@ impl Writer {
             NewLeaf { seq, nodes: &self.nodes, id: &id, ts, kind: kind.word(), columns, bytes, payload };
         rows::insert(&self.connection, &leaf)?;
         let length = payload.and_then(|payload| payload.bytes.as_ref()).map_or(0, Vec::len) + bytes.len();
-        if self.tidy.wrote(length) {
-            self.tidy.ring(&self.dir.join(DATABASE));
-        }
+        self.tidy.wrote(length);
         let values = [
             Some(kind.word()),
             columns.source.as_deref(),

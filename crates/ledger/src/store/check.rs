@@ -4,6 +4,7 @@
 //! leaves are filed under what they say.
 
 use rusqlite::Row;
+use tenterhook_event::Timestamp;
 
 use super::filing::Filing;
 use super::reader::{Reader, with_item};
@@ -52,11 +53,12 @@ impl Reader {
         let mut leaves = statement.query([]).map_err(unreadable)?;
         let mut filing = self.is_filed().then(|| Filing::new(&self.connection));
         while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
-            let ts = with_item(row, |item, nodes| leaf(&mut verifier, row, item, nodes))
+            let filed = Filed::of(row).map_err(|error| at(&verifier, &error))?;
+            with_item(row, |item, nodes| leaf(&mut verifier, &filed, item, nodes))
                 .map_err(|error| at(&verifier, &error))??;
             if let Some(filing) = &mut filing {
-                let [id, values @ ..] = columns(row);
-                filing.leaf(id.unwrap_or_default(), ts, values)?;
+                let [id, values @ ..] = filed.columns;
+                filing.leaf(id.unwrap_or_default(), filed.ts, values)?;
             }
             let here = verifier.size();
             while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here))
@@ -87,10 +89,10 @@ fn at(verifier: &Verifier, error: &rusqlite::Error) -> Problem {
 
 fn leaf(
     verifier: &mut Verifier,
-    row: &Row<'_>,
+    filed: &Filed<'_>,
     item: crate::verify::Item<'_>,
     nodes: &[u8],
-) -> Result<i64, Problem> {
+) -> Result<(), Problem> {
     let seq = item.seq;
     let envelope = verifier.leaf(item)?;
     let completed = verifier.completed();
@@ -103,46 +105,46 @@ fn leaf(
             return Err(Wrong::Node(1 << level).at(seq));
         }
     }
-    let ts = row.get(6 + FILED.len()).map_err(|error| at(verifier, &error))?;
-    match envelope {
-        Some(envelope) => filed(row, &envelope, ts),
-        None => Ok(()),
-    }?;
-    Ok(ts)
+    envelope.map_or(Ok(()), |envelope| filed.fits(&envelope))
 }
 
-/// What a row is filed under, in the order of [`FILED`].
-fn columns<'r>(row: &'r Row<'_>) -> [Option<&'r str>; FILED.len()] {
-    let mut columns = [None; FILED.len()];
-    for (place, column) in columns.iter_mut().enumerate() {
-        *column = row.get_ref(6 + place).ok().and_then(|value| value.as_str_or_null().ok()).flatten();
+/// What a row is filed under.
+struct Filed<'r> {
+    /// In the order of [`FILED`].
+    columns: [Option<&'r str>; FILED.len()],
+    ts: i64,
+}
+
+impl<'r> Filed<'r> {
+    fn of(row: &'r Row<'_>) -> rusqlite::Result<Self> {
+        let mut columns = [None; FILED.len()];
+        for (place, column) in columns.iter_mut().enumerate() {
+            *column = row.get_ref(6 + place)?.as_str_or_null()?;
+        }
+        Ok(Self { columns, ts: row.get(6 + FILED.len())? })
     }
-    columns
-}
 
-/// A leaf that is filed under something else would not be found.
-fn filed(row: &Row<'_>, leaf: &Envelope<'_>, ts: i64) -> Result<(), Problem> {
-    let says = [
-        Some(&*leaf.id),
-        Some(leaf.kind.word()),
-        leaf.source.as_deref(),
-        leaf.harness_session_id.as_deref(),
-        leaf.tool.as_ref().map(|tool| &*tool.name),
-        leaf.verdict.as_deref(),
-        leaf.policy_rule_id.as_deref(),
-    ];
-    let columns = columns(row);
-    if columns != says {
-        for (name, (column, says)) in FILED.iter().zip(columns.into_iter().zip(says)) {
+    /// A leaf that is filed under something else would not be found.
+    fn fits(&self, leaf: &Envelope<'_>) -> Result<(), Problem> {
+        let says = [
+            Some(&*leaf.id),
+            Some(leaf.kind.word()),
+            leaf.source.as_deref(),
+            leaf.harness_session_id.as_deref(),
+            leaf.tool.as_ref().map(|tool| &*tool.name),
+            leaf.verdict.as_deref(),
+            leaf.policy_rule_id.as_deref(),
+        ];
+        for (name, (column, says)) in FILED.iter().zip(self.columns.into_iter().zip(says)) {
             if column != says {
                 let text = |value: Option<&str>| value.unwrap_or("nothing").to_owned();
                 return Err(Wrong::Column { name, column: text(column), leaf: text(says) }.at(leaf.seq));
             }
         }
+        if leaf.ts.parse().ok().map(Timestamp::unix_ms).map(signed) != Some(self.ts) {
+            let column = format!("{} ms", self.ts);
+            return Err(Wrong::Column { name: "time", column, leaf: leaf.ts.to_string() }.at(leaf.seq));
+        }
+        Ok(())
     }
-    if leaf.ts.parse().ok().map(tenterhook_event::Timestamp::unix_ms).map(signed) != Some(ts) {
-        let column = format!("{ts} ms");
-        return Err(Wrong::Column { name: "time", column, leaf: leaf.ts.to_string() }.at(leaf.seq));
-    }
-    Ok(())
 }

@@ -36,3 +36,5 @@ const DATABASE: &str = "ledger.db";
 const CHECKPOINT: &str = "checkpoint";
 /// How long a relaxed append may stay off the disk.
 const RELAXED: std::time::Duration = std::time::Duration::from_millis(25);
+/// Bytes of a page of the database: a few leaves share one, and a commit of one leaf writes one.
+const PAGE: usize = 8192;

@@ -14,14 +14,11 @@ use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
 use super::rows::{StoredNodes, last_checkpoint, meta, size};
-use super::{CHECKPOINT, DATABASE, keys, migrate};
+use super::{CHECKPOINT, DATABASE, PAGE, keys, migrate};
 use crate::checkpoint::Checkpoint;
 use crate::note::VerifierKey;
 use crate::sign::{Signer, replace_copy};
 use crate::tree::{self, Frontier};
-
-/// Bytes of a page: a few leaves share one, and a commit of one leaf writes one.
-const PAGE: u32 = 8192;
 
 /// Opens the store and brings it into order. Says what there was to do.
 pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<String>), OpenError> {
@@ -75,7 +72,7 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError>
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(32);
     // Only heeded by a store that is empty.
-    connection.pragma_update(None, "page_size", PAGE)?;
+    connection.pragma_update(None, "page_size", u32::try_from(PAGE).unwrap_or(4096))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let synchronous = match durability {
         Durability::Durable => "full",

@@ -11,8 +11,10 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use super::PAGE;
+
 /// So much is written to the journal before it is moved into the database, in bytes.
-const LENGTH: usize = 16 << 20;
+const LENGTH: usize = 8 << 20;
 
 /// Rings for the thread when it is time, and starts it when it rings first.
 #[derive(Debug, Default)]
@@ -25,9 +27,15 @@ pub(crate) struct Tidy {
 }
 
 impl Tidy {
-    /// So many bytes went into the journal. Says whether it is time.
-    pub(crate) fn wrote(&mut self, bytes: usize) -> bool {
+    /// A leaf of so many bytes goes into the journal.
+    pub(crate) fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
+    }
+
+    /// A commit went into the journal: says whether it is time.
+    pub(crate) fn is_due(&mut self) -> bool {
+        // Its last page is not full, and is written whole.
+        self.written += PAGE;
         self.written >= LENGTH
     }
 
