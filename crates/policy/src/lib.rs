@@ -42,8 +42,8 @@ mod state;
 
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
-    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, ShellCommand, ShellOption,
-    Side, Surroundings, Unread, UrlFact, Word, facts, url,
+    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, Seen, ShellCommand,
+    ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts, look, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use rule::{Mode, Rule, Severity};

@@ -17,7 +17,8 @@ mod refusals;
 mod review;
 mod trust;
 
-const HOME: Surroundings<'static> = Surroundings { home: Some("/home/user"), user: None, groups: &[] };
+const HOME: Surroundings<'static> =
+    Surroundings { home: Some("/home/user"), user: None, groups: &[], seen: None };
 
 /// Our own rules. Their examples are tried once for all, in `compile::baseline`.
 static BASELINE: LazyLock<Loaded> = LazyLock::new(|| RuleSet::load_in_haste(RuleSet::baseline_sources()));

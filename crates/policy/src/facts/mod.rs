@@ -22,7 +22,7 @@ pub use package::{From as PackageFrom, PackageFact};
 pub use url::{UrlFact, url};
 
 pub(crate) use path::{Found, Ground};
-pub use path::{PathFact, Place};
+pub use path::{PathFact, Place, Seen, Sight, look};
 pub use shell::{ShellCommand, ShellOption, Unread, Word};
 pub(crate) use shell::{expand_braces, find_targets};
 
@@ -35,6 +35,8 @@ pub struct Surroundings<'a> {
     pub user: Option<&'a str>,
     /// Its groups.
     pub groups: &'a [&'a str],
+    /// The links on the way to the paths of the call, if somebody looked.
+    pub seen: Option<&'a Seen>,
 }
 
 /// What one call would do.
@@ -68,6 +70,9 @@ pub struct Facts {
     /// Its groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
+    /// The links that somebody saw on the way to its paths.
+    #[serde(skip_serializing_if = "Seen::is_empty")]
+    pub links: Seen,
 }
 
 /// A secret in a call.
@@ -86,7 +91,10 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let who = Facts { user, groups, ..Facts::default() };
     let Some(tool) = &event.tool else { return Facts { secrets: secrets(event, &[]), ..who } };
     let cwd = event.cwd.as_deref().or(event.project.as_deref());
-    let ground = Ground::new(around.home, event.project.as_deref().or(cwd));
+    let mut ground = Ground::new(around.home, event.project.as_deref().or(cwd));
+    if let Some(seen) = around.seen {
+        ground = ground.with_links(seen);
+    }
     let named = tool.paths().into_iter();
     let files = tool.urls().into_iter().filter(|url| url.starts_with("file://"));
     let paths = named.chain(files).map(|text| {
@@ -106,7 +114,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let packages = read.commands.iter().flat_map(package::packages).collect();
     let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
     let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
-    Facts {
+    let mut facts = Facts {
         commands: read.commands,
         paths,
         effects,
@@ -118,7 +126,9 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
         unread: read.unread,
         mcp: tool.mcp.clone(),
         ..who
-    }
+    };
+    facts.follow(around.seen, &ground, cwd);
+    facts
 }
 
 /// The kinds of secrets in what a call writes, runs, sends or says; each once.

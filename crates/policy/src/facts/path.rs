@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where a path points, by its letters alone: nothing here looks at a disk.
+//! Where a path points, by its letters, and by the links that somebody saw: nothing here looks at a disk.
+
+mod follow;
+mod seen;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+
+pub use follow::look;
+pub use seen::{Seen, Sight};
 
 /// Stands for the home directory when nobody knows it, so that `~/x` still has a place.
 const SOME_HOME: &str = "/home/~";
@@ -73,6 +81,13 @@ pub struct PathFact {
     /// Whether the command does not read it: it writes to it, or leaves it out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub spared: bool,
+    /// Whether it is the path before it, by the real name of the project, home or directory for
+    /// temporary files it lies in. Who vouches for one vouches for both.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// From the root, with every `..` still in it; only if there is one.
+    #[serde(skip)]
+    pub(crate) walked: Option<String>,
 }
 
 /// What paths are resolved against.
@@ -80,6 +95,8 @@ pub struct PathFact {
 pub(crate) struct Ground {
     pub(crate) home: String,
     pub(crate) project: Option<String>,
+    /// Directories that links lead to, and the names they are known by here.
+    roots: Vec<(String, String)>,
 }
 
 /// A path as it was found: `shape` is the text with `*` for whatever is not known.
@@ -98,7 +115,7 @@ impl Ground {
         let project = project.and_then(|project| resolve(None, project));
         // An agent started in a home, or above one, has no project there: all of it is somebody's.
         let project = project.filter(|project| below(&home, project).is_none());
-        Self { home, project }
+        Self { home, project, roots: Vec::new() }
     }
 
     /// The place of a path, seen from a working directory.
@@ -110,20 +127,28 @@ impl Ground {
         let starts_unknown = found.dynamic && found.shape.starts_with('*');
         let resolved = if starts_unknown { None } else { resolve(cwd, found.shape) };
         let in_home = match &resolved {
-            Some(path) => self.in_home(path),
+            Some(path) => self.in_home(path).or_else(|| self.in_home(&self.named(path))),
             // Nobody knows where it starts, so it may well start at home.
             None => found.shape.trim_start_matches('*').split_once('/').map(|(first, rest)| {
                 if first.is_empty() { format!("~/{rest}") } else { format!("~/{first}/{rest}") }
             }),
         };
         let in_project = match (&resolved, &self.project) {
-            (Some(path), Some(project)) => below(path, project).map(str::to_owned),
+            (Some(path), Some(project)) => below(&self.named(path), project).map(str::to_owned),
             _ => None,
         };
         let places = match &resolved {
-            Some(path) if !found.dynamic => self.places(if pattern { reach(path) } else { path }),
+            Some(path) if !found.dynamic => {
+                let named = self.named(path);
+                self.places(if pattern { reach(&named) } else { &named })
+            }
             _ => vec![Place::Unknown],
         };
+        let walked = resolved.as_ref().filter(|_| goes_up(found.shape)).map(|_| {
+            let shape = found.shape.strip_prefix("file://").unwrap_or(found.shape);
+            let start = if shape.starts_with('/') { "" } else { cwd.unwrap_or_default() };
+            format!("{start}/{shape}")
+        });
         PathFact {
             text: found.text.to_owned(),
             dynamic: found.dynamic,
@@ -133,6 +158,18 @@ impl Ground {
             in_project,
             places,
             spared: false,
+            again: false,
+            walked,
+        }
+    }
+
+    /// The path by the name that its project, home or directory for temporary files is known by.
+    fn named<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        let under = self.roots.iter().find_map(|(real, name)| Some((name, below(path, real)?)));
+        match under {
+            None => Cow::Borrowed(path),
+            Some((name, "")) => Cow::Owned(name.clone()),
+            Some((name, rest)) => Cow::Owned(format!("{name}/{rest}")),
         }
     }
 
@@ -195,6 +232,11 @@ pub(crate) fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
         Some(rest) => Some(rest),
         None => rest.is_empty().then_some(""),
     }
+}
+
+/// Whether it has a `..` in it: where that leads is not said by letters, if it comes behind a link.
+fn goes_up(path: &str) -> bool {
+    path.contains("..") && path.split('/').any(|part| part == "..")
 }
 
 /// Resolves `.`, `..` and doubled slashes. `None` when a relative path has nothing to start from.

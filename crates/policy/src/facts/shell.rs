@@ -52,6 +52,7 @@ pub use command::ShellCommand;
 pub(crate) use find::targets as find_targets;
 pub use options::ShellOption;
 use scope::Scope;
+pub(super) use touch::takes_all;
 pub use unread::Unread;
 pub use word::Word;
 

@@ -6,7 +6,7 @@ use super::*;
 
 fn read_text(text: &str) -> Read {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
-    let ground = Ground { home: "/home/user".to_owned(), project: Some("/home/user/project".to_owned()) };
+    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     read(&tool, &ground, Some("/home/user/project"))
 }
 

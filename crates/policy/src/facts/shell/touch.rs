@@ -90,7 +90,7 @@ impl Reader {
 }
 
 /// Whether it names all that is in a directory, which is not of the project: `~/x/*`.
-fn takes_all(path: &PathFact) -> bool {
+pub(in super::super) fn takes_all(path: &PathFact) -> bool {
     let last = path.resolved.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     path.pattern
         && !path.dynamic

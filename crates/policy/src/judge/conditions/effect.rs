@@ -8,7 +8,8 @@ use crate::facts::{Does, Effect};
 
 impl Wanted {
     pub(super) fn check_all(&self, effects: &[Effect], sense: Sense, tell: Tell) -> Check {
-        let found = sense.pick(effects.iter(), |effect| self.check(effect, sense, Tell::Nothing).is_ok());
+        let counted = effects.iter().filter(|effect| sense.looks_at(&effect.path));
+        let found = sense.pick(counted, |effect| self.check(effect, sense, Tell::Nothing).is_ok());
         if let Some(effect) = found {
             return self.check(effect, sense, Tell::Why).map(Held::surely).map_err(|(_, why)| why);
         }

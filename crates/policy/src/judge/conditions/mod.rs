@@ -84,6 +84,11 @@ impl Sense {
         }
     }
 
+    /// Whether a path counts by itself: who vouches for a place does not have to name it twice.
+    fn looks_at(self, path: &PathFact) -> bool {
+        self == Self::Guards || !path.again
+    }
+
     /// The glob a path matches.
     fn glob<'a>(self, globs: &'a Paths, path: &PathFact) -> Option<&'a str> {
         match self {
@@ -94,6 +99,7 @@ impl Sense {
 
     /// The path that matches and its glob, in words.
     fn path<'a>(self, globs: &Paths, paths: impl Iterator<Item = &'a PathFact>) -> Option<String> {
+        let paths = paths.filter(|path| self.looks_at(path));
         let path = self.pick(paths, |path| self.glob(globs, path).is_some())?;
         self.glob(globs, path).map(|glob| format!("`{}` (`{glob}`)", path.text))
     }

@@ -134,7 +134,10 @@ impl Shell {
         let mut found = String::new();
         if !self.places.is_empty() || self.operand.is_some() {
             // A word that has to be the option cannot be the operand as well.
-            let candidates = command.operands.iter().filter(|path| !(options_open && path.dynamic));
+            let candidates = command
+                .operands
+                .iter()
+                .filter(|path| !(options_open && path.dynamic) && sense.looks_at(path));
             let operand = sense.pick(candidates, |path| self.operand_fits(path, sense));
             let Some(operand) = operand else {
                 return Err((2, tell.say(|| format!("no operand of `{name}` points where the rule looks"))));
