@@ -26,6 +26,7 @@ mod judge;
 mod ledger;
 mod ledger_commands;
 mod ledger_tampered;
+mod links;
 mod policy;
 mod profiles;
 mod rules;

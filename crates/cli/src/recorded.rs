@@ -7,6 +7,7 @@ use tenterhook_event::{
     Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
 };
 use tenterhook_ledger::Record;
+use tenterhook_policy::Seen;
 
 use crate::error::CommandError;
 
@@ -17,6 +18,8 @@ pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) outcome: Outcome,
     pub(crate) took_us: u64,
+    /// The links that were seen when it was decided.
+    pub(crate) seen: Seen,
 }
 
 impl Recorded {
@@ -38,8 +41,17 @@ impl Recorded {
         let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
         let outcome = outcome(&leaf, &payload(record));
         let took_us = leaf.field("took_us").as_u64().unwrap_or_default();
-        Ok(Self { leaf, event, outcome, took_us })
+        let seen = seen(leaf.field("facts"));
+        Ok(Self { leaf, event, outcome, took_us, seen })
     }
+}
+
+/// What was seen then. Of more than a leaf holds nothing is left but that there was more.
+fn seen(facts: &Value) -> Seen {
+    if facts.is_null() {
+        return Seen::default();
+    }
+    serde_json::from_value(facts.clone()).unwrap_or_else(|_| Seen { cut: true, ..Seen::default() })
 }
 
 /// The payload of a leaf, as far as it is still there.

@@ -31,6 +31,8 @@ pub(crate) struct Rulebook {
     pub(crate) rules: RuleSet,
     pub(crate) problems: Vec<Problem>,
     home: Option<String>,
+    /// Whether it is looked at the disk, where links lead.
+    looks: bool,
 }
 
 /// What a rule says about one event.
@@ -59,7 +61,7 @@ impl Rulebook {
         let sources = Sources::in_force(home, env, place);
         let loaded = sources.load(RuleSet::load_in_haste_with);
         let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-        Self { rules: loaded.rules, problems: loaded.problems, home: person }
+        Self { rules: loaded.rules, problems: loaded.problems, home: person, looks: true }
     }
 
     /// The rules that were asked for, without any home.
@@ -76,19 +78,26 @@ impl Rulebook {
         sources.texts.extend(Sources::files(&args.policy, Layer::User)?.texts);
         let loaded = sources.load(RuleSet::load_in_haste_with);
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
-        Ok(Self { rules: loaded.rules, problems: loaded.problems, home })
+        Ok(Self { rules: loaded.rules, problems: loaded.problems, home, looks: true })
     }
 
-    /// The same rules in another home.
+    /// The same rules in another home, on no disk at all.
     pub(crate) fn at_home(self, home: &str) -> Self {
-        Self { home: Some(home.to_owned()), ..self }
+        Self { home: Some(home.to_owned()), ..self.without_looking() }
+    }
+
+    /// The same rules where paths are only their letters: what is judged is not about to run here.
+    pub(crate) fn without_looking(self) -> Self {
+        Self { looks: false, ..self }
     }
 
     pub(crate) fn facts(&self, event: &Event) -> Facts {
-        tenterhook_policy::facts(
-            event,
-            &Surroundings { home: self.home.as_deref(), ..Surroundings::default() },
-        )
+        let around = Surroundings { home: self.home.as_deref(), ..Surroundings::default() };
+        if self.looks {
+            tenterhook_home::seen::facts(event, &around)
+        } else {
+            tenterhook_policy::facts(event, &around)
+        }
     }
 
     /// Whether all of a call can be understood.

@@ -68,7 +68,7 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let call = Call { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
-    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0 };
+    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None };
     let mut reply = harness.refuse(&door.event, why);
     if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
         reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");

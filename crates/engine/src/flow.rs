@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use serde_json::Value;
 use tenterhook_event::{Call, Decided, Decision, EventKind, Finding, Origin, Outcome};
 
 use crate::{Generation, Recorder, fold, retry, select};
@@ -24,6 +25,7 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
     findings.extend(judged.findings);
     let mut trace = ran.steps;
     trace.extend(judged.steps);
+    let mut facts = judged.observed;
 
     let mut outcome = fold::fold(event, &findings);
     if let Some(input) = &outcome.tool_input {
@@ -31,15 +33,31 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
         let judged = generation.judge().judge(&changed);
         findings.extend(judged.findings.into_iter().map(fold::without_modifications));
         trace.extend(judged.steps);
+        facts = together(facts, judged.observed);
         outcome = fold::fold(event, &findings);
     }
     outcome.trace = trace;
 
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us };
+    let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us, facts };
     match recorder.record(decided).await {
         Ok(()) => outcome,
         Err(error) => unrecorded(event.event, outcome, &error.to_string()),
+    }
+}
+
+/// What was observed for one judgement and for another: both.
+fn together(one: Option<Value>, other: Option<Value>) -> Option<Value> {
+    match (one, other) {
+        (Some(Value::Object(mut one)), Some(Value::Object(other))) => {
+            for (key, more) in other {
+                let known = one.remove(&key);
+                one.extend(together(known, Some(more)).map(|both| (key, both)));
+            }
+            Some(Value::Object(one))
+        }
+        (one, None) => one,
+        (_, other) => other,
     }
 }
 

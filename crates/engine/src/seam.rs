@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use serde_json::Value;
 use tenterhook_event::{Decided, Event, Finding, Step};
 
 /// A future on the heap, so that traits can have async functions and still be objects.
@@ -17,9 +18,12 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// Which rules matched, for the trace.
     pub steps: Vec<Step>,
+    /// What was observed of the machine to judge by, an object, if anything: it is recorded, so that the
+    /// event can be judged again by what was there.
+    pub observed: Option<Value>,
 }
 
-/// Judges an event by rules. Pure: the same event and rules give the same findings.
+/// Judges an event by rules. The same event, rules and observations give the same findings.
 pub trait Judge: Send + Sync {
     /// What the rules say about this event.
     fn judge(&self, event: &Event) -> Judgement;

@@ -2,6 +2,8 @@
 
 //! What the road hands to the ledger when a call has been decided.
 
+use serde_json::Value;
+
 use crate::{Call, Outcome};
 
 /// One event, what it was decided, and by which configuration.
@@ -15,4 +17,6 @@ pub struct Decided<'a> {
     pub generation: &'a str,
     /// From the door to the fold, in microseconds.
     pub took_us: u64,
+    /// What was observed of the machine and mattered, if anything.
+    pub facts: Option<Value>,
 }

@@ -16,6 +16,7 @@ mod intake;
 pub mod packs;
 mod recorder;
 mod road;
+pub mod seen;
 mod sessions;
 mod sources;
 pub mod trust;

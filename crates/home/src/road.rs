@@ -10,13 +10,16 @@ use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
-use tenterhook_policy::{Choices, Loaded, Problem, RuleNote, RuleSet, SessionState, Source, Surroundings};
+use tenterhook_policy::{
+    Choices, Loaded, Problem, RuleNote, RuleSet, Seen, SessionState, Source, Surroundings,
+};
 
 use crate::Failure;
 use crate::Home;
 use crate::env::{self, Env};
 use crate::intake;
 use crate::recorder::{Book, BookRecorder};
+use crate::seen;
 use crate::sessions::{SessionMemory, Sessions};
 use crate::sources::{Place, Sources};
 
@@ -175,9 +178,10 @@ impl Road {
     }
 
     /// What the rules see of an event, and what each of them makes of it.
-    pub fn explain(&self, event: &Event) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
+    /// With `seen` it is judged by what was seen then, not by the disk of today.
+    pub fn explain(&self, event: &Event, seen: Option<&Seen>) -> (tenterhook_policy::Facts, Vec<RuleNote>) {
         let rules = &self.rules;
-        let (facts, state) = (rules.facts(event), rules.memory.look(event, &rules.set));
+        let (facts, state) = (rules.facts(event, seen), rules.memory.look(event, &rules.set));
         let notes = tenterhook_policy::explain(event, &facts, &state, &rules.set);
         (facts, notes)
     }
@@ -192,18 +196,21 @@ impl Rules {
         Self { set, home, groups, problems, memory }
     }
 
-    fn facts(&self, event: &Event) -> tenterhook_policy::Facts {
+    fn facts(&self, event: &Event, seen: Option<&Seen>) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
         // Who runs the agent comes with the event.
-        let around = Surroundings { home: self.home.as_deref(), groups: &groups, ..Surroundings::default() };
-        tenterhook_policy::facts(event, &around)
+        let around =
+            Surroundings { home: self.home.as_deref(), groups: &groups, seen, ..Surroundings::default() };
+        seen::facts(event, &around)
     }
 }
 
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
+        let mut observed = None;
         let judged = if self.set.concerns(event.event) {
-            let facts = self.facts(event);
+            let facts = self.facts(event, None);
+            observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
             self.memory.judge(event, &self.set, judge)
         } else {
@@ -218,7 +225,7 @@ impl Judge for Rules {
             );
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
-        Judgement { findings, steps: judged.steps }
+        Judgement { findings, steps: judged.steps, observed }
     }
 }
 

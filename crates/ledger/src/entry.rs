@@ -172,6 +172,7 @@ impl Entry {
             trace: outcome.trace.iter().cloned().map(Traced::Step).collect(),
             generation: Some(decided.generation.to_owned()),
             took_us: Some(decided.took_us),
+            facts: decided.facts.clone(),
             ..Body::default()
         };
         let payload = payload(decided, outcome);

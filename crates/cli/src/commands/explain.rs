@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Some(leaf) => leaf.outcome.clone(),
         None => until::fire(&road, &call)?,
     };
-    let (facts, notes) = road.explain(&call.event);
+    let (facts, notes) = road.explain(&call.event, recorded.as_ref().map(|leaf| &leaf.seen));
     let generation = road.generation();
     let hooks: Vec<_> = generation
         .all_hooks()
@@ -104,6 +104,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let (mark, style) = if note.matched { ("●", style_of(note.verdict)) } else { ("○", DIM) };
         let _ = writeln!(text, "  {style}{mark}{style:#} {:<26} {DIM}{}{DIM:#}", note.rule, tame(&note.why));
     }
+    text += &links(&facts);
     let _ = writeln!(text, "\n{BOLD}Hooks{BOLD:#}");
     if hooks.is_empty() {
         let _ = writeln!(text, "  {DIM}none{DIM:#}");
@@ -120,6 +121,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The links that paths of the event lead through.
+pub(super) fn links(facts: &tenterhook_policy::Facts) -> String {
+    let mut text = String::new();
+    if !facts.links.is_empty() {
+        let _ = writeln!(text, "\n{BOLD}Links{BOLD:#} {DIM}as they were seen{DIM:#}");
+    }
+    for (link, says) in &facts.links.links {
+        let _ = writeln!(text, "  {} → {}", tame(link), tame(says));
+    }
+    text
 }
 
 /// What a harness would make of its own settings, hook by hook.

@@ -78,6 +78,6 @@ fn record_refusal(book: &Book, harness: &Harness, door: &Door, why: &str) -> Res
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let call = Call { event, native: None };
-    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0 };
+    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None };
     book.keep(vec![Entry::decision(&decided, &secrets)]).map_err(CommandError::failed)
 }

@@ -36,7 +36,7 @@ impl Judge for Wary {
         if command_of(event).contains("danger") {
             finding = Finding::decided(Origin::rule("wary"), Decision::Deny, "dangerous");
         }
-        Judgement { findings: vec![finding], steps: Vec::new() }
+        Judgement { findings: vec![finding], ..Judgement::default() }
     }
 }
 
@@ -292,16 +292,38 @@ async fn a_condition_decides_whether_a_hook_runs_and_its_error_is_the_hook_s_fai
     assert_eq!(fire(Err("no such field".into()), Fail::Closed).await, Decision::Deny);
 }
 
+/// Says which command it looked at.
+struct Looking;
+
+impl Judge for Looking {
+    fn judge(&self, event: &Event) -> Judgement {
+        let observed = json!({"links": {command_of(event): "/etc"}});
+        Judgement { observed: Some(observed), ..Judgement::default() }
+    }
+}
+
+#[tokio::test]
+async fn what_was_observed_of_both_inputs_is_recorded() {
+    let memory = Memory::default();
+    let engine = Engine::builder().judge(Looking).recorder(memory.clone()).on(EventKind::PreTool);
+    let engine = engine.run(|_| async { rewrite("changed") }).build().unwrap();
+    engine.fire(&call("asked")).await;
+    let both = json!({"links": {"asked": "/etc", "changed": "/etc"}});
+    assert_eq!(*memory.observed.lock().unwrap(), [Some(both)]);
+}
+
 /// Keeps what it is given, or refuses.
 #[derive(Clone, Default)]
 struct Memory {
     kept: Arc<Mutex<Vec<Outcome>>>,
+    observed: Arc<Mutex<Vec<Option<Value>>>>,
     broken: bool,
 }
 
 impl Recorder for Memory {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         self.kept.lock().unwrap().push(decided.outcome.clone());
+        self.observed.lock().unwrap().push(decided.facts);
         let result = if self.broken { Err(RecordError("no space left on device".into())) } else { Ok(()) };
         Box::pin(std::future::ready(result))
     }

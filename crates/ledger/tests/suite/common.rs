@@ -66,7 +66,10 @@ pub(crate) fn entry(number: u64) -> Entry {
 
 pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
     let call = Call { event, native: None };
-    Entry::decision(&Decided { call: &call, outcome, generation: "g1", took_us: 40 }, &find_secrets)
+    Entry::decision(
+        &Decided { call: &call, outcome, generation: "g1", took_us: 40, facts: None },
+        &find_secrets,
+    )
 }
 
 /// Records these decisions, in batches.

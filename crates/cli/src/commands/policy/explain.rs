@@ -72,6 +72,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if notes.is_empty() {
         let _ = writeln!(text, "  {DIM}none matches; --all says why{DIM:#}");
     }
+    text += &super::super::explain::links(&facts);
     let facts = serde_json::to_value(&facts).unwrap_or_default();
     let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}");
     for (kind, items) in facts.as_object().into_iter().flatten() {

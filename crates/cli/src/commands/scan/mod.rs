@@ -84,7 +84,7 @@ struct Found {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?;
+    let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?.without_looking();
     let now = tenterhook_home::door::now();
     let mut scan = Scan::default();
     for path in &args.paths {

@@ -138,7 +138,7 @@ impl Facts {
             follow(&mut command.outputs, itself, links);
         }
         if before.cut || steps.are_spent() {
-            let mut unread = Unread::new("it names more paths than are looked at", "", true);
+            let mut unread = Unread::new("it names more paths than are looked at", "", true, 0);
             unread.whole = true;
             self.unread.push(unread);
             self.unparsed = true;
