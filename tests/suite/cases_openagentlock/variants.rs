@@ -110,6 +110,9 @@ fn packages_on_the_list_pass_and_what_is_nearly_one_does_not() {
             // A package manager that nobody here knows.
             (bash("mypm install flask"), None),
             (bash("mypm install evil"), NO),
+            (bash("mypm -q add --now \"flask>=2\""), None),
+            (bash("mypm install flask-evil"), NO),
+            (bash("mypm x;mypm -i flask/../evil"), NO),
             // No name at all: the next gate is asked.
             (bash("pip install"), Some("matched rule later (deny)")),
             (bash("yarn install"), Some("matched rule later (deny)")),

@@ -27,7 +27,8 @@ pub(super) struct Listed {
     behind: &'static str,
 }
 
-/// Packages that are installed: what follows `install`, `add` or `-i` and is no option.
+/// Packages that are installed: the first word behind `install`, `add` or `-i` that is no option. A name
+/// ends where a letter comes that is in no name.
 pub(super) const PACKAGES: Listed = Listed {
     denies_any: "Denies every package",
     denies_on: "Denies the packages on its list",
@@ -44,9 +45,9 @@ pub(super) const PACKAGES: Listed = Listed {
         ("package", package)
     },
     text: "command",
-    before: r#"(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["']?"#,
-    any: r"[\w@./]",
-    behind: r#"(?:[\s"'`;&|()<>=~!@\[,]|$)"#,
+    before: r#"(?:\A|[(;|&\s])(?:-i|add|install)\s+(?:-\S*\s+)*['"]?"#,
+    any: r"[@/.\w]",
+    behind: r"(?:[^-/.\w]|\z)",
 };
 
 /// Hosts that are reached: what an `http` or `https` address names.

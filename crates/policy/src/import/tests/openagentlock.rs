@@ -116,13 +116,13 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
             name: ['*', '!requests', '!flask']
             from: [registry, index, git, url]
         - regex:
-            command: ['(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?[\w@./]']
+            command: ['(?:\A|[(;|&\s])(?:-i|add|install)\s+(?:-\S*\s+)*[''"]?[@/.\w]']
           not:
             - package:
                 from: [registry, index, git, url]
             - regex:
                 command:
-                  - '(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?(?:requests|flask)(?:[\s"''`;&|()<>=~!@\[,]|$)'
+                  - '(?:\A|[(;|&\s])(?:-i|add|install)\s+(?:-\S*\s+)*[''"]?(?:requests|flask)(?:[^-/.\w]|\z)'
     verdict: deny
     reason: matched rule sc.pkg (deny)
   - id: sc.pkg/3
@@ -135,7 +135,7 @@ fn several_evaluators_are_asked_in_their_order_and_keep_the_gates_reason() {
         - package:
             from: [registry, index, git, url]
         - regex:
-            command: ['(?:^|[\s;&|(])(?:install|add|-i)(?:\s+-\S*)*\s+["'']?[\w@./]']
+            command: ['(?:\A|[(;|&\s])(?:-i|add|install)\s+(?:-\S*\s+)*[''"]?[@/.\w]']
     verdict: none
 "#;
     assert_eq!(rules(&imported), expected);
