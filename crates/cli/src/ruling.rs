@@ -128,7 +128,12 @@ impl Rulebook {
 
     /// The same in a session that carries labels.
     pub(crate) fn rulings(&self, event: &Event, state: &SessionState) -> Vec<Ruling> {
-        let judged = tenterhook_policy::judge(event, &self.facts(event), state, &self.rules);
+        self.rulings_by(event, &self.facts(event), state)
+    }
+
+    /// The same by facts that were found before.
+    pub(crate) fn rulings_by(&self, event: &Event, facts: &Facts, state: &SessionState) -> Vec<Ruling> {
+        let judged = tenterhook_policy::judge(event, facts, state, &self.rules);
         let ruling = |finding: Finding| Ruling {
             verdict: finding.decision,
             rule: match finding.by {

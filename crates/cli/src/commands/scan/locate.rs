@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tenterhook_event::{Decision, Timestamp};
 
 use super::kinds::{Piece, Side};
-use super::statements;
+use super::{image, statements};
 use crate::ruling::{Rulebook, Ruling, about_to_run};
 
 /// What earlier statements may do to later ones is remembered up to this many bytes.
@@ -16,13 +16,6 @@ const LONGEST_BEFORE: usize = 4 * 1024;
 const MOST_TOGETHER: usize = 256 * 1024;
 /// The judge does not read more than this at once.
 const LONGEST: usize = 60 * 1024;
-
-/// What images are made of, and nobody should do to their own machine.
-const USUAL_IN_AN_IMAGE: &str = "\
-rm -rf /var/lib/apt/lists/* /usr/share/doc \"$CACHE\"
-useradd app && echo 'app ALL=(ALL) NOPASSWD:ALL' >> /etc/sudoers && echo x >> /etc/passwd
-chown -R app /etc/app /usr/lib/app && chmod -R 777 /srv && echo x > /etc/app.conf && mv x /usr/bin/x
-echo x >> ~/.bashrc && echo x >> /etc/profile && systemctl enable app && crontab x";
 
 /// Every line of the file that a rule asks about or denies.
 pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timestamp) -> Vec<(usize, Ruling)> {
@@ -127,21 +120,11 @@ fn matters_later(text: &str) -> bool {
 
 /// What the rules say, without those that have nothing against it.
 fn judge(book: &Rulebook, side: Side, text: &str, place: &str, now: Timestamp) -> Vec<Ruling> {
-    let rulings = |text: &str| {
-        let mut rulings = book.rulings_on(&about_to_run(text, Some(place), now));
-        rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
-        rulings
-    };
+    let event = about_to_run(text, Some(place), now);
+    let mut rulings = book.rulings_on(&event);
+    rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
     match side {
-        Side::Here => rulings(text),
-        Side::Container => {
-            let mut found = rulings(text);
-            if !found.is_empty() {
-                // An image is its builder's own: a rule that objects to this objects to every image.
-                let usual = rulings(USUAL_IN_AN_IMAGE);
-                found.retain(|ruling| usual.iter().all(|other| other.rule != ruling.rule));
-            }
-            found
-        }
+        Side::Here => rulings,
+        Side::Container => image::objections(book, &event, rulings),
     }
 }

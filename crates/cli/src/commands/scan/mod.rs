@@ -2,6 +2,7 @@
 
 //! `scan`: find the files that hold commands, read the commands out of them, judge each, report.
 
+mod image;
 mod kinds;
 mod locate;
 mod report;
