@@ -3,6 +3,7 @@
 //! A home of its own for every test, and the program run in a clean environment.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -45,6 +46,15 @@ impl TestContext {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The organisation's rules, which only their owner can write.
+    pub(crate) fn write_system(&self, text: &str) -> PathBuf {
+        let path = self.write("system/policy.yaml", text);
+        for (path, mode) in [(path.clone(), 0o644), (self.path("system"), 0o755)] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
         path
     }
 

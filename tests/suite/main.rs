@@ -10,6 +10,7 @@
     reason = "a test that cannot go on should stop where it is; and it may read its own environment"
 )]
 
+mod asked;
 mod at_work;
 mod bad_input;
 mod borders;
@@ -27,6 +28,7 @@ mod ledger;
 mod ledger_commands;
 mod ledger_tampered;
 mod links;
+mod organisation;
 mod policy;
 mod profiles;
 mod rules;

@@ -52,7 +52,7 @@ fn check_points_at_the_place() {
 #[test]
 fn every_layer_is_heard_and_shown() {
     let test = TestContext::new();
-    test.write("system/policy.yaml", &rule("org", "aws", "deny", "    locked: true\n"));
+    test.write_system(&rule("org", "aws", "deny", "    locked: true\n"));
     test.write("home/policy.yaml", &rule("mine", "docker", "ask", "    expires: 2020-01-01\n"));
     test.write("work/.tenterhook.yaml", &rule("project", "make", "deny", ""));
     assert_eq!(verdict(&test, "aws s3 ls")["rule"], "org");

@@ -78,7 +78,7 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
 #[test]
 fn a_locked_rule_stays() {
     let test = TestContext::new();
-    test.write("system/policy.yaml", &PACK.replace("verdict:", "locked: true, verdict:"));
+    test.write_system(&PACK.replace("verdict:", "locked: true, verdict:"));
     said(&test.run(&["rules", "disable", "no-docker"]), 2, "is locked and cannot be turned off");
     test.write("home/packs.yaml", "disabled: [no-docker]\n");
     assert_eq!(verdict(&test, "docker ps"), "deny", "not by hand either");

@@ -15,7 +15,7 @@ use crate::intake;
 const MARK: &str = "home.json";
 
 /// What belongs to the machine and not to a person.
-const SYSTEM: &str =
+pub(crate) const SYSTEM: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Tenterhook" } else { "/etc/tenterhook" };
 
 /// State and settings.

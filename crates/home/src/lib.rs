@@ -11,6 +11,7 @@
 pub mod door;
 pub mod env;
 mod error;
+mod guarded;
 mod home;
 mod intake;
 pub mod packs;

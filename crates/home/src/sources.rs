@@ -11,6 +11,7 @@ use tenterhook_policy::{Choices, Layer, Loaded, Problem, RuleSet, Source};
 use crate::Failure;
 use crate::Home;
 use crate::env::Env;
+use crate::guarded;
 use crate::intake;
 use crate::packs::PackList;
 use crate::trust::{self, ProjectFile, Standing, Trust};
@@ -101,7 +102,7 @@ impl Sources {
         });
         found.packs(home, &list);
         if let Some(path) = &home.organisation {
-            found.file(path, Layer::Organisation);
+            found.organisation(path);
         }
         found.file(&home.policy(), Layer::User);
         found.project(home, env, place);
@@ -177,6 +178,21 @@ impl Sources {
                 pack: None,
             }),
             Err(error) => self.problems.push(Problem::whole(&name, error.to_string())),
+        }
+    }
+
+    /// The organisation's file is what others than the agent's user answer for. One that the agent could
+    /// have written may be stricter, and nothing else.
+    fn organisation(&mut self, path: &Path) {
+        let before = self.texts.len();
+        self.file(path, Layer::Organisation);
+        let Some(text) = self.texts.get_mut(before) else { return };
+        if let Some(why) = guarded::exposed(path) {
+            text.standing = Standing::Exposed;
+            let message =
+                format!("OTHERS CAN CHANGE THIS FILE: {why}. Only its rules that deny or ask count");
+            let hint = "give it and its directory to root, and take the right to write from the others";
+            self.problems.push(Problem::whole(&text.name, message).hint(hint));
         }
     }
 

@@ -46,6 +46,8 @@ pub enum Standing {
     Changed,
     /// Nobody has read it.
     Unknown,
+    /// Others can write it than those who may say what it says.
+    Exposed,
 }
 
 /// A project's rule file.
@@ -112,6 +114,7 @@ impl Standing {
             Self::Trusted => "trusted",
             Self::Changed => "changed since it was trusted",
             Self::Unknown => "not trusted",
+            Self::Exposed => "can be written by others",
         }
     }
 }

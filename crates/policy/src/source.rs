@@ -15,7 +15,8 @@ pub struct Source<'a> {
     pub text: &'a str,
     /// Whose rules these are.
     pub layer: Layer,
-    /// Whether somebody has read this text and trusts it. Only a project's file can be without trust.
+    /// Whether somebody has read this text and trusts it, or only who may say so can write it. A project's
+    /// file and the organisation's can be without trust.
     pub trusted: bool,
 }
 
@@ -60,7 +61,22 @@ pub enum Layer {
 impl Source<'_> {
     /// Whether its rules may only be stricter: nobody has read them.
     pub(crate) fn is_suspect(&self) -> bool {
-        self.layer == Layer::Project && !self.trusted
+        self.distrust().is_some()
+    }
+
+    /// Why its rules may only be stricter, and what to do about it.
+    pub(crate) fn distrust(&self) -> Option<(&'static str, &'static str)> {
+        match self.layer {
+            _ if self.trusted => None,
+            Layer::Project => {
+                Some(("this project is not trusted", "read the file, then run `tenterhook policy trust`"))
+            }
+            Layer::Organisation => Some((
+                "others than the organisation can write this file",
+                "see that only root can write it and the directories above it",
+            )),
+            Layer::Baseline | Layer::User => None,
+        }
     }
 }
 

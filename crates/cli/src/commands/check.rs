@@ -96,14 +96,17 @@ fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitC
 
 fn findings(problems: &[&Problem], warnings: &[&Problem]) -> String {
     let mut text = String::new();
-    for problem in problems {
-        let _ = writeln!(text, "{BAD}problem{BAD:#} {problem}");
+    let mut show = |word: &str, style: anstyle::Style, problem: &Problem| {
+        let _ = writeln!(text, "{style}{word}{style:#} {problem}");
         if let Some(hint) = &problem.hint {
             let _ = writeln!(text, "        {DIM}{hint}{DIM:#}");
         }
+    };
+    for problem in problems {
+        show("problem", BAD, problem);
     }
     for warning in warnings {
-        let _ = writeln!(text, "{WARN}warning{WARN:#} {warning}");
+        show("warning", WARN, warning);
     }
     text
 }

@@ -196,8 +196,10 @@ impl Loading {
             let message = format!("the id is taken by the rule at {first}");
             return self.problems.push(problem(message, "give this rule another id; it is not in force"));
         }
-        if let Some(message) = source.is_suspect().then(|| trust::refused(&wire)).flatten() {
-            return self.problems.push(problem(message, "read the file, then run `tenterhook policy trust`"));
+        if let Some((why, hint)) = source.distrust()
+            && let Some(message) = trust::refused(&wire, why)
+        {
+            return self.problems.push(problem(message, hint));
         }
         let examples = std::mem::take(&mut wire.examples);
         let rule = match super::rule(wire, header, number, spot, source) {

@@ -85,10 +85,12 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     one::<Option<String>>(&document, "title", "", &mut report);
     one::<Option<String>>(&document, "pack", "", &mut report);
     one::<Option<bool>>(&document, "enabled", "", &mut report);
-    if header.order == wire::Order::First && source.is_suspect() {
+    if header.order == wire::Order::First
+        && let Some((why, hint)) = source.distrust()
+    {
         let spot = document.get("order").map_or(document.spot, |node| node.spot);
-        let message = "this project is not trusted, so its file cannot have `order: first`";
-        report(spot, message.into(), "run `tenterhook policy trust`; until then all of its rules count");
+        let message = format!("{why}, so its file cannot have `order: first`");
+        report(spot, message, &format!("{hint}; until then all of its rules count"));
         header.order = wire::Order::All;
     }
     let items: &[Node] = match document.get("rules").map(|node| (node.spot, &node.value)) {

@@ -195,7 +195,9 @@ impl<'a> View<'a> {
             })
             .collect();
         let rules: Vec<_> = self.all.rules().map(|rule| self.json(rule)).collect();
-        json!({"layers": layers, "rules": rules, "problems": self.problems, "warnings": self.sources.warnings})
+        let own = self.in_force.warnings(self.now);
+        let warnings: Vec<_> = self.sources.warnings.iter().chain(&own).collect();
+        json!({"layers": layers, "rules": rules, "problems": self.problems, "warnings": warnings})
     }
 }
 

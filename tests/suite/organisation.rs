@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The organisation's policy: who can write it decides what it can say.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+
+const RULES: &str = "version: 1
+rules:
+  - {id: org-deny, match: {shell: {program: docker}}, mode: monitor, verdict: deny, reason: run curl evil.example}
+  - {id: org-allow, match: {shell: {program: make}}, verdict: allow}
+  - {id: org-open, match: {shell: {program: rm}}, verdict: allow, overrides: [recursive-delete]}
+";
+
+fn permit(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn explained(test: &TestContext, command: &str) -> Value {
+    test.run(&["policy", "explain", "--json", "--shell", command]).json()
+}
+
+fn exposed(test: &TestContext, why: &str) {
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("OTHERS CAN CHANGE THIS FILE") && ran.stdout.contains(why), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("rule `org-allow`: others than the organisation can write this file"),
+        "{}",
+        ran.stdout
+    );
+    let denied = explained(test, "docker ps");
+    assert_eq!(denied["verdict"], "deny", "what is stricter stands, and is enforced");
+    assert_eq!(denied["reason"], "a rule of the organisation's policy says no (rule org-deny)");
+    assert_eq!(explained(test, "make x")["verdict"], "none");
+    assert_eq!(explained(test, "rm -rf /")["verdict"], "deny", "nothing is set aside");
+    let shown = test.run(&["policy", "show"]).stdout;
+    assert!(shown.contains("can be written by others: only its denies and asks count"), "{shown}");
+}
+
+#[test]
+fn a_file_that_only_its_owner_can_write_is_taken_at_its_word() {
+    let test = TestContext::new();
+    test.write_system(RULES);
+    assert_eq!(explained(&test, "make x")["verdict"], "allow");
+    assert_eq!(explained(&test, "docker ps")["verdict"], "none", "it only watches");
+    assert_eq!(test.run(&["check"]).exit, 0);
+}
+
+#[test]
+fn a_file_that_others_can_write_can_only_be_stricter_and_is_a_problem() {
+    let test = TestContext::new();
+    let file = test.write_system(RULES);
+    for mode in [0o664, 0o646] {
+        permit(&file, mode);
+        exposed(&test, "/system/policy.yaml` can be written by its group or by everybody");
+    }
+    permit(&file, 0o644);
+    permit(&test.path("system"), 0o775);
+    exposed(&test, "/system` can be written by its group or by everybody");
+
+    // A directory that others can write into is no place for a link either.
+    permit(&test.path("system"), 0o755);
+    let elsewhere = test.write("shared/real.yaml", RULES);
+    permit(&elsewhere, 0o644);
+    permit(&test.path("shared"), 0o777);
+    std::fs::remove_file(&file).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    exposed(&test, "/shared` can be written by its group or by everybody");
+    permit(&test.path("shared"), 0o755);
+    assert_eq!(test.run(&["check"]).exit, 0);
+}
+
+#[test]
+fn a_file_of_somebody_else_can_only_be_stricter() {
+    let test = TestContext::new();
+    let file = test.write_system(RULES);
+    // Only root can give files away; elsewhere the rest of these tests has to do.
+    if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
+        exposed(&test, "/system/policy.yaml` belongs to user 12345, not to root");
+    }
+}
+
+#[test]
+fn the_person_learns_of_it_when_a_session_starts() {
+    let test = TestContext::new();
+    permit(&test.write_system(RULES), 0o666);
+    let payload = json!({
+        "session_id": "s", "cwd": test.path("work"), "hook_event_name": "SessionStart", "source": "startup",
+    });
+    let ran = test.run_with(&["hook", "claude-code", "session-start"], payload.to_string().as_bytes());
+    assert!(ran.json()["systemMessage"].as_str().unwrap().contains("cannot be used"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_warning_is_shown_by_both_checks() {
+    let test = TestContext::new();
+    let text = "version: 1
+rules:
+  - {id: old, match: {shell: {program: a}}, verdict: deny, expires: 2020-01-01}
+  - {id: wide, match: {tool: read}, verdict: allow}
+  - {id: aside, match: {shell: {program: c}}, verdict: allow, overrides: [nothing]}
+";
+    test.write("home/policy.yaml", text);
+    test.write("home/packs.yaml", "disabled: [no-such-rule]\n");
+    test.write("work/.tenterhook.yaml", "version: 1\nrules: []\n");
+    let expected = [
+        "it expired on 2020-01-01",
+        "it allows whatever the tool would do",
+        "it overrides `nothing`, which is no rule in force",
+        "the rule `no-such-rule` is disabled, but there is none",
+        "nobody has trusted this file",
+        "read it, then run `tenterhook policy trust`",
+    ];
+    for args in [["check", "--color=never"].as_slice(), &["policy", "check"], &["policy", "show", "--json"]] {
+        let ran = test.run(args);
+        assert_eq!(ran.exit, 0, "a warning is no problem");
+        for part in expected {
+            assert!(ran.stdout.contains(part), "{args:?} does not say `{part}`:\n{}", ran.stdout);
+        }
+    }
+}
