@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
-use tenterhook_harness::{Deny, EventRow, HARNESSES, Rewrite, Wiring};
+use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring};
 
 use crate::context::{TestContext, repository};
 
@@ -87,34 +87,50 @@ fn command_line_reference() {
 fn harness_reference() {
     let mut page = format!("{NOTE}\n# Harnesses, and what each lets a hook do\n");
     for harness in HARNESSES {
+        let proved = match harness.proved_on {
+            [] => "Not proved by running it here".to_owned(),
+            versions => format!("Proved on {}", versions.join(", ")),
+        };
+        let waits = harness.deadline.map_or_else(
+            || "how long it waits for a hook is not known".to_owned(),
+            |deadline| format!("it waits {} s for a hook", deadline.as_secs()),
+        );
         let _ = write!(
             page,
-            "\n## {} (`{}`)\n\nProved on {}.\n\n| event | kind | deny | rewrite | context | wired |\n|---|---|---|---|---|---|\n",
-            harness.title,
-            harness.id,
-            harness.proved_on.join(", ")
+            "\n## {} (`{}`)\n\n{proved}; {waits}.\n\n| event | kind | deny | ask | rewrite | context | wired |\n\
+             |---|---|---|---|---|---|---|\n",
+            harness.title, harness.id,
         );
         for row in harness.events {
             let _ = writeln!(page, "{}", harness_row(row));
         }
     }
-    page += "\n`deny`: *prevents* – it does not happen; *or asks* – the harness can also ask a person; *feedback* – it has \
-             happened, the model is told; – the harness does not listen.\n`wired`: *guard* – if our hook breaks, the harness \
+    page += "\n`deny`: *prevents* – it does not happen; *feedback* – the model is told; – the harness does not listen.\n\
+             `ask`: *prompt* – the harness asks the person itself; *wait* – it cannot, so the call waits for an approval and \
+             is denied without one; – there is nothing to approve.\n`wired`: *guard* – if our hook breaks, the harness \
              is told to refuse; *watch* – if our hook breaks, the harness goes on.\n";
     check("docs/reference/harnesses.md", &page);
 }
 
 fn harness_row(row: &EventRow) -> String {
     let deny = match row.deny {
-        Deny::OrAsk => "prevents, or asks",
         Deny::Prevents => "prevents",
         Deny::Feedback => "feedback",
         Deny::Impossible => "–",
+    };
+    let ask = match row.ask {
+        Ask::Prompt => "prompt",
+        Ask::Wait => "wait",
+        Ask::Never => "–",
     };
     let rewrite = match row.rewrite {
         Rewrite::Nothing => "–",
         Rewrite::ToolInput => "tool input",
         Rewrite::ToolOutput => "tool output",
+        Rewrite::McpOutput => "tool output (MCP)",
+        Rewrite::ModelRequest => "model request",
+        Rewrite::ModelResponse => "model response",
+        Rewrite::ToolSelection => "tool selection",
     };
     let wired = match row.wiring {
         Wiring::Guard => "guard".to_owned(),
@@ -122,7 +138,7 @@ fn harness_row(row: &EventRow) -> String {
         Wiring::Left(why) => format!("no: {why}"),
     };
     let context = if row.context { "yes" } else { "–" };
-    format!("| `{}` | {} | {deny} | {rewrite} | {context} | {wired} |", row.native, row.kind)
+    format!("| `{}` | {} | {deny} | {ask} | {rewrite} | {context} | {wired} |", row.native, row.kind)
 }
 
 #[test]

@@ -12,7 +12,10 @@ pub(crate) fn read() -> Env {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_harnesses = HARNESSES
         .iter()
-        .flat_map(|harness| [Some(harness.installer.directory_variable), harness.project_variable])
+        .flat_map(|harness| {
+            let installer = harness.installer.as_ref();
+            [installer.map(|installer| installer.directory_variable), harness.project_variable]
+        })
         .flatten()
         .filter_map(|name| Some((name, path(name)?)))
         .collect();

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tenterhook_event::{Call, Finding, Modification, Native};
+use tenterhook_event::{Call, Finding, Modification};
+use tenterhook_harness::{Part, carry};
 
 use crate::Hook;
 
@@ -30,45 +31,33 @@ pub(crate) fn after(call: &Call, finding: &Finding) -> Option<Call> {
         return None;
     }
     let mut next = call.clone();
-    let event = &mut next.event;
     for modification in &finding.modifications {
-        match modification {
+        let event = &mut next.event;
+        let part = match modification {
             Modification::ToolInput { merge, value } => {
-                if let Some(tool) = &mut event.tool {
-                    merge.apply(&mut tool.args, value);
-                    set_native(&mut next.native, "tool_input", &tool.args);
-                }
+                let Some(tool) = &mut event.tool else { continue };
+                merge.apply(&mut tool.args, value);
+                Part::ToolInput
             }
             Modification::ToolOutput { value } => {
                 event.detail.tool_output = Some(value.clone());
-                set_native(&mut next.native, "tool_response", value);
+                Part::ToolOutput
             }
             Modification::ModelRequest { merge, value } => {
-                let request = event.detail.model_request.get_or_insert(Value::Null);
-                merge.apply(request, value);
-                set_native(&mut next.native, "llm_request", request);
+                merge.apply(event.detail.model_request.get_or_insert(Value::Null), value);
+                Part::ModelRequest
             }
             Modification::ModelResponse { merge, value } => {
-                let response = event.detail.model_response.get_or_insert(Value::Null);
-                merge.apply(response, value);
-                set_native(&mut next.native, "llm_response", response);
+                merge.apply(event.detail.model_response.get_or_insert(Value::Null), value);
+                Part::ModelResponse
             }
-            Modification::ToolSelection { .. } => {}
-        }
+            Modification::ToolSelection { .. } => continue,
+        };
+        carry(&mut next, part);
     }
-    if let (Some(prompt), Some(context)) = (&mut event.detail.prompt, &finding.context) {
+    if let (Some(prompt), Some(context)) = (&mut next.event.detail.prompt, &finding.context) {
         *prompt = format!("{prompt}\n\n{context}");
-        let prompt = Value::String(prompt.clone());
-        set_native(&mut next.native, "prompt", &prompt);
+        carry(&mut next, Part::Prompt);
     }
     Some(next)
-}
-
-/// Brings a change into the native payload, where it has such a field.
-fn set_native(native: &mut Option<Native>, key: &str, value: &Value) {
-    let Some(native) = native else { return };
-    let Some(field) = native.fields.get_mut(key) else { return };
-    field.clone_from(value);
-    // Serialising plain data to memory has nothing to fail on.
-    native.bytes = serde_json::to_vec(&native.fields).unwrap_or_default();
 }

@@ -6,9 +6,9 @@
 //! an [`Event`](tenterhook_event::Event) and an [`Outcome`] back into exactly what the harness
 //! reads: standard output, standard error, exit code.
 //!
-//! To add a harness: make a folder with `events.rs` (one row per native event), `decode.rs` and
-//! `encode.rs`, and add its row to [`HARNESSES`]. The command line, the documents and the tests
-//! read that table and nothing else.
+//! To add a harness: make a folder with `events.rs` (one row per native event) and `encode.rs`, say in
+//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. The command line, the
+//! daemon, the documents and the tests read that table and nothing else.
 //!
 //! ```
 //! use tenterhook_harness::{Door, find};
@@ -27,19 +27,32 @@
 //! # Ok::<(), tenterhook_harness::DecodeError>(())
 //! ```
 
+mod answer;
+mod carry;
 pub mod claude_code;
+pub mod codex;
+pub mod cursor;
+mod decode;
 pub mod dialect;
 mod door;
+pub mod gemini;
 #[cfg(feature = "install")]
 pub mod install;
+mod keys;
+pub mod llxprt;
 mod mcp;
 mod payload;
+pub mod qwen;
 mod reply;
+mod same;
 mod table;
 
+pub use carry::{Part, carry};
 pub use door::Door;
+pub use keys::{Keys, Places};
 pub use payload::{DecodeError, MAX_PAYLOAD};
 pub use reply::Reply;
-pub use table::{Deny, EventRow, HARNESSES, Harness, Rewrite, Wiring, find, kebab};
+pub use same::same_call;
+pub use table::{Ask, Deny, EventRow, HARNESSES, Harness, Rewrite, ToolAt, Wiring, find, kebab};
 #[cfg(doc)]
 use tenterhook_event::Outcome;

@@ -8,13 +8,14 @@ use tenterhook_event::{ToolCall, ToolClass};
 const KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url", "base_url"];
 
 /// Fills `tool.args.url` of an MCP call, unless it has one: first from the arguments themselves,
-/// then from the metadata the harness sends along. Keys are tried in the order of the table, so
-/// the result does not depend on the order of the payload.
-pub(crate) fn fill_url(tool: &mut ToolCall, metadata: Option<&Value>) {
+/// then from what the harness sends along about the server, then from the payload's own fields. Keys
+/// are tried in the order of the table, so the result does not depend on the order of the payload.
+pub(crate) fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
     if tool.class != ToolClass::Mcp || http(tool.args.get("url")).is_some() {
         return;
     }
-    let found = search(&tool.args).or_else(|| search(metadata?)).map(ToOwned::to_owned);
+    let found = search(&tool.args).or_else(|| search(server?)).or_else(|| direct(payload));
+    let found = found.map(ToOwned::to_owned);
     if let (Some(url), Value::Object(args)) = (found, &mut tool.args) {
         args.insert("url".to_owned(), Value::String(url));
     }
@@ -51,9 +52,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn url_of(name: &str, args: Value, metadata: Option<&Value>) -> Option<String> {
+    fn url_of(name: &str, args: Value, server: Option<&Value>) -> Option<String> {
         let mut tool = ToolCall::new(name, args);
-        fill_url(&mut tool, metadata);
+        let payload =
+            json!({"base_url": "https://last.example", "tool_response": {"url": "https://no.example"}});
+        fill_url(&mut tool, server, payload.as_object().unwrap());
         tool.args.get("url").and_then(Value::as_str).map(ToOwned::to_owned)
     }
 
@@ -66,11 +69,13 @@ mod tests {
         assert_eq!(url_of(name, native, None).as_deref(), Some("https://api.example.org/v1"));
         let beside = json!({"transport": {"base_url": "http://b.example"}});
         assert_eq!(url_of(name, json!({}), Some(&beside)).as_deref(), Some("http://b.example"));
+        assert_eq!(url_of(name, json!({}), None).as_deref(), Some("https://last.example"));
     }
 
     #[test]
     fn what_is_not_http_or_not_mcp_is_left_alone() {
-        assert_eq!(url_of("mcp__x__y", json!({"server_url": "ftp://x"}), None), None);
+        let ftp = url_of("mcp__x__y", json!({"server_url": "ftp://x"}), None);
+        assert_eq!(ftp.as_deref(), Some("https://last.example"));
         assert_eq!(url_of("WebFetch", json!({"server_url": "https://x"}), None), None);
     }
 

@@ -2,7 +2,7 @@
 
 //! Reading a native payload: one JSON object of bounded size and depth.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tenterhook_event::Native;
 
 /// The largest payload that is read, in bytes.
@@ -57,11 +57,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Native, DecodeError> {
         Ok(other) => Err(DecodeError::NotObject(kind(&other))),
         Err(error) => Err(DecodeError::NotJson(error.to_string())),
     }
-}
-
-/// A text field that may be absent or null.
-pub(crate) fn text(fields: &Map<String, Value>, key: &str) -> Option<String> {
-    fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned)
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -2,12 +2,24 @@
 
 //! The one table of harnesses, and what a row of it says.
 
-use tenterhook_event::{Call, EventKind, Outcome};
+use std::time::Duration;
 
-use crate::{DecodeError, Door, Reply, claude_code};
+use serde_json::{Map, Value};
+use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
+
+use crate::keys::Keys;
+use crate::{DecodeError, Door, Reply, answer, claude_code, codex, cursor, decode, gemini, llxprt, qwen};
 
 /// Every harness we speak to.
-pub const HARNESSES: &[Harness] = &[claude_code::HARNESS];
+pub const HARNESSES: &[Harness] = &[
+    claude_code::HARNESS,
+    codex::HARNESS,
+    codex::DESKTOP,
+    cursor::HARNESS,
+    gemini::HARNESS,
+    llxprt::HARNESS,
+    qwen::HARNESS,
+];
 
 /// One harness: what it is called, what it fires, and how to speak with it.
 #[derive(Debug)]
@@ -16,18 +28,27 @@ pub struct Harness {
     pub id: &'static str,
     /// The name for people.
     pub title: &'static str,
-    /// Versions the row was proved on, by running them.
+    /// Versions the row was proved on, by running them; none: written from its documentation.
     pub proved_on: &'static [&'static str],
     /// Every event it fires.
     pub events: &'static [EventRow],
     /// The variable in which it tells its hooks the project's root.
     pub project_variable: Option<&'static str>,
-    /// How we get into its settings, and out again.
+    /// Where its payload has what we look for.
+    pub keys: Keys,
+    /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
+    pub deadline: Option<Duration>,
+    /// How we get into its settings, and out again; nothing: not yet.
     #[cfg(feature = "install")]
-    pub installer: crate::install::Installer,
-    pub(crate) decode: fn(&Door, &[u8]) -> Result<Call, DecodeError>,
-    pub(crate) encode: fn(&Call, &Outcome) -> Reply,
+    pub installer: Option<crate::install::Installer>,
+    /// How it writes the names of MCP tools.
+    pub(crate) mcp_name: fn(&str) -> Option<Mcp>,
+    /// What is said in its own way only.
+    pub(crate) adapt: fn(&Map<String, Value>, &mut Event),
+    pub(crate) encode: fn(&'static EventRow, &Call, &Outcome) -> Reply,
     pub(crate) refuse: fn(Option<&EventRow>, &str) -> Reply,
+    /// What it has to read on standard output when nobody objects.
+    pub(crate) neutral: fn(Option<&EventRow>) -> &'static str,
 }
 
 /// One native event, and what the harness lets a hook do about it.
@@ -35,16 +56,26 @@ pub struct Harness {
 pub struct EventRow {
     /// The harness's name for it.
     pub native: &'static str,
+    /// Other names the harness has for it.
+    pub aliases: &'static [&'static str],
     /// Our kind.
     pub kind: EventKind,
     /// How the harness hears "no".
     pub deny: Deny,
+    /// Who is asked when a person has to say yes.
+    pub ask: Ask,
+    /// Whether the harness can put the thing off for somebody else.
+    pub defers: bool,
     /// What can be rewritten.
     pub rewrite: Rewrite,
     /// Whether text can be given to the model.
     pub context: bool,
     /// Whether the harness takes a matcher here.
     pub matcher: bool,
+    /// Where the payload has the tool call.
+    pub tool: ToolAt,
+    /// How long the harness waits here, where that is less than elsewhere.
+    pub deadline: Option<Duration>,
     /// Whether `install` wires it.
     pub wiring: Wiring,
 }
@@ -52,14 +83,23 @@ pub struct EventRow {
 /// How a harness hears "no" at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deny {
-    /// It does not happen, and the harness can also ask a person.
-    OrAsk,
     /// It does not happen.
     Prevents,
     /// It has happened already; the model is told.
     Feedback,
     /// The harness does not listen.
     Impossible,
+}
+
+/// Who asks when a person has to say yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// The harness, with a prompt of its own that works.
+    Prompt,
+    /// The harness cannot: the call waits for an approval, and is denied without one.
+    Wait,
+    /// There is nothing to approve.
+    Never,
 }
 
 /// What a hook can rewrite at an event.
@@ -71,6 +111,30 @@ pub enum Rewrite {
     ToolInput,
     /// What the tool returned.
     ToolOutput,
+    /// What the tool returned, if an MCP server did.
+    McpOutput,
+    /// The request to the model, or an answer in its place.
+    ModelRequest,
+    /// The model's answer.
+    ModelResponse,
+    /// The tools the model may choose from.
+    ToolSelection,
+}
+
+/// Where a payload has the tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolAt {
+    /// The name and the arguments are where [`Keys`] says.
+    Keys,
+    /// The same, and it is a tool of an MCP server whatever its name.
+    Mcp,
+    /// The payload is about one tool, and its own fields are the arguments.
+    Fields {
+        /// The tool.
+        name: &'static str,
+        /// The fields.
+        args: &'static [&'static str],
+    },
 }
 
 /// Whether and how `install` wires an event.
@@ -94,12 +158,15 @@ pub fn find(id: &str) -> Option<&'static Harness> {
 impl Harness {
     /// Native payload → event.
     pub fn decode(&self, door: &Door, payload: &[u8]) -> Result<Call, DecodeError> {
-        (self.decode)(door, payload)
+        decode::decode(self, door, payload)
     }
 
     /// Outcome → native reply.
     pub fn encode(&self, call: &Call, outcome: &Outcome) -> Reply {
-        (self.encode)(call, outcome)
+        match self.event(&call.event.native_event) {
+            Some(row) => (self.encode)(row, call, outcome),
+            None => Reply { lost: answer::lost(None, call, outcome), ..self.neutral("") },
+        }
     }
 
     /// The reply when the payload cannot be read: what can be prevented is prevented.
@@ -107,27 +174,82 @@ impl Harness {
         (self.refuse)(self.event(event_name), why)
     }
 
+    /// The reply when nobody objects, or when nobody could look and that is allowed: nothing that a
+    /// model could read.
+    pub fn neutral(&self, event_name: &str) -> Reply {
+        Reply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..Reply::silent() }
+    }
+
+    /// How long the harness waits for a hook at this event; nothing: for ever, or not known.
+    pub fn deadline(&self, event_name: &str) -> Option<Duration> {
+        self.event(event_name).and_then(|row| row.deadline).or(self.deadline)
+    }
+
     /// The row of an event named natively (`PreToolUse`), in kebab form (`pre-tool-use`) or by our
     /// kind (`pre-tool`).
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
-        let by_name = |row: &&EventRow| row.native == name || kebab(row.native) == name;
-        self.events.iter().find(by_name).or_else(|| {
+        let by_kebab = |row: &&EventRow| {
+            kebab(row.native) == name || row.aliases.iter().any(|alias| kebab(alias) == name)
+        };
+        self.named(name).or_else(|| self.events.iter().find(by_kebab)).or_else(|| {
             let kind: EventKind = name.parse().ok()?;
             self.events.iter().find(|row| row.kind == kind && kind != EventKind::Other)
         })
     }
+
+    /// The row of an event in the harness's own words.
+    pub(crate) fn named(&self, native: &str) -> Option<&'static EventRow> {
+        self.events.iter().find(|row| row.is_named(native))
+    }
 }
 
-/// `PreToolUse` and `preToolUse` → `pre-tool-use`; `beforeMCPExecution` → `before-mcp-execution`.
+// === impl EventRow ===
+
+impl EventRow {
+    /// A row that can do nothing yet, for the tables to be written short.
+    pub(crate) const fn new(native: &'static str, kind: EventKind) -> Self {
+        Self {
+            native,
+            aliases: &[],
+            kind,
+            deny: Deny::Impossible,
+            ask: Ask::Never,
+            defers: false,
+            rewrite: Rewrite::Nothing,
+            context: false,
+            matcher: false,
+            tool: ToolAt::Keys,
+            deadline: None,
+            wiring: Wiring::Watch,
+        }
+    }
+
+    /// Whether a "no" here keeps a tool from running.
+    pub fn is_gate(&self) -> bool {
+        self.deny == Deny::Prevents && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
+    }
+
+    fn is_named(&self, native: &str) -> bool {
+        self.native == native || self.aliases.contains(&native)
+    }
+}
+
+/// `PreToolUse` and `preToolUse` → `pre-tool-use`; `beforeMCPExecution` → `before-mcp-execution`;
+/// `tool.execute.before` → `tool-execute-before`.
 pub fn kebab(native: &str) -> String {
     let letters: Vec<char> = native.chars().collect();
     let mut name = String::with_capacity(native.len() + 4);
     for (at, letter) in letters.iter().enumerate() {
+        if matches!(letter, '.' | '_') {
+            name.push('-');
+            continue;
+        }
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
         let starts_word = letter.is_uppercase()
             && before.is_some_and(|before| {
                 let after = letters.get(at + 1);
-                !before.is_uppercase() || after.is_some_and(|after| after.is_lowercase())
+                before.is_alphanumeric()
+                    && (!before.is_uppercase() || after.is_some_and(|after| after.is_lowercase()))
             });
         if starts_word {
             name.push('-');
@@ -147,6 +269,8 @@ mod tests {
             ("PreToolUse", "pre-tool-use"),
             ("beforeShellExecution", "before-shell-execution"),
             ("beforeMCPExecution", "before-mcp-execution"),
+            ("tool.execute.before", "tool-execute-before"),
+            ("agent_start", "agent-start"),
             ("Stop", "stop"),
         ] {
             assert_eq!(kebab(native), expected);
@@ -155,21 +279,51 @@ mod tests {
 
     #[test]
     fn an_event_is_found_under_all_three_names() {
-        let claude = find("claude-code").unwrap();
-        for name in ["PreToolUse", "pre-tool-use", "pre-tool"] {
-            assert_eq!(claude.event(name).map(|row| row.native), Some("PreToolUse"), "{name}");
+        for harness in HARNESSES {
+            for row in harness.events {
+                for name in [row.native, &kebab(row.native)].iter().chain(row.aliases) {
+                    assert_eq!(
+                        harness.event(name).map(|row| row.native),
+                        Some(row.native),
+                        "{} {name}",
+                        harness.id
+                    );
+                }
+                if row.kind != EventKind::Other {
+                    let found = harness.event(row.kind.name()).map(|row| row.kind);
+                    assert_eq!(found, Some(row.kind), "{}", harness.id);
+                }
+            }
+            assert!(harness.event("other").is_none(), "`other` names no single event");
+            assert!(harness.event("PreToolUsee").is_none());
         }
-        assert!(claude.event("other").is_none(), "`other` names no single event");
-        assert!(claude.event("PreToolUsee").is_none());
     }
 
     #[test]
     fn no_harness_names_an_event_twice() {
         for harness in HARNESSES {
+            let aliases = harness.events.iter().flat_map(|row| row.aliases);
+            let mut exact: Vec<_> = harness.events.iter().map(|row| &row.native).chain(aliases).collect();
+            exact.sort_unstable();
+            let all = exact.len();
+            exact.dedup();
+            assert_eq!(exact.len(), all, "{}", harness.id);
             let mut names: Vec<_> = harness.events.iter().map(|row| kebab(row.native)).collect();
             names.sort_unstable();
             names.dedup();
             assert_eq!(names.len(), harness.events.len(), "{}", harness.id);
+        }
+    }
+
+    /// What can be prevented can also be asked about, by somebody.
+    #[test]
+    fn a_gate_says_who_asks() {
+        for harness in HARNESSES {
+            for row in harness.events {
+                let prevents = row.deny == Deny::Prevents;
+                assert!(!row.is_gate() || row.ask != Ask::Never, "{} {}", harness.id, row.native);
+                assert!(prevents || row.ask == Ask::Never, "{} {}", harness.id, row.native);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use rustix::process::getuid;
 use tenterhook_harness::Harness;
+use tenterhook_harness::install::Installer;
 
 /// What the environment says. A library never asks it.
 #[derive(Debug, Clone, Default)]
@@ -31,9 +32,9 @@ pub struct Env {
 
 impl Env {
     /// Where the harness keeps its settings.
-    pub fn settings_of(&self, harness: &Harness) -> Option<PathBuf> {
-        let directory = self.of_harnesses.get(harness.installer.directory_variable);
-        (harness.installer.settings)(directory.map(PathBuf::as_path), self.home.as_deref())
+    pub fn settings_of(&self, installer: &Installer) -> Option<PathBuf> {
+        let directory = self.of_harnesses.get(installer.directory_variable);
+        (installer.settings)(directory.map(PathBuf::as_path), self.home.as_deref())
     }
 
     /// The project's root, as the harness tells its hooks.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::{InstallError, Plan};
+use tenterhook_harness::install::{InstallError, Installer, Plan};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -24,13 +24,21 @@ pub(super) struct ChangeArgs {
     pub(super) yes: bool,
 }
 
-/// Where the harness keeps its settings.
-pub(super) fn settings_of(context: &Context, harness: &Harness) -> Result<PathBuf, CommandError> {
-    let settings = context.env.settings_of(harness).ok_or_else(|| {
-        let variable = harness.installer.directory_variable;
+/// How we get into the harness's settings, and where they are.
+pub(super) fn settings_of<'a>(
+    context: &Context,
+    harness: &'a Harness,
+) -> Result<(&'a Installer, PathBuf), CommandError> {
+    let installer = harness.installer.as_ref().ok_or_else(|| {
+        let title = harness.title;
+        CommandError::unusable(format!("{title} cannot be wired by this program yet"))
+            .hint(format!("let its hooks call `tenterhook hook {} <EVENT>`", harness.id))
+    })?;
+    let settings = context.env.settings_of(installer).ok_or_else(|| {
+        let variable = installer.directory_variable;
         CommandError::failed(format!("neither `HOME` nor `{variable}` is set"))
     })?;
-    Ok(std::path::absolute(settings)?)
+    Ok((installer, std::path::absolute(settings)?))
 }
 
 /// Shows the change and asks. Whether it is to be made.

@@ -32,8 +32,8 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let settings = settings_of(context, harness)?;
-    let plan = (harness.installer.plan_install)(&settings, &home.state, &home.receipts())
+    let (installer, settings) = settings_of(context, harness)?;
+    let plan = (installer.plan_install)(&settings, &home.state, &home.receipts())
         .map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "install")?;
     if done {

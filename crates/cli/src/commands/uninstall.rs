@@ -30,9 +30,8 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let settings = settings_of(context, harness)?;
-    let plan =
-        (harness.installer.plan_uninstall)(&settings, &home.receipts()).map_err(|error| refused(&error))?;
+    let (installer, settings) = settings_of(context, harness)?;
+    let plan = (installer.plan_uninstall)(&settings, &home.receipts()).map_err(|error| refused(&error))?;
     let done = propose(context, &args.change, harness, &plan, "uninstall")?;
     if done {
         if !plan.is_noop() {

@@ -2,19 +2,29 @@
 
 //! Every event Claude Code fires, and what it lets a hook do about it.
 
+use std::time::Duration;
+
 use tenterhook_event::EventKind as Kind;
 
-use crate::{Deny, EventRow, Rewrite, Wiring};
+use crate::{Ask, Deny, EventRow, Rewrite, Wiring};
 
 /// The table; the order is that of a session's life.
 pub const EVENTS: &[EventRow] = &[
     row("Setup", Kind::Other),
     EventRow { context: true, matcher: true, ..row("SessionStart", Kind::SessionStart) },
     row("InstructionsLoaded", Kind::Other),
-    EventRow { deny: Deny::Prevents, context: true, ..row("UserPromptSubmit", Kind::Prompt) },
+    EventRow {
+        deny: Deny::Prevents,
+        ask: Ask::Wait,
+        context: true,
+        deadline: Some(Duration::from_secs(30)),
+        ..row("UserPromptSubmit", Kind::Prompt)
+    },
     EventRow { deny: Deny::Prevents, context: true, ..row("UserPromptExpansion", Kind::Other) },
     EventRow {
-        deny: Deny::OrAsk,
+        deny: Deny::Prevents,
+        ask: Ask::Prompt,
+        defers: true,
         rewrite: Rewrite::ToolInput,
         context: true,
         matcher: true,
@@ -23,6 +33,8 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow {
         deny: Deny::Prevents,
+        // Saying nothing leaves the question to the client, which asks it.
+        ask: Ask::Prompt,
         rewrite: Rewrite::ToolInput,
         matcher: true,
         wiring: Wiring::Guard,
@@ -48,7 +60,7 @@ pub const EVENTS: &[EventRow] = &[
     EventRow { deny: Deny::Prevents, context: true, ..row("SubagentStop", Kind::SubagentStop) },
     EventRow { deny: Deny::Prevents, ..row("PreCompact", Kind::PreCompact) },
     row("PostCompact", Kind::PostCompact),
-    EventRow { deny: Deny::OrAsk, ..row("PreModelSwitch", Kind::Other) },
+    EventRow { deny: Deny::Prevents, ask: Ask::Prompt, ..row("PreModelSwitch", Kind::Other) },
     EventRow { context: true, ..row("PostModelSwitch", Kind::Other) },
     EventRow { deny: Deny::Prevents, ..row("TaskCreated", Kind::Other) },
     EventRow { deny: Deny::Prevents, ..row("TaskCompleted", Kind::Other) },
@@ -77,19 +89,11 @@ pub const EVENTS: &[EventRow] = &[
     },
     EventRow { deny: Deny::Prevents, context: true, ..row("Stop", Kind::Stop) },
     row("StopFailure", Kind::Other),
-    row("SessionEnd", Kind::SessionEnd),
+    EventRow { deadline: Some(Duration::from_millis(1500)), ..row("SessionEnd", Kind::SessionEnd) },
 ];
 
 const fn row(native: &'static str, kind: Kind) -> EventRow {
-    EventRow {
-        native,
-        kind,
-        deny: Deny::Impossible,
-        rewrite: Rewrite::Nothing,
-        context: false,
-        matcher: false,
-        wiring: Wiring::Watch,
-    }
+    EventRow::new(native, kind)
 }
 
 /// What `install` writes for each event it wires.

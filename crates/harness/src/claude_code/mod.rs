@@ -5,14 +5,17 @@
 //! What the client does was measured by running it; `docs/compatibility.md` has the rows that
 //! differ from its documentation.
 
-mod decode;
 mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 pub mod install;
 pub mod wire;
 
-use crate::Harness;
+use std::time::Duration;
+
+use tenterhook_event::Mcp;
+
+use crate::{Harness, Keys};
 
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
@@ -21,9 +24,13 @@ pub const HARNESS: Harness = Harness {
     proved_on: &["2.1.325"],
     events: events::EVENTS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
+    keys: Keys::CLAUDE,
+    deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
-    installer: install::INSTALLER,
-    decode: decode::decode,
+    installer: Some(install::INSTALLER),
+    mcp_name: Mcp::from_tool_name,
+    adapt: |_, _| {},
     encode: encode::encode,
     refuse: encode::refuse,
+    neutral: |_| "",
 };

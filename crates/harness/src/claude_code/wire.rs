@@ -123,6 +123,12 @@ pub struct Specific {
 // === impl HookOutput ===
 
 impl HookOutput {
+    /// An answer with nothing but what this event has of its own.
+    pub(crate) fn specific(row: &crate::EventRow, specific: Specific) -> Self {
+        let named = Specific { hook_event_name: Some(row.native.to_owned()), ..specific };
+        Self { hook_specific_output: Some(named), ..Self::default() }
+    }
+
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Codex CLI and Codex Desktop, on their own terms. Both read one configuration, so that a Desktop
+//! session usually comes in as `codex`; `codex-desktop` is there for what can tell them apart.
+
+mod encode;
+pub mod events;
+
+use std::time::Duration;
+
+use tenterhook_event::Mcp;
+
+use crate::{Harness, Keys, answer};
+
+/// The row of the table.
+pub const HARNESS: Harness = Harness {
+    id: "codex",
+    title: "Codex CLI",
+    proved_on: &["0.166.0"],
+    events: events::EVENTS,
+    project_variable: None,
+    keys: Keys { turn: &["turn_id"], ..Keys::CLAUDE },
+    deadline: Some(Duration::from_mins(10)),
+    #[cfg(feature = "install")]
+    installer: None,
+    mcp_name: Mcp::from_tool_name,
+    adapt: |_, _| {},
+    encode: encode::encode,
+    refuse: answer::refuse_by_exit,
+    neutral: |_| "",
+};
+
+/// The Desktop program's row.
+pub const DESKTOP: Harness =
+    Harness { id: "codex-desktop", title: "Codex Desktop", proved_on: &[], ..HARNESS };

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Native payload → event, by the harness's row.
+
+use serde_json::{Map, Value};
+use tenterhook_event::{Call, Detail, Event, EventKind, Mcp, ToolCall, ToolClass};
+
+use crate::table::{EventRow, Harness, ToolAt, Wiring};
+use crate::{DecodeError, Door, keys, mcp, payload};
+
+pub(crate) fn decode(harness: &Harness, door: &Door, bytes: &[u8]) -> Result<Call, DecodeError> {
+    let native = payload::read(bytes)?;
+    let event = event(harness, door, &native.fields)?;
+    Ok(Call { event, native: Some(native) })
+}
+
+fn event(harness: &Harness, door: &Door, fields: &Map<String, Value>) -> Result<Event, DecodeError> {
+    let keys = &harness.keys;
+    let (row, native_event) = name(harness, door, fields)?;
+    let kind = row.map_or(EventKind::Other, |row| row.kind);
+    let mut event = Event::new(door.id, door.ts, harness.id, kind, &native_event);
+    event.harness_session_id = keys::id(fields, keys.session);
+    event.turn_id = keys::id(fields, keys.turn);
+    event.tool_use_id = keys::id(fields, keys.tool_use);
+    event.cwd = keys::id(fields, keys.cwd);
+    let root = || keys::id(fields, keys.project);
+    event.project = door.project.clone().or_else(root).or_else(|| event.cwd.clone());
+    event.agent.model = keys::id(fields, keys.model);
+    event.agent.user.clone_from(&door.user);
+    event.agent.id = keys::id(fields, keys.agent);
+    event.agent.kind = keys::id(fields, keys.agent_type);
+    event.agent.parent = keys::id(fields, keys.agent_parent);
+    event.tool = tool(harness, row, fields)?;
+    event.detail = detail(keys, fields);
+    (harness.adapt)(fields, &mut event);
+    Ok(event)
+}
+
+/// The payload says what happened; the command line only says what somebody wired. A gate is not
+/// passed by calling it something else, though.
+fn name(
+    harness: &Harness,
+    door: &Door,
+    fields: &Map<String, Value>,
+) -> Result<(Option<&'static EventRow>, String), DecodeError> {
+    let said = keys::text(fields, harness.keys.event);
+    let named = said.as_deref().and_then(|said| harness.named(said));
+    let wired = harness.event(&door.event);
+    if let (Some(said), Some(wired)) = (&said, wired)
+        && wired.wiring == Wiring::Guard
+        && !named.is_some_and(|named| named.wiring == Wiring::Guard && named.kind == wired.kind)
+    {
+        return Err(DecodeError::Mismatch { wired: wired.native, named: said.chars().take(64).collect() });
+    }
+    let row = if said.is_some() { named } else { wired };
+    match (row, said) {
+        (Some(row), _) => Ok((Some(row), row.native.to_owned())),
+        (None, Some(said)) => Ok((None, said)),
+        (None, None) if door.event.is_empty() => Err(DecodeError::Nameless),
+        (None, None) => Ok((None, door.event.clone())),
+    }
+}
+
+/// The tool call. At a gate a call that cannot be read is an error: what is not understood must
+/// not pass as "no tool".
+fn tool(
+    harness: &Harness,
+    row: Option<&EventRow>,
+    fields: &Map<String, Value>,
+) -> Result<Option<ToolCall>, DecodeError> {
+    let kind = row.map_or(EventKind::Other, |row| row.kind);
+    let at = row.map_or(ToolAt::Keys, |row| row.tool);
+    let gate = matches!(kind, EventKind::PreTool | EventKind::PermissionRequest);
+    let (name, args) = match at {
+        ToolAt::Fields { name, args } => (name, spread(fields, args)),
+        ToolAt::Keys | ToolAt::Mcp => match keys::value(fields, harness.keys.tool_name) {
+            Some(Value::String(name)) => (name.as_str(), arguments(harness, fields)),
+            Some(_) => return Err(DecodeError::Field { field: "tool_name", expected: "a string" }),
+            None if kind.concerns_tool() => {
+                return Err(DecodeError::Field { field: "tool_name", expected: "there" });
+            }
+            None => return Ok(None),
+        },
+    };
+    if gate && !args.is_object() {
+        return Err(DecodeError::Field { field: "tool_input", expected: "an object" });
+    }
+    let mut tool = ToolCall::new(name, args);
+    by_server(harness, at, &mut tool, fields);
+    let unread = match tool.class {
+        ToolClass::Shell => tool.commands().is_empty(),
+        // The one field there is decides everything.
+        ToolClass::Read if at != ToolAt::Keys => tool.paths().is_empty(),
+        _ => false,
+    };
+    if gate && unread {
+        let expected =
+            if tool.class == ToolClass::Shell { "an object with a command" } else { "an object with a path" };
+        return Err(DecodeError::Field { field: "tool_input", expected });
+    }
+    mcp::fill_url(&mut tool, keys::value(fields, harness.keys.mcp), fields);
+    Ok(Some(tool))
+}
+
+/// The arguments, which some harnesses send as JSON in a text.
+pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value {
+    let args = keys::value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
+    match &args {
+        Value::String(text) if harness.keys.input_as_text => {
+            serde_json::from_str(text).ok().filter(Value::is_object).unwrap_or(args)
+        }
+        _ => args,
+    }
+}
+
+fn spread(fields: &Map<String, Value>, names: &[&str]) -> Value {
+    let named = names.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone())));
+    Value::Object(named.collect())
+}
+
+/// An MCP tool, as the harness names it: it says where the server's name ends, which may have the
+/// separator in it.
+fn by_server(harness: &Harness, at: ToolAt, tool: &mut ToolCall, fields: &Map<String, Value>) {
+    if tool.mcp.is_none() && tool.class == ToolClass::Other {
+        tool.mcp = (harness.mcp_name)(&tool.name);
+    }
+    if at == ToolAt::Mcp && tool.mcp.is_none() {
+        tool.mcp = Some(Mcp { server: String::new(), tool: tool.name.clone() });
+    }
+    if let Some(server) = keys::id(fields, harness.keys.mcp_server) {
+        let own = || tool.name.strip_prefix("mcp__")?.strip_prefix(server.as_str())?.strip_prefix("__");
+        let told = keys::id(fields, harness.keys.mcp_tool).or_else(|| own().map(ToOwned::to_owned));
+        let guess = || tool.mcp.as_ref().map_or_else(|| tool.name.clone(), |mcp| mcp.tool.clone());
+        tool.mcp = Some(Mcp { tool: told.unwrap_or_else(guess), server });
+    }
+    if tool.mcp.is_some() && (at == ToolAt::Mcp || tool.class == ToolClass::Other) {
+        tool.class = ToolClass::Mcp;
+    }
+}
+
+fn detail(keys: &keys::Keys, fields: &Map<String, Value>) -> Detail {
+    Detail {
+        prompt: keys::text(fields, keys.prompt),
+        response: keys::text(fields, keys.response),
+        cause: keys::text(fields, keys.cause),
+        message: keys::text(fields, keys.message),
+        error: keys::text(fields, keys.error),
+        stop_hook_active: keys::value(fields, keys.stop_hook_active).and_then(Value::as_bool),
+        tool_output: keys::value(fields, keys.tool_output).cloned(),
+        model_request: keys::value(fields, keys.model_request).cloned(),
+        model_response: keys::value(fields, keys.model_response).cloned(),
+        duration_ms: keys::value(fields, keys.duration_ms).and_then(Value::as_u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use serde_json::json;
+    use tenterhook_event::{EventId, Timestamp, ToolClass};
+
+    fn decoded(hint: &str, payload: &Value) -> Result<Event, DecodeError> {
+        let door = Door::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), hint);
+        let call = find("claude-code").unwrap().decode(&door, payload.to_string().as_bytes());
+        call.map(|call| call.event)
+    }
+
+    #[test]
+    fn the_payload_names_the_event_whatever_the_command_says() {
+        let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+        assert_eq!(decoded("stop", &payload).unwrap().event, EventKind::PreTool);
+        let nameless = json!({"tool_name": "Read", "tool_input": {}});
+        assert_eq!(decoded("pre-tool-use", &nameless).unwrap().native_event, "PreToolUse");
+        assert_eq!(decoded("", &nameless), Err(DecodeError::Nameless));
+    }
+
+    #[test]
+    fn a_gate_is_not_passed_under_another_name() {
+        for name in ["pretooluse", " PreToolUse", "pre-tool-use", "", "Tomorrow", "Stop", "PostToolUse"] {
+            let payload =
+                json!({"hook_event_name": name, "tool_name": "Bash", "tool_input": {"command": "x"}});
+            let error = decoded("pre-tool-use", &payload).unwrap_err();
+            assert!(matches!(error, DecodeError::Mismatch { wired: "PreToolUse", .. }), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_read_does_not_pass_a_gate() {
+        for input in [
+            json!("rm -rf /"),
+            json!(["rm"]),
+            json!(null),
+            json!({}),
+            json!({"command": 7}),
+            json!({"command": ["rm", 7]}),
+            json!({"command": {"a": 1}}),
+        ] {
+            let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input});
+            assert!(
+                matches!(decoded("", &payload), Err(DecodeError::Field { field: "tool_input", .. })),
+                "{input}"
+            );
+        }
+        let after = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "x"});
+        assert!(decoded("", &after).is_ok(), "what has happened is recorded as it is");
+    }
+
+    #[test]
+    fn an_event_of_tomorrow_is_carried_as_other() {
+        let event = decoded("x", &json!({"hook_event_name": "Tomorrow", "session_id": "s"})).unwrap();
+        assert_eq!((event.event, event.native_event.as_str()), (EventKind::Other, "Tomorrow"));
+    }
+
+    #[test]
+    fn a_gate_without_a_readable_tool_is_an_error() {
+        let nothing = json!({"hook_event_name": "PreToolUse"});
+        assert!(matches!(decoded("", &nothing), Err(DecodeError::Field { field: "tool_name", .. })));
+        let number = json!({"hook_event_name": "PreToolUse", "tool_name": 7});
+        assert!(matches!(decoded("", &number), Err(DecodeError::Field { field: "tool_name", .. })));
+    }
+
+    #[test]
+    fn the_mcp_server_is_the_one_the_harness_names() {
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "mcp__my__server__do_it", "tool_input": {},
+            "mcp_server": {"name": "my__server", "source": "dynamic", "url": "https://m.example/mcp"},
+        });
+        let tool = decoded("", &payload).unwrap().tool.unwrap();
+        assert_eq!(tool.class, ToolClass::Mcp);
+        assert_eq!(tool.mcp, Some(Mcp { server: "my__server".into(), tool: "do_it".into() }));
+        assert_eq!(tool.args["url"], "https://m.example/mcp");
+    }
+}

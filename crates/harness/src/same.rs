@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One call that comes to two gates.
+
+use tenterhook_event::{Command, Event, EventKind, ToolCall, ToolClass};
+
+/// A text that is the same for all gates of one call, so that they can be answered as one: Cursor
+/// reports a command at `preToolUse` and again at `beforeShellExecution`, with the tool's id only at
+/// the first. What would be done is part of the text: nothing else can pass under it.
+pub fn same_call(event: &Event) -> Option<String> {
+    if !matches!(event.event, EventKind::PreTool | EventKind::PermissionRequest) {
+        return None;
+    }
+    let tool = event.tool.as_ref()?;
+    let session = event.harness_session_id.as_deref()?;
+    let turn = event.turn_id.as_deref().unwrap_or_default();
+    let parts = serde_json::json!([event.source, session, turn, tool.class.name(), what(tool)]);
+    Some(parts.to_string())
+}
+
+/// What the call would do, in the words that all its gates have.
+fn what(tool: &ToolCall) -> serde_json::Value {
+    match tool.class {
+        ToolClass::Shell => {
+            let commands = tool.commands();
+            commands
+                .iter()
+                .map(|command| match command {
+                    Command::Text(text) => serde_json::json!(text),
+                    Command::Argv(words) => serde_json::json!(words),
+                })
+                .collect()
+        }
+        ToolClass::Read => serde_json::json!(tool.paths()),
+        ToolClass::Mcp => {
+            let name = tool.mcp.as_ref().map_or(tool.name.as_str(), |mcp| mcp.tool.as_str());
+            let mut args = tool.args.clone();
+            // Only one of the gates may know where the server is.
+            if let Some(args) = args.as_object_mut() {
+                args.remove("url");
+            }
+            serde_json::json!([name, args])
+        }
+        _ => serde_json::json!([tool.name, tool.args]),
+    }
+}

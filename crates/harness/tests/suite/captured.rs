@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every payload captured from a real client is decoded, and what it says is where the normal form has
+//! it.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use tenterhook_event::{Event, EventKind};
+
+use crate::common::{Captured, captured, door, harness};
+
+/// Directory, harness, how many payloads there are.
+const CAPTURED: &[(&str, &str, usize)] = &[
+    ("claude-code", "claude-code", 60),
+    ("codex", "codex", 28),
+    ("codex", "codex-desktop", 28),
+    ("cursor", "cursor", 21),
+    ("gemini", "gemini", 21),
+    ("gemini", "llxprt", 21),
+    ("qwen", "qwen", 22),
+];
+
+/// The normal form on a few lines, with long texts cut.
+fn shown(file: &str, event: &Event) -> String {
+    let mut text = format!("{file}\n    {}", event.event);
+    let ids = [
+        ("session", &event.harness_session_id),
+        ("turn", &event.turn_id),
+        ("call", &event.tool_use_id),
+        ("cwd", &event.cwd),
+        ("project", &event.project),
+        ("model", &event.agent.model),
+        ("agent", &event.agent.id),
+        ("type", &event.agent.kind),
+        ("parent", &event.agent.parent),
+    ];
+    for (name, id) in ids {
+        if let Some(id) = id {
+            let _ = write!(text, " {name}={id}");
+        }
+    }
+    text.push('\n');
+    if let Some(tool) = &event.tool {
+        let mcp = tool.mcp.as_ref().map(|mcp| format!(" (`{}` of `{}`)", mcp.tool, mcp.server));
+        let _ = writeln!(
+            text,
+            "    {} {}{} {}",
+            tool.class.name(),
+            tool.name,
+            mcp.unwrap_or_default(),
+            cut(&tool.args)
+        );
+    }
+    if let Value::Object(detail) = serde_json::to_value(&event.detail).unwrap() {
+        for (name, value) in detail {
+            let _ = writeln!(text, "    {name}: {}", cut(&value));
+        }
+    }
+    text
+}
+
+fn cut(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 160 { text.chars().take(160).collect::<String>() + "…" } else { text }
+}
+
+fn decode(id: &str, payload: &Captured) -> Event {
+    let call = harness(id).decode(&door(&payload.event), &payload.bytes);
+    let call = call.unwrap_or_else(|error| panic!("{id} {}: {error}", payload.file));
+    assert_eq!(call.native.unwrap().bytes, payload.bytes, "{id} {}", payload.file);
+    call.event
+}
+
+#[test]
+fn every_captured_payload_is_decoded() {
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        for (directory, id, count) in CAPTURED {
+            let payloads = captured(directory);
+            assert_eq!(payloads.len(), *count, "{directory}");
+            let mut page = String::new();
+            for payload in &payloads {
+                let event = decode(id, payload);
+                assert_eq!(event.source, *id);
+                let wire = serde_json::to_value(&event).unwrap();
+                assert_eq!(serde_json::from_value::<Event>(wire).unwrap(), event, "{}", payload.file);
+                page += &shown(&payload.file, &event);
+            }
+            // Where two harnesses send the same, the one page stands for both.
+            insta::assert_snapshot!(format!("captured-{directory}"), page);
+        }
+    });
+}
+
+/// What must be there whatever the harness; the snapshots say what exactly it is.
+#[test]
+fn nothing_that_a_payload_says_is_missing() {
+    for (directory, id, _) in CAPTURED {
+        for payload in captured(directory) {
+            let event = decode(id, &payload);
+            let at = format!("{id} {}", payload.file);
+            let of_app = payload.event == "workspaceOpen";
+            assert!(event.harness_session_id.is_some() || of_app, "{at}");
+            assert!(event.cwd.is_some(), "{at}");
+            assert_eq!(event.event.concerns_tool(), event.tool.is_some(), "{at}");
+            let row = harness(id).event(&payload.event).unwrap();
+            assert_eq!((event.event, event.native_event.as_str()), (row.kind, row.native), "{at}");
+            let fields: Value = serde_json::from_slice(&payload.bytes).unwrap();
+            if let (Some(tool), Value::Object(input)) = (&event.tool, &fields["tool_input"]) {
+                assert_eq!(tool.name, fields["tool_name"], "{at}");
+                assert_eq!(tool.args.as_object(), Some(input), "{at}");
+            }
+            if event.event == EventKind::Prompt {
+                assert_eq!(event.detail.prompt.as_deref(), fields["prompt"].as_str(), "{at}");
+            }
+        }
+    }
+}

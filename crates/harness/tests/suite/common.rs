@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the tests share: payloads, doors and outcomes.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tenterhook_event::{
+    Call, Decision, EventId, EventKind, Flow, Merge, Modification, Origin, Outcome, Said, SelectionMode,
+    Timestamp,
+};
+use tenterhook_harness::{Door, EventRow, Harness, ToolAt, find};
+
+/// A payload captured from a real client, or written after its documentation.
+pub(crate) struct Captured {
+    /// Below `tests/fixtures/<harness>`.
+    pub(crate) file: String,
+    /// The event's name, from the file's.
+    pub(crate) event: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
+}
+
+pub(crate) fn harness(id: &str) -> &'static Harness {
+    find(id).unwrap()
+}
+
+/// Every payload of one directory. Some files carry a note about where the payload comes from; what
+/// the client sent is then their `stdin`.
+pub(crate) fn captured(directory: &str) -> Vec<Captured> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(fixtures().join(directory)).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_str().unwrap().to_owned();
+        // These are notes about the hook's surroundings, no payloads.
+        if path.is_dir() || file.starts_with('_') || file.starts_with("statusLine") {
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        let whole: Value = serde_json::from_slice(&bytes).unwrap();
+        if let Some(stdin) = whole.get("stdin") {
+            bytes = serde_json::to_vec(stdin).unwrap();
+        }
+        let event = file.split('.').next().unwrap().to_owned();
+        all.push(Captured { file, event, bytes });
+    }
+    all.sort_by(|one, other| one.file.cmp(&other.file));
+    all
+}
+
+pub(crate) fn door(event: &str) -> Door {
+    Door::new(EventId::from_parts(1_700_000_000_000, 7), Timestamp::from_unix_ms(1_700_000_000_000), event)
+}
+
+pub(crate) fn decoded(harness: &Harness, event: &str, payload: &Value) -> Call {
+    harness.decode(&door(event), payload.to_string().as_bytes()).unwrap()
+}
+
+/// A call of the event, with a command where it is about a tool.
+pub(crate) fn sample(harness: &Harness, row: &EventRow) -> Call {
+    let mut payload = json!({
+        "hook_event_name": row.native, "session_id": "s", "conversation_id": "s", "cwd": "/w",
+        "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "made"},
+        "tool_output": "{\"stdout\":\"made\"}", "command": "make", "file_path": "/w/a", "edits": [],
+        "prompt": "do it", "submitted_prompt": "do it", "status": "completed", "generation_id": "g",
+        "llm_request": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+        "llm_response": {"text": "hello"},
+    });
+    if row.tool == ToolAt::Mcp {
+        payload["tool_name"] = json!("query");
+    }
+    if matches!(harness.id, "gemini" | "llxprt" | "qwen") {
+        payload["tool_name"] = json!("run_shell_command");
+    }
+    if !row.kind.concerns_tool() {
+        payload.as_object_mut().unwrap().remove("tool_name");
+    }
+    decoded(harness, row.native, &payload)
+}
+
+pub(crate) fn said<T>(what: T) -> Said<T> {
+    Said { by: Origin::rule("r"), what }
+}
+
+pub(crate) fn decided(decision: Decision) -> Outcome {
+    Outcome { decision, reasons: vec![said("because".to_owned())], ..Outcome::default() }
+}
+
+pub(crate) fn denied() -> Outcome {
+    Outcome { nudges: vec![said("do otherwise".to_owned())], ..decided(Decision::Deny) }
+}
+
+pub(crate) fn stopped() -> Outcome {
+    Outcome { flow: Flow::Stop { reason: Some("enough".to_owned()) }, ..Outcome::default() }
+}
+
+pub(crate) fn rewritten() -> Outcome {
+    let value = json!({"command": "ls"});
+    Outcome {
+        modifications: vec![said(Modification::ToolInput { merge: Merge::Replace, value: value.clone() })],
+        tool_input: Some(value),
+        ..Outcome::default()
+    }
+}
+
+pub(crate) fn changed(what: Modification) -> Outcome {
+    Outcome { modifications: vec![said(what)], ..Outcome::default() }
+}
+
+/// Every outcome that says one thing, and some that say several.
+pub(crate) fn outcomes() -> Vec<(&'static str, Outcome)> {
+    let context = vec![said("for the model".to_owned())];
+    let messages = vec![said("for the person".to_owned())];
+    vec![
+        ("none", Outcome::default()),
+        ("allow", decided(Decision::Allow)),
+        ("defer", decided(Decision::Defer)),
+        ("ask", decided(Decision::Ask)),
+        ("deny", denied()),
+        ("deny, no reason", Outcome { decision: Decision::Deny, ..Outcome::default() }),
+        ("deny, context", Outcome { context: context.clone(), ..denied() }),
+        ("stop", stopped()),
+        ("deny, stop", Outcome { flow: stopped().flow, ..denied() }),
+        ("rewrite", rewritten()),
+        ("allow, rewrite", Outcome { decision: Decision::Allow, ..rewritten() }),
+        ("deny, rewrite", Outcome { decision: Decision::Deny, ..rewritten() }),
+        ("output", changed(Modification::ToolOutput { value: json!("other output") })),
+        ("context", Outcome { context, ..Outcome::default() }),
+        ("message", Outcome { messages, ..Outcome::default() }),
+        (
+            "request",
+            changed(Modification::ModelRequest { merge: Merge::Shallow, value: json!({"model": "small"}) }),
+        ),
+        (
+            "response",
+            changed(Modification::ModelResponse { merge: Merge::Replace, value: json!({"text": "no"}) }),
+        ),
+        (
+            "selection",
+            changed(Modification::ToolSelection {
+                mode: SelectionMode::Any,
+                allowed: vec!["read_file".into()],
+            }),
+        ),
+    ]
+}
+
+/// Whether an outcome says something that only some kinds of events have a use for.
+pub(crate) fn concerns(outcome: &str, kind: EventKind) -> bool {
+    match outcome {
+        "rewrite" | "allow, rewrite" | "deny, rewrite" => {
+            matches!(kind, EventKind::PreTool | EventKind::PermissionRequest)
+        }
+        "output" => kind == EventKind::PostTool,
+        "request" => kind == EventKind::PreModel,
+        "response" => matches!(kind, EventKind::PreModel | EventKind::PostModel),
+        "selection" => kind == EventKind::ToolSelection,
+        _ => true,
+    }
+}

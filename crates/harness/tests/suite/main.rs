@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every harness from outside: what it sends is read, and what it is told is what it was measured to
+//! understand.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop where it is"
+)]
+
+mod captured;
+mod common;
+mod golden;
+mod names;
+mod reader;
+mod traps;
+
+#[test]
+fn no_file_of_this_suite_is_forgotten() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
+    let main = include_str!("main.rs");
+    for file in std::fs::read_dir(dir).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let module = name.trim_end_matches(".rs");
+        assert!(matches!(module, "main" | "snapshots") || main.contains(&format!("mod {module};")), "{name}");
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every event name that the harnesses are known to fire has a row.
+
+use tenterhook_harness::{HARNESSES, kebab};
+
+use crate::common::{decoded, harness};
+
+/// By the vendors' documentation, their programs' sources and the captured payloads.
+const NAMES: &[(&str, &str)] = &[
+    (
+        "claude-code",
+        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied \
+         UserPromptSubmit UserPromptExpansion SessionStart SessionEnd Setup Stop StopFailure SubagentStart \
+         SubagentStop PreCompact PostCompact PreModelSwitch PostModelSwitch Notification TeammateIdle \
+         TaskCreated TaskCompleted Elicitation ElicitationResult ConfigChange InstructionsLoaded CwdChanged \
+         DirectoryAdded FileChanged WorktreeCreate WorktreeRemove MessageDisplay",
+    ),
+    ("codex", CODEX),
+    ("codex-desktop", CODEX),
+    (
+        "cursor",
+        "sessionStart sessionEnd preToolUse postToolUse postToolUseFailure subagentStart subagentStop \
+         beforeShellExecution afterShellExecution beforeMCPExecution afterMCPExecution beforeReadFile \
+         afterFileEdit beforeSubmitPrompt preCompact stop afterAgentResponse afterAgentThought \
+         beforeTabFileRead afterTabFileEdit workspaceOpen",
+    ),
+    ("gemini", GEMINI),
+    ("llxprt", GEMINI),
+    (
+        "qwen",
+        "SessionStart Notification UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch \
+         SubagentStart SubagentStop Stop SessionEnd PermissionRequest PreCompact PostCompact",
+    ),
+];
+const CODEX: &str = "PreToolUse PermissionRequest PostToolUse PreCompact PostCompact SessionStart SessionEnd \
+     UserPromptSubmit SubagentStart SubagentStop Stop";
+const GEMINI: &str = "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection \
+     SessionStart SessionEnd PreCompress Notification";
+
+#[test]
+fn every_event_name_is_known() {
+    assert_eq!(NAMES.len(), HARNESSES.len());
+    for (id, names) in NAMES {
+        let harness = harness(id);
+        let names: Vec<_> = names.split_whitespace().collect();
+        for name in &names {
+            for form in [*name, &kebab(name)] {
+                assert_eq!(harness.event(form).map(|row| row.native), Some(*name), "{id} {form}");
+            }
+        }
+        assert_eq!(harness.events.len(), names.len(), "{id}");
+    }
+}
+
+#[test]
+fn an_event_of_tomorrow_is_recorded_and_goes_on() {
+    for harness in HARNESSES {
+        let name = harness.keys.event[0];
+        let payload = if name.contains('.') {
+            serde_json::json!({"hook": "Tomorrow"})
+        } else {
+            serde_json::json!({ name: "Tomorrow" })
+        };
+        let call = decoded(harness, "", &payload);
+        assert_eq!((call.event.event.name(), call.event.native_event.as_str()), ("other", "Tomorrow"));
+        let reply = harness.encode(&call, &tenterhook_event::Outcome::default());
+        assert_eq!(reply, harness.neutral("Tomorrow"), "{}", harness.id);
+    }
+}

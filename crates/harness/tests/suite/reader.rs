@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the clients do with a hook's answer before a tool runs, as it was measured by running them.
+
+use serde_json::Value;
+use tenterhook_harness::Reply;
+
+/// What becomes of the tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Becomes {
+    /// It runs, with this input if it is another.
+    Runs(Option<Value>),
+    /// It runs because the answer could not be read; what it said is lost.
+    Fails(&'static str),
+    /// It does not run, and the model is told this.
+    Blocked(String),
+    /// A person is asked by the client itself.
+    Asked,
+    /// The client waits for ever.
+    Hangs,
+}
+use Becomes::{Asked, Blocked, Fails, Hangs, Runs};
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
+}
+
+fn some(value: &Value) -> Option<Value> {
+    (!value.is_null()).then(|| value.clone())
+}
+
+fn only(value: &Value, known: &[&str]) -> bool {
+    value.as_object().is_none_or(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
+}
+
+/// Claude Code 2.1.325.
+pub(crate) fn claude(reply: &Reply) -> Becomes {
+    let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    let specific = &json["hookSpecificOutput"];
+    let reason = text(&specific["permissionDecisionReason"]).unwrap_or_default();
+    match specific["permissionDecision"].as_str() {
+        _ if !specific.is_null() && specific["hookEventName"] != "PreToolUse" => Fails("the event's name"),
+        Some("deny") => Blocked(reason),
+        Some("ask") => Asked,
+        _ if reply.exit == 2 => Blocked(reply.stderr.trim().to_owned()),
+        _ => Runs(some(&specific["updatedInput"])),
+    }
+}
+
+/// Codex 0.166.0 at `PreToolUse`.
+pub(crate) fn codex(reply: &Reply) -> Becomes {
+    match reply.exit {
+        0 => {}
+        2 if !reply.stderr.trim().is_empty() => return Blocked(reply.stderr.trim().to_owned()),
+        _ => return Fails("the exit code"),
+    }
+    if reply.stdout.trim().is_empty() {
+        return Runs(None);
+    }
+    let Ok(json) = serde_json::from_str::<Value>(&reply.stdout) else { return Fails("no JSON") };
+    let top = [
+        "continue",
+        "stopReason",
+        "suppressOutput",
+        "systemMessage",
+        "decision",
+        "reason",
+        "hookSpecificOutput",
+    ];
+    let nested = [
+        "hookEventName",
+        "permissionDecision",
+        "permissionDecisionReason",
+        "updatedInput",
+        "additionalContext",
+    ];
+    let specific = &json["hookSpecificOutput"];
+    if !only(&json, &top) || !only(specific, &nested) {
+        return Fails("an unknown field");
+    }
+    if !specific.is_null() && specific["hookEventName"].is_null() {
+        return Fails("no event's name");
+    }
+    if json["continue"] == false || json["suppressOutput"] == true {
+        return Fails("unsupported");
+    }
+    if json["decision"] == "block" {
+        return text(&json["reason"]).map_or(Fails("no reason"), Blocked);
+    }
+    match specific["permissionDecision"].as_str() {
+        Some("deny") => text(&specific["permissionDecisionReason"]).map_or(Fails("no reason"), Blocked),
+        Some("allow") if !specific["updatedInput"].is_null() => Runs(some(&specific["updatedInput"])),
+        Some(_) => Fails("unsupported"),
+        None if !specific["updatedInput"].is_null() => Fails("updatedInput without allow"),
+        None => Runs(None),
+    }
+}
+
+/// Gemini CLI 0.61.0 at `BeforeTool`.
+pub(crate) fn gemini(reply: &Reply) -> Becomes {
+    let said = if reply.stdout.trim().is_empty() { &reply.stderr } else { &reply.stdout };
+    let Ok(json) = serde_json::from_str::<Value>(said) else {
+        return match reply.exit {
+            0 | 1 => Runs(None),
+            _ if said.trim().is_empty() => Runs(None),
+            _ => Blocked(said.trim().to_owned()),
+        };
+    };
+    match json["decision"].as_str() {
+        Some("deny" | "block") => Blocked(text(&json["reason"]).unwrap_or("No reason provided".to_owned())),
+        _ if json["continue"] == false => Blocked(text(&json["stopReason"]).unwrap_or_default()),
+        Some("ask") => Hangs,
+        _ => Runs(some(&json["hookSpecificOutput"]["tool_input"])),
+    }
+}
+
+/// LLxprt Code of August 2026 at `BeforeTool`.
+pub(crate) fn llxprt(reply: &Reply) -> Becomes {
+    let json = match reply.exit {
+        0 => serde_json::from_str::<Value>(&reply.stdout).unwrap_or_default(),
+        2 => return Blocked(reply.stderr.trim().to_owned()),
+        _ => return Runs(None),
+    };
+    let reason = text(&json["stopReason"]).or(text(&json["reason"])).unwrap_or_default();
+    match json["decision"].as_str() {
+        Some("deny" | "block") => Blocked(reason),
+        _ if json["continue"] == false => Blocked(reason),
+        // `ask` counts as `allow`.
+        _ => Runs(some(&json["hookSpecificOutput"]["tool_input"])),
+    }
+}
+
+/// Qwen Code 0.24.4 at `PreToolUse`. With `rival`, another hook, configured before ours, says
+/// `permissionDecision: "allow"`.
+pub(crate) fn qwen(reply: &Reply, rival: bool) -> Becomes {
+    let rival = rival.then_some("allow");
+    match reply.exit {
+        0 => {}
+        2 if !reply.stderr.trim().is_empty() && rival.is_none() => {
+            return Blocked(reply.stderr.trim().to_owned());
+        }
+        _ => return Runs(None),
+    }
+    let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    let specific = &json["hookSpecificOutput"];
+    let reason = text(&specific["permissionDecisionReason"]).or(text(&json["reason"])).unwrap_or_default();
+    match specific["permissionDecision"].as_str().or(rival) {
+        Some("deny" | "ask") => Blocked(reason),
+        None if matches!(json["decision"].as_str(), Some("deny" | "block")) || json["continue"] == false => {
+            Blocked(reason)
+        }
+        // Somebody's `allow` beats everything, and `updatedInput` is ignored.
+        _ => Runs(None),
+    }
+}
+
+/// Cursor, by its documentation. `asks`: whether the event enforces `ask`.
+pub(crate) fn cursor(reply: &Reply, asks: bool) -> Becomes {
+    if reply.exit == 2 {
+        return Blocked(reply.stderr.trim().to_owned());
+    }
+    let Ok(json) = serde_json::from_str::<Value>(&reply.stdout) else { return Fails("no JSON") };
+    let reason = text(&json["agent_message"]).or(text(&json["user_message"])).unwrap_or_default();
+    match json["permission"].as_str() {
+        Some("deny") => Blocked(reason),
+        Some("ask") if asks => Asked,
+        Some("allow" | "ask") => Runs(some(&json["updated_input"])),
+        _ => Fails("no permission"),
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a slightly wrong answer would do, and that ours is not: every outcome at every gate is read as
+//! the client reads it.
+
+use serde_json::{Value, json};
+use tenterhook_event::{Decision, EventKind, Flow, Outcome};
+use tenterhook_harness::{Ask, EventRow, HARNESSES, Harness, Reply, Rewrite, same_call};
+
+use crate::common::{decided, decoded, denied, harness, outcomes, rewritten, sample, stopped};
+use crate::reader::{self, Becomes};
+
+/// The client's reading of an answer at a gate before a tool.
+fn read(harness: &Harness, row: &EventRow, reply: &Reply) -> Becomes {
+    match harness.id {
+        "claude-code" => reader::claude(reply),
+        "codex" | "codex-desktop" => reader::codex(reply),
+        "cursor" => reader::cursor(reply, row.ask == Ask::Prompt),
+        "gemini" => reader::gemini(reply),
+        "llxprt" => reader::llxprt(reply),
+        "qwen" => reader::qwen(reply, false),
+        other => panic!("no reader for {other}"),
+    }
+}
+
+#[test]
+fn every_outcome_at_every_gate_has_its_effect() {
+    for harness in HARNESSES {
+        let gates = harness.events.iter().filter(|row| row.is_gate() && row.kind == EventKind::PreTool);
+        for row in gates {
+            let call = sample(harness, row);
+            for (name, outcome) in outcomes() {
+                let reply = harness.encode(&call, &outcome);
+                let becomes = read(harness, row, &reply);
+                let at = format!("{} {} {name}: {reply:?}", harness.id, row.native);
+                let unchangeable = outcome.tool_input.is_some() && row.rewrite != Rewrite::ToolInput;
+                match outcome.decision {
+                    _ if outcome.flow != Flow::Go => assert!(matches!(becomes, Becomes::Blocked(_)), "{at}"),
+                    Decision::Deny => {
+                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        let expected = outcome.reason_with_nudge();
+                        assert_eq!(why, expected.as_deref().unwrap_or("denied by Tenterhook"), "{at}");
+                    }
+                    Decision::Ask if row.ask == Ask::Prompt => assert_eq!(becomes, Becomes::Asked, "{at}"),
+                    Decision::Ask => {
+                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        assert!(why.contains("a person's approval"), "{at}");
+                    }
+                    _ if unchangeable => {
+                        let Becomes::Blocked(why) = &becomes else { panic!("{at}: {becomes:?}") };
+                        assert!(why.contains(r#"call it with {"command":"ls"}"#), "{at}");
+                    }
+                    Decision::None | Decision::Allow => {
+                        assert_eq!(becomes, Becomes::Runs(outcome.tool_input.clone()), "{at}");
+                    }
+                    Decision::Defer => {}
+                }
+            }
+            let refused = read(harness, row, &harness.refuse(row.native, "not JSON"));
+            assert!(matches!(refused, Becomes::Blocked(_)), "{} {}", harness.id, row.native);
+            let neutral = read(harness, row, &harness.neutral(row.native));
+            assert_eq!(neutral, Becomes::Runs(None), "{} {}", harness.id, row.native);
+        }
+    }
+}
+
+fn told(id: &str, event: &str, outcome: &Outcome) -> Reply {
+    let harness = harness(id);
+    harness.encode(&sample(harness, harness.event(event).unwrap()), outcome)
+}
+
+fn json_of(reply: &Reply) -> Value {
+    serde_json::from_str(&reply.stdout).unwrap()
+}
+
+#[test]
+fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
+    let reply = told("codex", "PreToolUse", &denied());
+    assert_eq!(
+        reply.stdout,
+        "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\
+         \"permissionDecisionReason\":\"because\\n\\n→ Suggested: do otherwise\"}}\n"
+    );
+    assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
+    let mut rich = denied();
+    rich.suppress_output = true;
+    rich.messages = vec![crate::common::said("for the person".to_owned())];
+    rich.flow = stopped().flow;
+    assert_eq!(told("codex", "PreToolUse", &rich).stdout, reply.stdout, "and none comes with more to say");
+    let mut wrong = json_of(&reply);
+    wrong["hookSpecificOutput"]["by"] = json!("tenterhook");
+    let wrong = Reply { stdout: wrong.to_string(), ..Reply::silent() };
+    assert_eq!(reader::codex(&wrong), Becomes::Fails("an unknown field"), "the trap itself");
+}
+
+#[test]
+fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
+    for decision in [Decision::None, Decision::Allow] {
+        assert_eq!(told("codex", "PreToolUse", &decided(decision)), Reply::silent());
+    }
+    let asked = json_of(&told("codex", "PreToolUse", &decided(Decision::Ask)));
+    assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(harness("codex").event("pre-tool").unwrap().ask, Ask::Wait);
+    let blank = Outcome { reasons: vec![crate::common::said(" ".to_owned())], ..decided(Decision::Deny) };
+    let blank = told("codex", "PreToolUse", &blank);
+    assert_eq!(
+        reader::codex(&blank),
+        Becomes::Blocked("denied by Tenterhook".into()),
+        "a blank reason is none"
+    );
+}
+
+#[test]
+fn gemini_ignores_claude_s_form_so_it_gets_its_own() {
+    for id in ["gemini", "llxprt"] {
+        let reply = told(id, "BeforeTool", &denied());
+        assert_eq!(
+            reply.stdout,
+            "{\"decision\":\"deny\",\"reason\":\"because\\n\\n→ Suggested: do otherwise\"}\n"
+        );
+        assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
+    }
+    let claude = told("claude-code", "PreToolUse", &denied());
+    assert_eq!(reader::gemini(&claude), Becomes::Runs(None), "the trap itself");
+    let ask = Reply { stdout: "{\"decision\":\"ask\"}".into(), ..Reply::silent() };
+    assert_eq!(reader::gemini(&ask), Becomes::Hangs, "and another");
+}
+
+#[test]
+fn gemini_runs_the_tools_of_an_answer_that_was_denied_unless_it_is_stopped() {
+    let gemini = json_of(&told("gemini", "AfterModel", &denied()));
+    assert_eq!((&gemini["decision"], &gemini["continue"]), (&json!("deny"), &json!(false)));
+    let synthetic = json_of(&told("gemini", "BeforeModel", &outcomes()[16].1));
+    assert_eq!(synthetic["decision"], "deny", "an answer in the model's place is heard only beside a deny");
+    assert_eq!(synthetic["hookSpecificOutput"]["llm_response"], json!({"text": "no"}));
+    let llxprt = json_of(&told("llxprt", "BeforeModel", &outcomes()[16].1));
+    assert_eq!(llxprt["reason"], "no", "there the reason is what the model seems to have said");
+}
+
+#[test]
+fn stop_at_the_end_of_a_turn_lets_it_end_where_continue_false_would_go_on() {
+    for (id, event) in [("qwen", "Stop"), ("llxprt", "AfterAgent"), ("cursor", "stop"), ("codex", "Stop")] {
+        let both = Outcome { flow: stopped().flow, ..denied() };
+        assert_eq!(told(id, event, &both).stdout, "", "{id}");
+        assert_eq!(told(id, event, &stopped()).stdout, "", "{id}");
+        assert!(told(id, event, &denied()).stdout.contains("because"), "{id}");
+    }
+}
+
+#[test]
+fn qwen_s_deny_is_not_beaten_by_another_hook_s_allow() {
+    let reply = told("qwen", "PreToolUse", &denied());
+    assert!(matches!(reader::qwen(&reply, true), Becomes::Blocked(_)), "{reply:?}");
+    for weak in [
+        Reply { stdout: "{\"decision\":\"deny\",\"reason\":\"r\"}".into(), ..Reply::silent() },
+        Reply { stderr: "r".into(), exit: 2, ..Reply::silent() },
+    ] {
+        assert_eq!(reader::qwen(&weak, true), Becomes::Runs(None), "the trap itself");
+    }
+    assert_eq!(
+        told("qwen", "PreToolUse", &decided(Decision::Allow)),
+        Reply::silent(),
+        "nor does ours beat one"
+    );
+    let changed = reader::qwen(&told("qwen", "PreToolUse", &rewritten()), false);
+    assert!(matches!(changed, Becomes::Blocked(_)), "a changed input would be ignored: {changed:?}");
+}
+
+#[test]
+fn qwen_s_empty_prompts_are_nobody_s() {
+    let qwen = harness("qwen");
+    let event = |payload: Value| decoded(qwen, "UserPromptSubmit", &payload).event.event;
+    let name = "UserPromptSubmit";
+    assert_eq!(event(json!({"hook_event_name": name, "prompt": ""})), EventKind::Other);
+    assert_eq!(
+        event(json!({"hook_event_name": name, "prompt": "", "submitted_prompt": ""})),
+        EventKind::Prompt
+    );
+    assert_eq!(event(json!({"hook_event_name": name, "prompt": "x"})), EventKind::Prompt);
+}
+
+#[test]
+fn cursor_gets_a_plain_allow_when_nothing_objects() {
+    let cursor = harness("cursor");
+    for row in cursor.events.iter().filter(|row| row.is_gate()) {
+        for outcome in [Outcome::default(), decided(Decision::Allow)] {
+            let reply = cursor.encode(&sample(cursor, row), &outcome);
+            assert_eq!(reply.stdout, "{\"permission\":\"allow\"}\n", "{}", row.native);
+        }
+        assert_eq!(cursor.neutral(row.native).stdout, "{\"permission\":\"allow\"}\n");
+    }
+    assert_eq!(cursor.neutral("stop").stdout, "");
+}
+
+#[test]
+fn cursor_s_two_gates_for_one_call_are_told_to_be_one() {
+    let cursor = harness("cursor");
+    let base = json!({"conversation_id": "c", "generation_id": "g", "workspace_roots": ["/p"]});
+    let key = |event: &str, more: Value| {
+        let mut payload = base.clone();
+        payload["hook_event_name"] = json!(event);
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        same_call(&decoded(cursor, event, &payload).event).unwrap()
+    };
+    let pre = |name: &str, input: Value| {
+        key("preToolUse", json!({"tool_name": name, "tool_input": input, "tool_use_id": "t"}))
+    };
+    let shell = key("beforeShellExecution", json!({"command": "npm i", "cwd": "/p"}));
+    assert_eq!(pre("Shell", json!({"command": "npm i", "working_directory": "/p"})), shell);
+    assert_ne!(pre("Shell", json!({"command": "rm -rf /"})), shell, "under the same id, something else");
+    let other = json!({"command": "npm i", "generation_id": "h"});
+    assert_ne!(key("beforeShellExecution", other), shell, "another turn");
+    let mcp = json!({"tool_name": "query", "tool_input": "{\"q\":1}", "url": "https://m.example/mcp"});
+    assert_eq!(pre("MCP:query", json!({"q": 1})), key("beforeMCPExecution", mcp));
+    let read = key("beforeReadFile", json!({"file_path": "/p/a", "content": "x"}));
+    assert_eq!(pre("Read", json!({"file_path": "/p/a"})), read);
+}
+
+#[test]
+fn cursor_s_server_address_becomes_the_url_that_is_judged() {
+    let cursor = harness("cursor");
+    let tool = |more: Value| {
+        let mut payload = json!({"hook_event_name": "beforeMCPExecution", "conversation_id": "c",
+            "tool_name": "mcp__remote__query", "tool_input": "{\"q\":1}"});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        decoded(cursor, "", &payload).event.tool.unwrap()
+    };
+    assert_eq!(
+        tool(json!({"url": "https://m.example/mcp"})).args,
+        json!({"q": 1, "url": "https://m.example/mcp"})
+    );
+    assert_eq!(tool(json!({"server_url": "https://s.example"})).args["url"], "https://s.example");
+    let native = json!({"tool_input": {"url": "https://own.example"}, "url": "https://m.example"});
+    assert_eq!(tool(native).args["url"], "https://own.example", "the call's own wins");
+    assert_eq!(tool(json!({"url": null, "command": "npx x"})).args, json!({"q": 1}));
+    assert_eq!(tool(json!({"tool_name": "query"})).class.name(), "mcp", "whatever its name");
+}
+
+#[test]
+fn what_the_person_has_ended_does_not_start_again() {
+    let cursor = harness("cursor");
+    let ended = json!({"hook_event_name": "stop", "conversation_id": "c", "status": "aborted"});
+    let reply = cursor.encode(&decoded(cursor, "stop", &ended), &denied());
+    assert_eq!((reply.stdout.as_str(), reply.lost.len()), ("", 1));
+}
