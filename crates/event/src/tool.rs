@@ -93,6 +93,9 @@ const PATHS: &[&str] = &[
     "fileName",
     "filepath",
     "relative_path",
+    "target_file",
+    "dir_path",
+    "replacements",
     "source",
 ];
 const CONTENTS: &[&str] = &[
@@ -105,9 +108,12 @@ const CONTENTS: &[&str] = &[
     "new_text",
     "new_source",
     "edits",
+    "replacements",
+    "file_content",
+    "diff",
     "text",
 ];
-const COMMANDS: &[&str] = &["command", "cmd", "script"];
+const COMMANDS: &[&str] = &["command", "cmd", "script", "command_line", "CommandLine"];
 const URLS: &[&str] = &["url", "urls", "uri"];
 
 const fn row(name: &'static str, class: ToolClass, used_by: &'static str) -> ToolRow {
@@ -130,6 +136,8 @@ pub const TOOLS: &[ToolRow] = &[
     row("run_in_terminal", ToolClass::Shell, "vscode"),
     row("run_terminal_command", ToolClass::Shell, "continue"),
     row("run_terminal_cmd", ToolClass::Shell, "cursor"),
+    row("run_command", ToolClass::Shell, "windsurf, antigravity"),
+    row("execute_bash", ToolClass::Shell, "kiro"),
     row("Execute", ToolClass::Shell, "droid"),
     row("developer__shell", ToolClass::Shell, "goose"),
     row("launch-process", ToolClass::Shell, "augment"),
@@ -141,6 +149,8 @@ pub const TOOLS: &[ToolRow] = &[
     row("read_file", ToolClass::Read, "gemini, llxprt, qwen, vscode, cline"),
     row("read_many_files", ToolClass::Read, "gemini, llxprt, qwen"),
     row("read_files", ToolClass::Read, "cline"),
+    row("read_line_range", ToolClass::Read, "llxprt"),
+    row("fs_read", ToolClass::Read, "kiro"),
     row("Write", ToolClass::Write, "claude-code, cursor, copilot"),
     row("Create", ToolClass::Write, "droid"),
     row("write", ToolClass::Write, "opencode"),
@@ -148,6 +158,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("create_file", ToolClass::Write, "vscode"),
     row("write_file", ToolClass::Write, "gemini, llxprt, qwen"),
     row("write_to_file", ToolClass::Write, "cline"),
+    row("save-file", ToolClass::Write, "augment"),
     row("Edit", ToolClass::Edit, "claude-code, cursor, copilot, droid"),
     row("MultiEdit", ToolClass::Edit, "claude-code"),
     row("NotebookEdit", ToolClass::Edit, "claude-code"),
@@ -156,6 +167,14 @@ pub const TOOLS: &[ToolRow] = &[
     row("replace", ToolClass::Edit, "gemini, llxprt"),
     row("replace_in_file", ToolClass::Edit, "cline"),
     row("replace_string_in_file", ToolClass::Edit, "vscode"),
+    row("multi_replace_string_in_file", ToolClass::Edit, "vscode"),
+    row("insert_edit_into_file", ToolClass::Edit, "vscode"),
+    row("str_replace_editor", ToolClass::Edit, "copilot"),
+    row("str-replace-editor", ToolClass::Edit, "augment"),
+    row("multiedit", ToolClass::Edit, "opencode"),
+    row("insert_at_line", ToolClass::Edit, "llxprt"),
+    row("delete_line_range", ToolClass::Edit, "llxprt"),
+    row("fs_write", ToolClass::Edit, "kiro"),
     row("developer__text_editor", ToolClass::Edit, "goose"),
     row("apply_patch", ToolClass::Patch, "codex, opencode"),
     row("ApplyPatch", ToolClass::Patch, "droid"),
@@ -170,6 +189,8 @@ pub const TOOLS: &[ToolRow] = &[
     row("search_file_content", ToolClass::Search, "gemini, llxprt"),
     row("grep_search", ToolClass::Search, "qwen, vscode"),
     row("search_codebase", ToolClass::Search, "cline"),
+    row("file_search", ToolClass::Search, "vscode"),
+    row("list_dir", ToolClass::Search, "vscode"),
     row("ToolSearch", ToolClass::Other, "claude-code"),
     row("WebFetch", ToolClass::Fetch, "claude-code, cursor"),
     row("WebSearch", ToolClass::Fetch, "claude-code, cursor"),
@@ -178,11 +199,15 @@ pub const TOOLS: &[ToolRow] = &[
     row("google_web_search", ToolClass::Fetch, "gemini, llxprt"),
     row("web_search", ToolClass::Fetch, "codex, qwen"),
     row("fetch_web_content", ToolClass::Fetch, "cline"),
+    row("fetch_webpage", ToolClass::Fetch, "vscode"),
+    row("direct_web_fetch", ToolClass::Fetch, "llxprt"),
+    row("websearch", ToolClass::Fetch, "opencode"),
     row("FetchUrl", ToolClass::Fetch, "droid"),
     row("Agent", ToolClass::Agent, "claude-code, copilot"),
     row("Task", ToolClass::Agent, "claude-code, cursor, droid"),
     row("task", ToolClass::Agent, "opencode, copilot, llxprt, qwen"),
     row("agent", ToolClass::Agent, "qwen"),
+    row("runSubagent", ToolClass::Agent, "vscode"),
     row("spawn_agent", ToolClass::Agent, "codex, cline"),
     row("multi_agent_v1wait_agent", ToolClass::Agent, "codex"),
     row("TodoWrite", ToolClass::Todo, "claude-code, droid"),
@@ -191,7 +216,9 @@ pub const TOOLS: &[ToolRow] = &[
     row("TaskGet", ToolClass::Todo, "claude-code"),
     row("TaskList", ToolClass::Todo, "claude-code"),
     row("todowrite", ToolClass::Todo, "opencode"),
+    row("todoread", ToolClass::Todo, "opencode"),
     row("todo_write", ToolClass::Todo, "qwen, llxprt"),
+    row("manage_todo_list", ToolClass::Todo, "vscode"),
     row("write_todos", ToolClass::Todo, "gemini"),
     row("update_plan", ToolClass::Todo, "codex"),
 ];
@@ -438,6 +465,9 @@ mod tests {
             ["Argv([\"rm\", \"-r\", \"x\"])"]
         );
         assert_eq!(commands("mcp__term__run", json!({"arguments": {"command": "ls"}})), ["Text(\"ls\")"]);
+        for key in ["command_line", "CommandLine"] {
+            assert_eq!(commands("run_command", json!({key: "ls", "Cwd": "/w"})), ["Text(\"ls\")"]);
+        }
         assert_eq!(commands("Read", json!({"command": "not a command here"})), [""; 0]);
         assert_eq!(commands("Bash", json!({"command": 7})), [""; 0]);
     }
@@ -451,6 +481,11 @@ mod tests {
             json!({"file_path": "f", "edits": [{"old_string": "x", "new_string": "y"}, {"new_string": "z"}]}),
         );
         assert_eq!((edit.paths(), edit.contents()), (vec!["f"], vec!["y", "z"]));
+        let many = ToolCall::new(
+            "multi_replace_string_in_file",
+            json!({"replacements": [{"filePath": "a", "newString": "x"}, {"filePath": "b", "newString": "y"}]}),
+        );
+        assert_eq!((many.paths(), many.contents()), (vec!["a", "b"], vec!["x", "y"]));
         let nested = ToolCall::new("mcp__files__read", json!({"arguments": {"filename": "f"}, "code": "x"}));
         assert_eq!((nested.paths(), nested.codes()), (vec!["f"], vec!["x"]));
     }

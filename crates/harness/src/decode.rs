@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 use tenterhook_event::{Call, Detail, Event, EventKind, Mcp, ToolCall, ToolClass};
 
-use crate::table::{EventRow, Harness, ToolAt, Wiring};
+use crate::table::{EventRow, Harness, ToolAt};
 use crate::{DecodeError, Door, keys, mcp, payload};
 
 pub(crate) fn decode(harness: &Harness, door: &Door, bytes: &[u8]) -> Result<Call, DecodeError> {
@@ -47,8 +47,8 @@ fn name(
     let named = said.as_deref().and_then(|said| harness.named(said));
     let wired = harness.event(&door.event);
     if let (Some(said), Some(wired)) = (&said, wired)
-        && wired.wiring == Wiring::Guard
-        && !named.is_some_and(|named| named.wiring == Wiring::Guard && named.kind == wired.kind)
+        && wired.is_gate()
+        && !named.is_some_and(|named| named.is_gate() && named.kind == wired.kind)
     {
         return Err(DecodeError::Mismatch { wired: wired.native, named: said.chars().take(64).collect() });
     }
@@ -70,7 +70,7 @@ fn tool(
 ) -> Result<Option<ToolCall>, DecodeError> {
     let kind = row.map_or(EventKind::Other, |row| row.kind);
     let at = row.map_or(ToolAt::Keys, |row| row.tool);
-    let gate = matches!(kind, EventKind::PreTool | EventKind::PermissionRequest);
+    let gate = row.is_some_and(EventRow::is_gate);
     let (name, args) = match at {
         ToolAt::Fields { name, args } => (name, spread(fields, args)),
         ToolAt::Keys | ToolAt::Mcp => match keys::value(fields, harness.keys.tool_name) {
@@ -102,15 +102,25 @@ fn tool(
     Ok(Some(tool))
 }
 
-/// The arguments, which some harnesses send as JSON in a text.
+/// The arguments, which some harnesses send as JSON in a text, or with texts in the place of lists.
 pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value {
-    let args = keys::value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
-    match &args {
-        Value::String(text) if harness.keys.input_as_text => {
-            serde_json::from_str(text).ok().filter(Value::is_object).unwrap_or(args)
-        }
-        _ => args,
+    const LISTS: [&str; 3] = ["commands", "files", "paths"];
+    let mut args = keys::value(fields, harness.keys.tool_input).cloned().unwrap_or(Value::Null);
+    if !harness.keys.input_as_text {
+        return args;
     }
+    let parsed = |value: &Value| serde_json::from_str::<Value>(value.as_str()?).ok();
+    if let Some(object) = parsed(&args).filter(Value::is_object) {
+        args = object;
+    }
+    for name in LISTS {
+        if let Some(value) = args.get_mut(name)
+            && let Some(list) = parsed(value).filter(Value::is_array)
+        {
+            *value = list;
+        }
+    }
+    args
 }
 
 fn spread(fields: &Map<String, Value>, names: &[&str]) -> Value {

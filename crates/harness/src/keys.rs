@@ -34,7 +34,7 @@ pub struct Keys {
     pub tool_name: Places,
     /// The tool's arguments.
     pub tool_input: Places,
-    /// Whether the arguments may be JSON in a text.
+    /// Whether the arguments, or the lists in them, may be JSON in a text.
     pub input_as_text: bool,
     /// What the tool returned.
     pub tool_output: Places,

@@ -30,7 +30,10 @@
 mod answer;
 mod carry;
 pub mod claude_code;
+pub mod cline;
 pub mod codex;
+pub mod continue_dev;
+pub mod copilot;
 pub mod cursor;
 mod decode;
 pub mod dialect;
@@ -41,11 +44,13 @@ pub mod install;
 mod keys;
 pub mod llxprt;
 mod mcp;
+pub mod opencode;
 mod payload;
 pub mod qwen;
 mod reply;
 mod same;
 mod table;
+pub mod vscode;
 
 pub use carry::{Part, carry};
 pub use door::Door;

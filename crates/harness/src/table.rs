@@ -8,7 +8,10 @@ use serde_json::{Map, Value};
 use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
 
 use crate::keys::Keys;
-use crate::{DecodeError, Door, Reply, answer, claude_code, codex, cursor, decode, gemini, llxprt, qwen};
+use crate::{
+    DecodeError, Door, Reply, answer, claude_code, cline, codex, continue_dev, copilot, cursor, decode,
+    gemini, llxprt, opencode, qwen, vscode,
+};
 
 /// Every harness we speak to.
 pub const HARNESSES: &[Harness] = &[
@@ -19,6 +22,11 @@ pub const HARNESSES: &[Harness] = &[
     gemini::HARNESS,
     llxprt::HARNESS,
     qwen::HARNESS,
+    opencode::HARNESS,
+    cline::HARNESS,
+    copilot::HARNESS,
+    vscode::HARNESS,
+    continue_dev::HARNESS,
 ];
 
 /// One harness: what it is called, what it fires, and how to speak with it.

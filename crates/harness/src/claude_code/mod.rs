@@ -16,6 +16,7 @@ use std::time::Duration;
 use tenterhook_event::Mcp;
 
 use crate::{Harness, Keys};
+pub(crate) use encode::{encode, refuse};
 
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
@@ -30,7 +31,7 @@ pub const HARNESS: Harness = Harness {
     installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
-    encode: encode::encode,
-    refuse: encode::refuse,
+    encode,
+    refuse,
     neutral: |_| "",
 };

@@ -41,10 +41,18 @@ pub(crate) fn captured(directory: &str) -> Vec<Captured> {
         }
         let mut bytes = std::fs::read(&path).unwrap();
         let whole: Value = serde_json::from_slice(&bytes).unwrap();
+        let mut event = file.split('.').next().unwrap().to_owned();
         if let Some(stdin) = whole.get("stdin") {
             bytes = serde_json::to_vec(stdin).unwrap();
         }
-        let event = file.split('.').next().unwrap().to_owned();
+        // What a plugin's hook was given; ours adds where it runs.
+        if let Some(hook) = whole.get("hook") {
+            let on_bus = whole["input"]["event"]["type"].as_str();
+            event = on_bus.or(hook.as_str()).unwrap().to_owned();
+            let mut payload = whole.clone();
+            payload["directory"] = json!("/home/dev/project");
+            bytes = serde_json::to_vec(&payload).unwrap();
+        }
         all.push(Captured { file, event, bytes });
     }
     all.sort_by(|one, other| one.file.cmp(&other.file));
@@ -61,24 +69,52 @@ pub(crate) fn decoded(harness: &Harness, event: &str, payload: &Value) -> Call {
 
 /// A call of the event, with a command where it is about a tool.
 pub(crate) fn sample(harness: &Harness, row: &EventRow) -> Call {
-    let mut payload = json!({
-        "hook_event_name": row.native, "session_id": "s", "conversation_id": "s", "cwd": "/w",
-        "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "made"},
-        "tool_output": "{\"stdout\":\"made\"}", "command": "make", "file_path": "/w/a", "edits": [],
-        "prompt": "do it", "submitted_prompt": "do it", "status": "completed", "generation_id": "g",
-        "llm_request": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
-        "llm_response": {"text": "hello"},
-    });
-    if row.tool == ToolAt::Mcp {
-        payload["tool_name"] = json!("query");
-    }
+    decoded(harness, row.native, &payload(harness, row))
+}
+
+fn payload(harness: &Harness, row: &EventRow) -> Value {
+    let command = json!({"command": "make"});
+    let mut payload = match harness.id {
+        "cline" => {
+            let call = json!({"id": "c", "name": "run_commands", "input": {"commands": ["make"]}});
+            let place = if row.kind == EventKind::PostTool { "tool_result" } else { "tool_call" };
+            let mut payload = json!({"hookName": row.native, "taskId": "s", "workspaceRoots": ["/w"]});
+            if row.kind.concerns_tool() {
+                payload[place] = call;
+            }
+            return payload;
+        }
+        "copilot" => json!({
+            "hookName": row.native, "sessionId": "s", "cwd": "/w", "toolName": "bash", "toolArgs": command,
+            "toolResult": {"resultType": "success", "textResultForLlm": "made"}, "prompt": "do it",
+        }),
+        "opencode" => json!({
+            "hook": row.native, "directory": "/w",
+            "input": {"tool": "bash", "sessionID": "s", "callID": "c"},
+            "output": {"args": command, "output": "made", "temperature": 1},
+        }),
+        _ => json!({
+            "hook_event_name": row.native, "session_id": "s", "conversation_id": "s", "cwd": "/w",
+            "tool_name": "Bash", "tool_input": command, "tool_response": {"stdout": "made"},
+            "tool_output": "{\"stdout\":\"made\"}", "command": "make", "file_path": "/w/a", "edits": [],
+            "prompt": "do it", "submitted_prompt": "do it", "status": "completed", "generation_id": "g",
+            "llm_request": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+            "llm_response": {"text": "hello"},
+        }),
+    };
     if matches!(harness.id, "gemini" | "llxprt" | "qwen") {
         payload["tool_name"] = json!("run_shell_command");
     }
-    if !row.kind.concerns_tool() {
-        payload.as_object_mut().unwrap().remove("tool_name");
+    if row.tool == ToolAt::Mcp {
+        payload["tool_name"] = json!("query");
     }
-    decoded(harness, row.native, &payload)
+    if !row.kind.concerns_tool() {
+        payload.as_object_mut().unwrap().retain(|name, _| name != "tool_name" && name != "toolName");
+        if let Some(Value::Object(input)) = payload.get_mut("input") {
+            input.remove("tool");
+        }
+    }
+    payload
 }
 
 pub(crate) fn said<T>(what: T) -> Said<T> {

@@ -32,6 +32,54 @@ const NAMES: &[(&str, &str)] = &[
         "SessionStart Notification UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch \
          SubagentStart SubagentStop Stop SessionEnd PermissionRequest PreCompact PostCompact",
     ),
+    (
+        "opencode",
+        "tool.execute.before tool.execute.after permission.ask chat.message chat.params chat.headers \
+         experimental.chat.system.transform experimental.chat.messages.transform tool.definition \
+         experimental.text.complete experimental.provider.small_model shell.env command.execute.before \
+         experimental.session.compacting experimental.compaction.autocontinue config dispose session.created \
+         session.updated session.status session.idle session.diff session.error session.compacted \
+         session.deleted message.updated message.part.updated message.part.delta file.edited \
+         file.watcher.updated permission.asked permission.replied plugin.added catalog.updated \
+         integration.updated reference.updated",
+    ),
+    (
+        "cline",
+        "TaskStart TaskResume TaskCancel TaskComplete TaskError PreToolUse PostToolUse UserPromptSubmit \
+         SessionShutdown PreCompact",
+    ),
+    (
+        "copilot",
+        "sessionStart sessionEnd userPromptSubmitted preToolUse permissionRequest preMcpToolCall postToolUse \
+         postToolUseFailure agentStop subagentStart subagentStop preCompact notification errorOccurred \
+         userPromptTransformed",
+    ),
+    (
+        "vscode",
+        "PreToolUse PostToolUse UserPromptSubmit SessionStart Stop SubagentStart SubagentStop PreCompact",
+    ),
+    (
+        "continue",
+        "PreToolUse PostToolUse PostToolUseFailure PermissionRequest UserPromptSubmit SessionStart SessionEnd \
+         Stop Notification SubagentStart SubagentStop PreCompact",
+    ),
+];
+
+/// Names that only a payload or an older way of registering has.
+const OTHER_NAMES: &[(&str, &str, &str)] = &[
+    ("cline", "tool_call", "PreToolUse"),
+    ("cline", "tool_result", "PostToolUse"),
+    ("cline", "agent_start", "TaskStart"),
+    ("cline", "agent_resume", "TaskResume"),
+    ("cline", "agent_abort", "TaskCancel"),
+    ("cline", "agent_end", "TaskComplete"),
+    ("cline", "agent_error", "TaskError"),
+    ("cline", "prompt_submit", "UserPromptSubmit"),
+    ("cline", "session_shutdown", "SessionShutdown"),
+    ("copilot", "PreToolUse", "preToolUse"),
+    ("copilot", "UserPromptSubmit", "userPromptSubmitted"),
+    ("copilot", "user-prompt-submit", "userPromptSubmitted"),
+    ("copilot", "Stop", "agentStop"),
 ];
 const CODEX: &str = "PreToolUse PermissionRequest PostToolUse PreCompact PostCompact SessionStart SessionEnd \
      UserPromptSubmit SubagentStart SubagentStop Stop";
@@ -50,6 +98,9 @@ fn every_event_name_is_known() {
             }
         }
         assert_eq!(harness.events.len(), names.len(), "{id}");
+    }
+    for (id, name, native) in OTHER_NAMES {
+        assert_eq!(harness(id).event(name).map(|row| row.native), Some(*native), "{id} {name}");
     }
 }
 

@@ -168,3 +168,44 @@ pub(crate) fn cursor(reply: &Reply, asks: bool) -> Becomes {
         _ => Fails("no permission"),
     }
 }
+
+/// Cline 3.0.65 at `PreToolUse`: exit codes are ignored, and so is every field it does not know. A
+/// harmless command in the place of the one that was asked for is run here as the client would.
+pub(crate) fn cline(reply: &Reply) -> Becomes {
+    let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    if json["cancel"] == true {
+        return Blocked(text(&json["errorMessage"]).unwrap_or_default());
+    }
+    let input = &json["overrideInput"];
+    match input["commands"][0].as_str().filter(|command| command.starts_with("printf '%s\\n' '")) {
+        Some(command) => {
+            let ran = std::process::Command::new("/bin/sh").arg("-c").arg(command).output().unwrap();
+            let said = String::from_utf8(ran.stdout).unwrap();
+            Blocked(said.strip_suffix('\n').unwrap_or(&said).to_owned())
+        }
+        None => Runs(some(input)),
+    }
+}
+
+/// Copilot CLI 1.0.102 at `preToolUse`.
+pub(crate) fn copilot(reply: &Reply) -> Becomes {
+    if reply.exit != 0 {
+        return Blocked(format!("hook exited with code {}", reply.exit));
+    }
+    let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    let reason = text(&json["permissionDecisionReason"]).unwrap_or_default();
+    match json["permissionDecision"].as_str() {
+        Some("deny") => Blocked(reason),
+        Some("ask") => Asked,
+        _ => Runs(some(&json["modifiedArgs"])),
+    }
+}
+
+/// Our own plugin for OpenCode.
+pub(crate) fn opencode(reply: &Reply) -> Becomes {
+    let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
+    match json["decision"].as_str() {
+        Some("deny") => Blocked(text(&json["reason"]).unwrap_or_default()),
+        _ => Runs(some(&json["args"])),
+    }
+}

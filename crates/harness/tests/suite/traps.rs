@@ -13,7 +13,10 @@ use crate::reader::{self, Becomes};
 /// The client's reading of an answer at a gate before a tool.
 fn read(harness: &Harness, row: &EventRow, reply: &Reply) -> Becomes {
     match harness.id {
-        "claude-code" => reader::claude(reply),
+        "claude-code" | "vscode" | "continue" => reader::claude(reply),
+        "cline" => reader::cline(reply),
+        "copilot" => reader::copilot(reply),
+        "opencode" => reader::opencode(reply),
         "codex" | "codex-desktop" => reader::codex(reply),
         "cursor" => reader::cursor(reply, row.ask == Ask::Prompt),
         "gemini" => reader::gemini(reply),
@@ -242,4 +245,76 @@ fn what_the_person_has_ended_does_not_start_again() {
     let ended = json!({"hook_event_name": "stop", "conversation_id": "c", "status": "aborted"});
     let reply = cursor.encode(&decoded(cursor, "stop", &ended), &denied());
     assert_eq!((reply.stdout.as_str(), reply.lost.len()), ("", 1));
+}
+
+#[test]
+fn cline_ignores_exit_codes_and_ends_the_run_on_a_cancel_so_a_deny_is_a_harmless_call() {
+    let reply = told("cline", "PreToolUse", &denied());
+    assert_eq!(
+        reply.stdout,
+        "{\"overrideInput\":{\"commands\":[\"printf '%s\\\\n' 'because\\n\\n→ Suggested: do otherwise'\"]}}\n"
+    );
+    let exit = Reply { stderr: "no".into(), exit: 2, ..Reply::silent() };
+    assert_eq!(reader::cline(&exit), Becomes::Runs(None), "the trap itself");
+    let claude = told("claude-code", "PreToolUse", &denied());
+    assert_eq!(reader::cline(&claude), Becomes::Runs(None), "and another");
+    for reason in ["it's \"no\"", "$(touch /tmp/x) `id` \\n %s", "two\nlines\n", "-e", "'; echo ran; '"] {
+        let outcome =
+            Outcome { reasons: vec![crate::common::said(reason.to_owned())], ..decided(Decision::Deny) };
+        let becomes = reader::cline(&told("cline", "PreToolUse", &outcome));
+        assert_eq!(becomes, Becomes::Blocked(reason.to_owned()), "whatever the reason, it is only said");
+    }
+    let cline = harness("cline");
+    let asked = |name: &str, input: Value| {
+        let payload =
+            json!({"hookName": "tool_call", "taskId": "t", "tool_call": {"name": name, "input": input}});
+        json_of(&cline.encode(&decoded(cline, "PreToolUse", &payload), &denied()))
+    };
+    let read = asked("read_files", json!({"files": [{"path": "/etc/shadow"}]}));
+    assert_eq!(
+        read["overrideInput"]["files"][0]["path"],
+        "/nonexistent/because\n\n→ Suggested: do otherwise"
+    );
+    let edited = asked("editor", json!({"path": "/etc/passwd", "new_text": "x"}));
+    assert_eq!(edited["cancel"], true, "where no call is harmless, the run ends: {edited}");
+    let stop = json_of(&told("cline", "PreToolUse", &stopped()));
+    assert_eq!(stop, json!({"cancel": true, "errorMessage": "enough"}));
+}
+
+#[test]
+fn copilot_loses_the_reason_on_exit_2_so_it_is_never_used_at_a_gate() {
+    let reply = told("copilot", "preToolUse", &denied());
+    assert_eq!(
+        reply.stdout,
+        "{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"because\\n\\n→ Suggested: do otherwise\"}\n"
+    );
+    let exit = Reply { stderr: "why".into(), exit: 2, ..Reply::silent() };
+    assert_eq!(reader::copilot(&exit), Becomes::Blocked("hook exited with code 2".into()), "the trap itself");
+    let refused = harness("copilot").refuse("preToolUse", "the payload is empty");
+    assert_eq!(reader::copilot(&refused), Becomes::Blocked("the payload is empty".into()));
+}
+
+#[test]
+fn mcp_tools_are_known_under_every_harness_s_name_for_them() {
+    let mcp = |id: &str, event: &str, payload: Value| {
+        let tool = decoded(harness(id), event, &payload).event.tool.unwrap();
+        let mcp = tool.mcp.unwrap();
+        (tool.class.name(), mcp.server, mcp.tool)
+    };
+    let expected = ("mcp", "files".to_owned(), "read".to_owned());
+    let copilot = |name: &str| json!({"sessionId": "s", "toolName": name, "toolArgs": {}});
+    assert_eq!(mcp("copilot", "preToolUse", copilot("files-read")), expected);
+    assert_eq!(mcp("copilot", "permissionRequest", copilot("files/read")), expected);
+    let call = json!({"sessionId": "s", "serverName": "files", "toolName": "read", "arguments": {}});
+    assert_eq!(mcp("copilot", "preMcpToolCall", call), expected);
+    let cline = json!({"hookName": "tool_call", "tool_call": {"name": "files__read", "input": {}}});
+    assert_eq!(mcp("cline", "", cline), expected);
+    let opencode =
+        json!({"hook": "tool.execute.before", "input": {"tool": "files_read"}, "output": {"args": {}}});
+    assert_eq!(mcp("opencode", "", opencode), expected);
+    let gemini = json!({"hook_event_name": "BeforeTool", "tool_name": "mcp_my_files_read", "tool_input": {},
+        "mcp_context": {"server_name": "my_files", "tool_name": "read", "url": "https://f.example/mcp"}});
+    assert_eq!(mcp("gemini", "", gemini.clone()), ("mcp", "my_files".to_owned(), "read".to_owned()));
+    let tool = decoded(harness("gemini"), "", &gemini).event.tool.unwrap();
+    assert_eq!(tool.args, json!({"url": "https://f.example/mcp"}));
 }
