@@ -26,6 +26,9 @@ pub use path::{PathFact, Place, Seen, Sight, look};
 pub use shell::{ShellCommand, ShellOption, Unread, Word};
 pub(crate) use shell::{expand_braces, find_targets};
 
+/// No more of the paths that a tool names are looked at.
+const MOST_PATHS: usize = 8192;
+
 /// What the caller knows about the machine. The working directory and the project come with the event.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surroundings<'a> {
@@ -97,17 +100,23 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     }
     let named = tool.paths().into_iter();
     let files = tool.urls().into_iter().filter(|url| url.starts_with("file://"));
-    let paths = named.chain(files).map(|text| {
+    let mut named = named.chain(files);
+    let paths = named.by_ref().take(MOST_PATHS).map(|text| {
         // Tools take `~` for the home directory as a shell does.
         let whole = home_of(text, &ground.home);
         let found = Found { text, shape: whole.as_deref().unwrap_or(text), dynamic: false, pattern: false };
         ground.fact(&found, cwd)
     });
     let paths: Vec<_> = paths.collect();
+    let more: Vec<_> = named.collect();
     let mut effects = effect::by_tool(tool, &paths);
     let patches: Vec<_> = tool.patches().into_iter().flat_map(patch::read).collect();
     effects.extend(patches.iter().map(|file| by_patch(file, &tool.name, &ground, cwd)));
-    let read = shell::read(tool, &ground, cwd);
+    let mut read = shell::read(tool, &ground, cwd);
+    if !more.is_empty() {
+        read.unread.push(Unread::any("too many paths", &more.join("\n")));
+        read.unparsed = true;
+    }
     effects.extend(read.effects);
     let added = patches.into_iter().map(|file| file.added).chain(read.contents);
     let contents: Vec<_> = added.filter(|added| !added.is_empty()).collect();

@@ -115,6 +115,11 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read 
         }
     }
     for command in &tool.commands() {
+        // Nothing of it would be kept.
+        if reader.commands.len() >= MOST_COMMANDS {
+            reader.leave_unread("too many commands", "");
+            break;
+        }
         let mut scope = Scope::new(cwd, Arc::clone(&place));
         reader.exhausted = false;
         let whole = match command {
@@ -207,7 +212,7 @@ impl Reader {
             self.give_up("it contains NUL bytes", text);
             return self.text(&text.replace('\0', ""), scope);
         }
-        if !self.spend(1 + text.len() / 4) {
+        if !self.may_parse(text) {
             return;
         }
         match self.parsed(text) {
@@ -222,7 +227,7 @@ impl Reader {
             let parsed = Rc::clone(parsed);
             return self.walk_parsed(&parsed, body, scope);
         }
-        if !self.spend(1 + body.len() / 4) {
+        if !self.may_parse(body) {
             return;
         }
         match self.parsed(body) {
@@ -233,6 +238,12 @@ impl Reader {
                 self.walk_parsed(&parsed, body, scope);
             }
         }
+    }
+
+    /// Spends what parsing takes. When no more commands are kept, there is nothing to find either.
+    fn may_parse(&mut self, text: &str) -> bool {
+        self.exhausted |= self.commands.len() >= MOST_COMMANDS;
+        self.spend(1 + text.len() / 2)
     }
 
     fn walk_parsed(&mut self, parsed: &Parsed, text: &str, scope: &mut Scope) {

@@ -62,3 +62,41 @@ fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
     let said = said(&bash(&more), &BASELINE.rules);
     assert!(said.contains(&"rule:recursive-delete deny".to_owned()), "{said:?}");
 }
+
+#[test]
+fn what_lies_beyond_a_bound_is_asked_about() {
+    let shell = |command: serde_json::Value| event(ToolCall::new("shell", json!({ "command": command })));
+    let end = "import shutil; shutil.rmtree('/home/user')";
+    let many = |part: &str, times: usize| part.repeat(times);
+    let paths = |count: usize| (0..count).map(|n| format!("src/{n}.rs")).collect::<Vec<_>>();
+    let listed = [vec!["ls"; 1200], vec!["rm -rf /"]].concat();
+    let files = [paths(9000), vec!["~/.ssh/id_rsa".to_owned()]].concat();
+    let calls = [
+        // Longer, with more calls, and nested more deeply than code is read.
+        shell(json!(["python3", "-c", format!("{}{end}", many("x = 1\n", 30_000))])),
+        shell(json!(["python3", "-c", format!("{}{end}", many("open('a'); open('b'); ", 200))])),
+        shell(json!(["python3", "-c", format!("{}shutil.rmtree('/'){}", many("f(", 60), many(")", 60))])),
+        event(ToolCall::new("mcp__x__run", json!({ "code": format!("{}{end}", many("x = 1\n", 30_000)) }))),
+        // More words, commands and paths than are looked at.
+        shell(json!([["rm", "-rf"].map(String::from).to_vec(), paths(5000), vec!["/".to_owned()]].concat())),
+        event(ToolCall::new("run_commands", json!({ "commands": listed }))),
+        event(ToolCall::new("read_files", json!({ "files": files }))),
+    ];
+    for call in calls {
+        let said = said(&call, &BASELINE.rules);
+        assert!(
+            !said.is_empty(),
+            "{}",
+            call.tool.unwrap().args.to_string().chars().take(80).collect::<String>()
+        );
+    }
+    // Long alone is nothing to ask about.
+    let short = [
+        shell(json!(["python3", "-c", many("x = 1\n", 2_000)])),
+        shell(json!([vec!["git".to_owned(), "add".to_owned()], paths(1000)].concat())),
+        event(ToolCall::new("read_files", json!({ "files": paths(5000) }))),
+    ];
+    for call in short {
+        assert_eq!(said(&call, &BASELINE.rules), [""; 0]);
+    }
+}

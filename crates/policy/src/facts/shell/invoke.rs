@@ -81,9 +81,13 @@ impl Reader {
             self.leave_unread("too many words", &joined(more));
         }
         // Each word is looked at as an option, as a path, and by every rule.
-        // A pattern is held against every glob of every rule.
-        let patterns = words.iter().filter(|word| word.pattern).count();
-        if words.is_empty() || !self.spend(4 * words.len() + 64 * patterns) || !self.enter() {
+        // A pattern, or what may be anything, is held against every glob of every rule.
+        let cost = |word: &Word| match word {
+            Word { pattern: true, .. } => 72,
+            Word { dynamic: true, .. } => 40,
+            _ => 8,
+        };
+        if words.is_empty() || !self.spend(words.iter().map(cost).sum()) || !self.enter() {
             return;
         }
         let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else {

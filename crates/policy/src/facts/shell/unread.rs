@@ -54,6 +54,11 @@ impl Unread {
         Self { why, text: bare, words, order, seen: false, may_run: true, whole: cut, cut }
     }
 
+    /// A text that nobody looks at: it may be about anything.
+    pub(crate) fn any(why: &'static str, text: &str) -> Self {
+        Self { whole: true, cut: true, ..Self::new(why, text, false, EXCERPT) }
+    }
+
     /// The text, without the quotes and backslashes that words are hidden behind.
     pub(crate) fn text(&self) -> &str {
         &self.text
