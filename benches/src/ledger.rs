@@ -18,6 +18,13 @@ const MILLION: u64 = 1_000_000;
 const MILLION_F: f64 = 1e6;
 /// How many appends wait at the same time when batches are measured.
 const FLIGHT: u64 = 2_000;
+/// How many single appends come before those that count, and how many count.
+const WARM: u64 = 1_500;
+const SINGLE: u64 = 1_000;
+/// Memory is compared between these leaves, and may grow by so much (kB): what one page cache and
+/// one queue take.
+const FLAT: (u64, u64) = (50_000, 200_000);
+const FLAT_KB: u32 = 2_048;
 
 fn failed(error: impl std::fmt::Display) -> SetupError {
     SetupError(error.to_string())
@@ -51,31 +58,45 @@ fn entry(call: &Call, number: u64) -> Entry {
     Entry::decision(&decided, &|_| Vec::new())
 }
 
-/// One append after another, each waiting for the disk, beside bare commits of as many bytes.
+/// One append after another, each waiting for the disk, beside bare commits of as many bytes to
+/// pages of the same size. Both have been at it for a while: their journals no longer grow.
 fn single(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
-    let opened = Ledger::open(dir, Options::new(clock)).map_err(failed)?;
+    let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
     let mut options = Options::new(clock);
     options.durability = Durability::Relaxed;
     let relaxed = Ledger::open(&dir.join("relaxed"), options).map_err(failed)?.ledger;
+    ledger.append(entry(call, 0)).map_err(failed)?;
+    let bytes = vec![b'x'; row_bytes(dir)?];
     let bare = Connection::open(dir.join("bare.db")).map_err(failed)?;
     bare.execute_batch(
-        "PRAGMA journal_mode = wal; PRAGMA synchronous = full; CREATE TABLE t (seq INTEGER PRIMARY KEY, bytes BLOB)",
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = wal; PRAGMA synchronous = full; CREATE TABLE t (seq INTEGER PRIMARY KEY, bytes BLOB)",
     )
     .map_err(failed)?;
     let mut insert = bare.prepare("INSERT INTO t (bytes) VALUES (?1)").map_err(failed)?;
-    let bytes = vec![b'x'; 1024];
     let (mut commits, mut appends, mut loose) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 0..1000 {
+    for number in 1..=WARM + SINGLE {
         commits.push(timed(|| insert.execute([&bytes]).map(drop))?);
         let next = entry(call, number);
-        appends.push(timed(|| opened.ledger.append(next).map(drop))?);
+        appends.push(timed(|| ledger.append(next).map(drop))?);
         let next = entry(call, number);
         loose.push(timed(|| relaxed.append(next).map(drop))?);
     }
-    let commit = Measured::of("ledger: a bare SQLite commit of 1 KiB", None, 1, commits);
+    let warm = usize::try_from(WARM).unwrap_or(0);
+    let [commits, appends, loose] = [commits, appends, loose].map(|mut samples| samples.split_off(warm));
+    let commit = Measured::of("ledger: a bare SQLite commit of as much", None, 1, commits);
     let limit = Some(commit.median_ns * 1.3);
     let append = Measured::of("ledger: one durable append", limit, 1, appends);
     Ok(vec![commit, append, Measured::of("ledger: one relaxed append", None, 1, loose)])
+}
+
+/// How many bytes the row of a leaf has, besides what SQLite adds.
+fn row_bytes(dir: &Path) -> Result<usize, SetupError> {
+    let database = Connection::open(dir.join("ledger.db")).map_err(failed)?;
+    let lengths = ["nodes", "id", "kind", "source", "session", "tool", "verdict", "bytes", "salt", "payload"]
+        .map(|column| format!("coalesce(length({column}), 0)"))
+        .join(" + ");
+    let sql = format!("SELECT {lengths} FROM leaves WHERE seq = 1");
+    database.query_row(&sql, [], |row| row.get(0)).map_err(failed)
 }
 
 fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, SetupError> {
@@ -87,7 +108,7 @@ fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f
 /// A million leaves: appended in batches, opened, proved, verified.
 fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
     let ledger = Ledger::open(dir, Options::new(clock)).map_err(failed)?.ledger;
-    let memory = resident();
+    let mut memory = Vec::new();
     let mut appends = Vec::new();
     let (tell, told) = channel();
     let mut number = 0;
@@ -104,16 +125,29 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         }
         #[expect(clippy::cast_precision_loss, reason = "two thousand fits")]
         appends.push(started.elapsed().as_secs_f64() * 1e9 / FLIGHT as f64);
+        if [FLAT.0, FLAT.1, MILLION].contains(&number) {
+            memory.push(resident());
+        }
     }
-    let grown = resident().saturating_sub(memory);
-    let writer = busy_writer() / MILLION_F;
+    let [writer, tidy] = ["ledger", "ledger-tidy"].map(|name| busy_thread(name) / MILLION_F);
     ledger.close().map_err(failed)?;
     let mut results =
         vec![Measured::of("ledger: durable appends in batches, each", Some(20_000.0), 2000, appends)];
-    results.push(Measured::of("ledger: of that, the writer on its core", None, 1_000_000, vec![writer]));
-    #[expect(clippy::cast_precision_loss, reason = "it is shown, not counted with")]
-    let bytes = (grown * 1000) as f64;
-    results.push(Measured::of("ledger: memory grown, a million (kB as µs)", None, 1, vec![bytes]));
+    results.push(Measured::of(
+        "ledger: of that, the writer on its core",
+        Some(8_000.0),
+        1_000_000,
+        vec![writer],
+    ));
+    results.push(Measured::of("ledger: of that, moving the journal", None, 1_000_000, vec![tidy]));
+    let names =
+        ["ledger: memory grown, 50 k to 200 k (kB as µs)", "ledger: memory grown, to a million (kB as µs)"];
+    for (name, later) in names.into_iter().zip(memory.iter().skip(1)) {
+        let first = memory.first().copied().unwrap_or(0);
+        let grown = f64::from(u32::try_from(later.saturating_sub(first)).unwrap_or(u32::MAX)) * 1000.0;
+        results.push(Measured::of(name, Some(f64::from(FLAT_KB) * 1000.0), 1, vec![grown]));
+    }
+    results.extend(brief(call, &dir.join("brief"))?);
     let mut opens = Vec::new();
     for _ in 0..20 {
         let started = Instant::now();
@@ -146,18 +180,31 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
     Ok(results)
 }
 
+/// Open, record, close, as a hook does without a daemon.
+fn brief(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
+    let mut calls = Vec::new();
+    for number in 0..200 {
+        let next = entry(call, number);
+        calls.push(timed(|| -> Result<(), String> {
+            let opened = Ledger::open(dir, Options::brief(clock)).map_err(|error| error.to_string())?;
+            opened.ledger.append(next).and_then(|_| opened.ledger.close()).map_err(|error| error.to_string())
+        })?);
+    }
+    Ok(vec![Measured::of("ledger: open, append, close", None, 1, calls)])
+}
+
 /// How long a thread has had a processor, in nanoseconds.
 fn busy(thread: &Path) -> f64 {
     let text = std::fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// The same for the ledger's writer.
-fn busy_writer() -> f64 {
+/// The same for a thread of this name.
+fn busy_thread(name: &str) -> f64 {
     let threads =
         std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(|thread| thread.path());
     let named = |path: &std::path::PathBuf| {
-        std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "ledger")
+        std::fs::read_to_string(path.join("comm")).is_ok_and(|found| found.trim() == name)
     };
     threads.filter(named).map(|path| busy(&path)).sum()
 }

@@ -69,7 +69,7 @@ impl Book {
 
     /// Opens the ledger for writing, with all that was spooled in it.
     pub fn write(&self) -> Result<Ledger, Failure> {
-        let ledger = self.open().map_err(|error| unusable(&error))?;
+        let ledger = self.open(Options::new).map_err(|error| unusable(&error))?;
         self.spool.take_in(&ledger, usize::MAX);
         Ok(ledger)
     }
@@ -95,18 +95,18 @@ impl Book {
         let sealed = sealed.map_err(|error| error.to_string())?;
         let opened = match reason {
             Some(why) => Err((why, false)),
-            None => {
-                self.open().map_err(|error| (error.to_string(), matches!(error, OpenError::Locked { .. })))
-            }
+            None => self
+                .open(Options::brief)
+                .map_err(|error| (error.to_string(), matches!(error, OpenError::Locked { .. }))),
         };
         let (why, busy) = match opened {
             Ok(ledger) => {
                 self.spool.take_in(&ledger, AT_ONCE);
-                let appended = sealed.iter().cloned().try_for_each(|one| ledger.append_sealed(one).map(drop));
+                let appended = ledger.append_all(sealed.clone());
                 // The leaves are durable; a checkpoint that could not be signed comes with the next one.
                 drop(ledger.close());
                 match appended {
-                    Ok(()) => return Ok(()),
+                    Ok(_) => return Ok(()),
                     Err(error) => (error.to_string(), false),
                 }
             }
@@ -157,11 +157,11 @@ impl Book {
         })
     }
 
-    fn open(&self) -> Result<Ledger, OpenError> {
+    fn open(&self, options: fn(fn() -> u64) -> Options) -> Result<Ledger, OpenError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
-            match Ledger::open(&self.dir, Options::new(now_ms)) {
+            match Ledger::open(&self.dir, options(now_ms)) {
                 Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(8));

@@ -57,5 +57,7 @@ impl Drop for Hold {
     fn drop(&mut self) {
         // If it fails, the next one says that we ended badly, which is near enough.
         drop(self.file.set_len(0));
+        // A child that is just being started may have the file open too.
+        drop(self.file.unlock());
     }
 }

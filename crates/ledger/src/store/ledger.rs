@@ -157,6 +157,22 @@ impl Ledger {
         }
     }
 
+    /// Records entries that were sealed before, in this order, and returns when all are durable:
+    /// with one commit, if nobody else is writing.
+    pub fn append_all(&self, entries: Vec<Sealed>) -> Result<Vec<Appended>, AppendError> {
+        let Some(mut turn) = self.0.desk.take() else {
+            return entries.into_iter().map(|entry| self.append_sealed(entry)).collect();
+        };
+        let mut appended = Vec::with_capacity(entries.len());
+        while appended.len() < entries.len() {
+            let rest = entries.iter().skip(appended.len());
+            for result in turn.write(|writer| writer.commit(rest))? {
+                appended.push(result?);
+            }
+        }
+        Ok(appended)
+    }
+
     /// Records an entry without waiting: `done` hears from the ledger's thread when it is durable
     /// (see [`Durability`](super::Durability)), so it must be quick and must not wait for the ledger
     /// itself. When too many entries wait, this one is not taken, and `done` is not called.
@@ -165,18 +181,26 @@ impl Ledger {
         entry: Entry,
         done: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        let entry = match entry.seal(&self.0.sealing) {
-            Ok(entry) => entry,
+        match entry.seal(&self.0.sealing) {
+            Ok(entry) => self.submit_sealed(Box::new(entry), done).map_err(|_| Full),
             Err(error) => {
                 done(Err(error.into()));
-                return Ok(());
+                Ok(())
             }
-        };
-        let reply = Reply::new(done);
-        match self.0.put(Command::Append(Box::new(entry), reply)) {
-            Err(Command::Append(_, reply)) => {
+        }
+    }
+
+    /// The same for an entry that was sealed before. One that is not taken comes back, to be brought
+    /// again later.
+    pub fn submit_sealed(
+        &self,
+        entry: Box<Sealed>,
+        done: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
+    ) -> Result<(), Box<Sealed>> {
+        match self.0.put(Command::Append(entry, Reply::new(done))) {
+            Err(Command::Append(entry, reply)) => {
                 reply.forget();
-                Err(Full)
+                Err(entry)
             }
             // A reply that is dropped says that the ledger is closed.
             _ => Ok(()),

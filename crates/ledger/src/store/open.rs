@@ -141,3 +141,58 @@ fn check(
     }
     Ok(signed)
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it is")]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::entry::{Entry, Sealing};
+    use crate::payload::RedactionKey;
+
+    fn sealed(number: u64) -> crate::entry::Sealed {
+        let id = tenterhook_event::EventId::from_parts(1, number.into());
+        let ts = tenterhook_event::Timestamp::from_unix_ms(1);
+        let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
+        Entry::change(id, ts, "mode", "dev", serde_json::Value::Null).seal(&sealing).unwrap()
+    }
+
+    fn writer(dir: &Path, durability: Durability) -> Writer {
+        let mut options = Options { durability, ..Options::new(|| 1) };
+        open(dir, &mut options).unwrap().0
+    }
+
+    fn synchronous(writer: &Writer) -> i64 {
+        writer.connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_durable_commit_syncs_and_leaves_nothing_due() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(&dir.path().join("ledger"), Durability::Durable);
+        assert_eq!(synchronous(&writer), 2, "FULL: the journal is synced with every commit");
+        writer.append(&sealed(1)).unwrap();
+        assert_eq!(writer.sync_due, None);
+    }
+
+    #[test]
+    fn a_relaxed_commit_is_in_the_journal_and_is_synced_within_25_ms() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("ledger");
+        let mut writer = writer(&dir, Durability::Relaxed);
+        assert_eq!(synchronous(&writer), 1, "NORMAL: commits are written, not synced");
+        let length = || std::fs::metadata(dir.join("ledger.db-wal")).unwrap().len();
+        let (before, started) = (length(), Instant::now());
+        writer.append(&sealed(1)).unwrap();
+        assert!(length() > before, "what a process has written survives its end");
+        let due = writer.sync_due.unwrap();
+        assert!(due <= started + Duration::from_millis(25) + started.elapsed());
+        assert!(writer.due().unwrap() <= due, "the thread is woken for it");
+        writer.append(&sealed(2)).unwrap();
+        assert_eq!(writer.sync_due, Some(due), "the first one counts");
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        writer.tend();
+        assert_eq!(writer.sync_due, None);
+    }
+}

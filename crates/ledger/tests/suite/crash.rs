@@ -3,12 +3,13 @@
 //! `kill -9` at random points: what was acknowledged is there, once, and the tree verifies.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tenterhook_ledger::{Durability, Ledger};
+use tenterhook_ledger::{Durability, Ledger, Options};
 
-use crate::common::{Test, entry, options};
+use crate::common::{Test, clock, entry, key, options};
 
 /// Rounds in `make test`; `TENTERHOOK_SOAK=500` asks for more.
 const ROUNDS: u64 = 20;
@@ -23,6 +24,9 @@ fn child() {
     let words: Vec<&str> = told.split_whitespace().collect();
     let [dir, start, durability] = words[..] else { return };
     let start: u64 = start.parse().unwrap();
+    if durability == "brief" {
+        return briefly(dir.as_ref(), start);
+    }
     let mut options = options();
     options.checkpoint_every.leaves = 50;
     options.durability = if durability == "relaxed" { Durability::Relaxed } else { Durability::Durable };
@@ -44,6 +48,24 @@ fn child() {
             });
         }
     });
+}
+
+/// As hooks do without a daemon: open, record, close, again and again.
+fn briefly(dir: &Path, start: u64) {
+    for number in start..start + NUMBERS {
+        let options = Options { key: Some(key(1)), ..Options::brief(clock) };
+        let recorded = Ledger::open(dir, options).map_err(|error| error.to_string()).and_then(|opened| {
+            if number == start {
+                say("open");
+            }
+            let appended = opened.ledger.append(entry(number));
+            opened.ledger.close().and(appended).map_err(|error| error.to_string())
+        });
+        match recorded {
+            Ok(_) => say(&format!("acked {number}")),
+            Err(error) => return say(&format!("refused {error}")),
+        }
+    }
 }
 
 /// Past the test harness, which would keep what is printed to itself.
@@ -94,7 +116,8 @@ fn rounds() -> u64 {
     asked.ok().and_then(|asked| asked.parse().ok()).unwrap_or(ROUNDS)
 }
 
-fn killed_again_and_again(durability: &str, rounds: u64) {
+/// Kills within so many milliseconds each time.
+fn killed_again_and_again(durability: &str, rounds: u64, within: u64) {
     let test = Test::new();
     let mut seed = u64::from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos());
     let mut all = Vec::new();
@@ -108,7 +131,7 @@ fn killed_again_and_again(durability: &str, rounds: u64) {
         if round % 4 != 3 {
             lines = whole_lines(&mut out, |line| line == "open" || line.starts_with("refused"));
         }
-        std::thread::sleep(Duration::from_micros((seed >> 33) % 80_000));
+        std::thread::sleep(Duration::from_micros((seed >> 33) % (within * 1000)));
         child.kill().unwrap();
         lines.extend(whole_lines(&mut out, |_| false));
         child.wait().unwrap();
@@ -135,10 +158,15 @@ fn killed_again_and_again(durability: &str, rounds: u64) {
 
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
-    killed_again_and_again("durable", rounds());
+    killed_again_and_again("durable", rounds(), 80);
 }
 
 #[test]
 fn what_was_acknowledged_survives_kill_9_when_durability_is_relaxed() {
-    killed_again_and_again("relaxed", rounds().div_ceil(4));
+    killed_again_and_again("relaxed", rounds().div_ceil(4), 80);
+}
+
+#[test]
+fn what_was_acknowledged_survives_kill_9_when_the_ledger_is_opened_for_each() {
+    killed_again_and_again("brief", rounds().div_ceil(4), 800);
 }

@@ -12,8 +12,10 @@
     reason = "a test that cannot go on should stop where it is; and it may read its own environment"
 )]
 
+mod brief;
 mod common;
 mod crash;
+mod durable;
 mod filing;
 mod key;
 mod migrate;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Opening for one leaf: what a hook does when there is no daemon.
+
+use tenterhook_ledger::{Appended, Entry, Ledger, Opened, Options, Sealed};
+
+use crate::common::{Test, clock, entry, key};
+
+fn open(test: &Test) -> Opened {
+    Ledger::open(&test.dir, Options { key: Some(key(1)), ..Options::brief(clock) }).unwrap()
+}
+
+fn journal(test: &Test) -> u64 {
+    std::fs::metadata(test.dir.join("ledger.db-wal")).map_or(0, |journal| journal.len())
+}
+
+#[test]
+fn a_leaf_is_signed_by_the_commit_that_records_it() {
+    let test = Test::new();
+    let opened = open(&test);
+    opened.ledger.append(entry(1)).unwrap();
+    let (size, note) = test.reader().checkpoint().unwrap().unwrap();
+    assert_eq!((size, test.reader().size().unwrap()), (2, 2));
+    assert_eq!(std::fs::read_to_string(test.dir.join("checkpoint")).unwrap(), note);
+}
+
+#[test]
+fn the_next_one_finds_everything_in_order() {
+    let test = Test::new();
+    for number in 1..=20 {
+        let opened = open(&test);
+        assert_eq!(opened.recovered, [""; 0], "{number}");
+        assert_eq!(opened.ledger.append(entry(number)).unwrap(), Appended::New { seq: number });
+        opened.ledger.close().unwrap();
+        assert!(journal(&test) > 0, "what is in the journal stays there");
+        assert_eq!(test.verify().unwrap().unsigned, 0);
+    }
+    assert_eq!(test.open().append(entry(7)).unwrap(), Appended::AlreadyThere { seq: 7 });
+    assert_eq!(journal(&test), 0, "who stays longer tidies up");
+    assert_eq!(test.verify().unwrap().size, 21);
+}
+
+#[test]
+fn the_journal_does_not_grow_for_ever() {
+    let test = Test::new();
+    let mut longest = 0;
+    for number in 1..=200 {
+        let opened = open(&test);
+        opened.ledger.append(entry(number)).unwrap();
+        opened.ledger.close().unwrap();
+        longest = longest.max(journal(&test));
+    }
+    assert!((100_000..1_200_000).contains(&longest), "{longest}");
+    assert_eq!(test.verify().unwrap().size, 201);
+}
+
+#[test]
+fn several_entries_share_a_commit_and_a_signature() {
+    let test = Test::new();
+    let ledger = open(&test).ledger;
+    let seal = |entry: Entry| -> Sealed { entry.seal(ledger.sealing()).unwrap() };
+    let entries = vec![seal(entry(1)), seal(entry(2)), seal(entry(1)), seal(entry(3))];
+    let new = |seq| Appended::New { seq };
+    let appended = ledger.append_all(entries).unwrap();
+    assert_eq!(appended, [new(1), new(2), Appended::AlreadyThere { seq: 1 }, new(3)]);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().checkpoints, 2, "one of the start, one of all four");
+}
+
+#[test]
+fn entries_can_be_submitted_even_so() {
+    let test = Test::new();
+    let ledger = open(&test).ledger;
+    crate::common::record(&ledger, 1..=10);
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 11);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! When an append is told to be done: by whom it is heard, and what it would survive by then.
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use tenterhook_ledger::{Appended, Durability, Ledger, Reader};
+
+use crate::common::{Test, entry, event, options};
+
+fn open(test: &Test, durability: Durability) -> Ledger {
+    let mut options = options();
+    options.durability = durability;
+    options.queue = 8;
+    Ledger::open(&test.dir, options).unwrap().ledger
+}
+
+#[test]
+fn whoever_hears_of_a_leaf_finds_it() {
+    for durability in [Durability::Durable, Durability::Relaxed] {
+        let test = Test::new();
+        let ledger = open(&test, durability);
+        let (tell, told) = channel();
+        for number in 1..=8 {
+            let (tell, dir) = (tell.clone(), test.dir.clone());
+            let id = event(number).id.to_string();
+            let done = move |result: Result<Appended, _>| {
+                // Another connection sees only what was committed.
+                let found = Reader::open(&dir).unwrap().find(&id).unwrap();
+                tell.send((number, result.unwrap().seq(), found)).unwrap();
+            };
+            ledger.submit(entry(number), done).unwrap();
+        }
+        for (number, seq, found) in told.iter().take(8) {
+            assert_eq!((seq, found), (number, Some(number)), "{durability:?}");
+        }
+    }
+}
+
+#[test]
+fn submitting_does_not_wait_and_what_is_not_taken_comes_back() {
+    let test = Test::new();
+    let ledger = open(&test, Durability::Durable);
+    let (hold, held) = channel::<()>();
+    let (busy, is_busy) = channel();
+    // Whoever hears of the first leaf keeps the ledger's thread busy.
+    let done = move |_: Result<_, _>| {
+        busy.send(()).unwrap();
+        assert!(held.recv().is_err());
+    };
+    ledger.submit(entry(1), done).unwrap();
+    is_busy.recv().unwrap();
+    let seal = |number| Box::new(entry(number).seal(ledger.sealing()).unwrap());
+    for number in 2..=9 {
+        assert!(ledger.submit_sealed(seal(number), |_| ()).is_ok());
+    }
+    let back = ledger.submit_sealed(seal(10), |_| panic!("it was not taken")).unwrap_err();
+    drop(hold);
+    assert_eq!(ledger.append_sealed(*back).unwrap(), Appended::New { seq: 10 });
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 11);
+}
+
+#[test]
+fn a_caller_who_finds_the_writer_free_needs_no_thread() {
+    let test = Test::new();
+    let ledger = open(&test, Durability::Durable);
+    let (hold, held) = channel::<()>();
+    let (busy, is_busy) = channel();
+    let done = move |_: Result<_, _>| {
+        busy.send(()).unwrap();
+        assert!(held.recv().is_err());
+    };
+    ledger.submit(entry(1), done).unwrap();
+    is_busy.recv().unwrap();
+    // The ledger's thread tells somebody and has no time, but the writer is free again.
+    assert_eq!(ledger.append(entry(2)).unwrap(), Appended::New { seq: 2 });
+    drop(hold);
+}
+
+#[test]
+fn what_is_due_by_the_clock_comes_after_an_append_of_ones_own_as_well() {
+    let test = Test::new();
+    let mut soon = options();
+    soon.checkpoint_every.age = Duration::from_millis(20);
+    let ledger = Ledger::open(&test.dir, soon).unwrap().ledger;
+    for number in 1..=3 {
+        assert_eq!(ledger.append(entry(number)).unwrap(), Appended::New { seq: number });
+        let reader = test.reader();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while reader.checkpoint().unwrap().unwrap().0 < number + 1 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert_eq!(reader.checkpoint().unwrap().unwrap().0, number + 1);
+    }
+}
+
+#[test]
+fn the_journal_is_moved_into_the_database_while_leaves_are_recorded() {
+    let test = Test::new();
+    let ledger = open(&test, Durability::Relaxed);
+    let length = |name: &str| std::fs::metadata(test.dir.join(name)).map_or(0, |file| file.len());
+    let before = length("ledger.db");
+    let mut large = event(1);
+    large.tool.as_mut().unwrap().args = serde_json::json!({"command": "x".repeat(100_000)});
+    let mut longest = 0;
+    for number in 1..=400 {
+        large.id = event(number).id;
+        ledger.append(crate::common::decided(large.clone(), &crate::common::outcome(1))).unwrap();
+        longest = longest.max(length("ledger.db-wal"));
+    }
+    assert!(length("ledger.db") > before + (20 << 20), "40 MB were recorded");
+    assert!(longest < 72 << 20, "the journal had {longest} bytes");
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 401);
+}
