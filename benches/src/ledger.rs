@@ -96,7 +96,8 @@ fn row_bytes(dir: &Path) -> Result<usize, SetupError> {
         .map(|column| format!("coalesce(length({column}), 0)"))
         .join(" + ");
     let sql = format!("SELECT {lengths} FROM leaves WHERE seq = 1");
-    database.query_row(&sql, [], |row| row.get(0)).map_err(failed)
+    let bytes: u32 = database.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+    usize::try_from(bytes).map_err(failed)
 }
 
 fn timed<E: std::fmt::Display>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, SetupError> {

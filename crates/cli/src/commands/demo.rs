@@ -80,6 +80,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     if !context.terminal.json {
         context.terminal.say(&counts.tail())?;
+        // Hooks leave the latest leaves in the journal; whoever stays longer brings all into one file.
+        drop(book.write()?);
         context.terminal.say(&proved(&home, dir.path())?)?;
         context.terminal.say(&next())?;
     }
