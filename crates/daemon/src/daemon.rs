@@ -5,7 +5,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tenterhook_home::{Env, Home};
+use tenterhook_home::authority::Authority;
+use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::Ledger;
 use tokio::sync::Semaphore;
 
@@ -22,6 +23,7 @@ pub struct Daemon {
     pub(crate) uid: u32,
     user: String,
     pub(crate) generations: Generations,
+    pub(crate) authority: Authority,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
@@ -31,6 +33,8 @@ pub struct Daemon {
     pub(crate) room: Semaphore,
     pub(crate) answered: AtomicU64,
     draining: AtomicBool,
+    /// Whether somebody passed the gate to end us.
+    pub(crate) told_to_end: AtomicBool,
 }
 
 impl Daemon {
@@ -40,9 +44,11 @@ impl Daemon {
         ledger: Ledger,
         token: String,
     ) -> Result<Self, tenterhook_home::Failure> {
+        let uid = rustix::process::getuid().as_raw();
         Ok(Self {
+            authority: Authority::of(&home, uid),
             generations: Generations::read(&home, env)?,
-            uid: rustix::process::getuid().as_raw(),
+            uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),
             home,
@@ -53,6 +59,7 @@ impl Daemon {
             room: Semaphore::new(AT_ONCE),
             answered: AtomicU64::new(0),
             draining: AtomicBool::new(false),
+            told_to_end: AtomicBool::new(false),
         })
     }
 
@@ -77,6 +84,12 @@ impl Daemon {
 
     /// What the status line says.
     pub(crate) fn status(&self) -> String {
-        if self.generations.base().stale.is_empty() { "ok".to_owned() } else { "stale".to_owned() }
+        let base = self.generations.base();
+        let word = match base.mode {
+            _ if !base.stale.is_empty() => "stale",
+            Mode::Monitor => "monitor",
+            Mode::Enforce => "ok",
+        };
+        word.to_owned()
     }
 }

@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use serde_json::Value;
 use tenterhook_document::Problem;
 use tenterhook_engine::Generation;
-use tenterhook_home::{Configuration, Env, Failure, Home, Place, regular_file, trust};
+use tenterhook_home::{Configuration, Env, Failure, Home, Mode, Place, regular_file, trust};
 
 use crate::stamp::Stamps;
 
@@ -36,6 +36,8 @@ pub struct Generations {
 pub struct InForce {
     /// What decides.
     pub generation: Generation,
+    /// Whether its rules hold.
+    pub mode: Mode,
     /// What it is made of, for its leaf.
     pub made_of: Value,
     /// What cannot be used.
@@ -147,15 +149,16 @@ impl InForce {
         let mut configuration = Configuration::read_in_haste(home, env, place);
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
-        let made_of = configuration.detail();
+        let (mode, made_of) = (configuration.mode, configuration.detail());
         let generation = configuration.into_generation(env.home.as_deref())?;
-        Ok(Self { generation, made_of, problems, warnings, stale: Vec::new(), stamps })
+        Ok(Self { generation, mode, made_of, problems, warnings, stale: Vec::new(), stamps })
     }
 
     /// The same, although files have changed that cannot be read.
     fn kept(&self, stale: Vec<Problem>, stamps: Stamps) -> Self {
         Self {
             generation: self.generation.clone(),
+            mode: self.mode,
             made_of: self.made_of.clone(),
             problems: self.problems.clone(),
             warnings: self.warnings.clone(),
@@ -168,7 +171,7 @@ impl InForce {
 /// Every file that a generation is made of, wherever the agent works.
 fn files(home: &Home) -> Vec<PathBuf> {
     let mut files = texts(home);
-    files.extend([home.trust(), home.packs()]);
+    files.extend([home.trust(), home.packs(), home.mode()]);
     files
 }
 

@@ -7,10 +7,12 @@
 //! holds for the place the agent works in, and its leaf is durable before the answer goes out.
 
 mod api;
+mod authority;
 mod daemon;
 mod generations;
 mod hook;
 mod listen;
+mod mode;
 mod record;
 mod run;
 mod stamp;

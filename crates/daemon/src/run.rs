@@ -87,6 +87,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     watch_over(&daemon, &book).await?;
 
     tracing::info!("ending: calls under way are finished");
+    daemon.ends().await;
     daemon.drain();
     let _ = end.send(true);
     for listener in listeners {

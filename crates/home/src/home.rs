@@ -193,6 +193,21 @@ impl Home {
         self.config.join("packs")
     }
 
+    /// Whether all rules only watch.
+    pub fn mode(&self) -> PathBuf {
+        self.state.join("mode.json")
+    }
+
+    /// The secret of the person's authenticator app.
+    pub fn totp(&self) -> PathBuf {
+        self.state.join("totp")
+    }
+
+    /// What was approved for whole sessions.
+    pub fn approvals(&self) -> PathBuf {
+        self.state.join("approvals.json")
+    }
+
     /// Which project files are trusted.
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")

@@ -8,12 +8,14 @@
 //! texts of all rules, [`Configuration`] makes rules and hooks of them, and [`Road`] takes calls down.
 //! What was decided goes into the [`Book`].
 
+pub mod authority;
 pub mod door;
 pub mod env;
 mod error;
 mod guarded;
 mod home;
 mod intake;
+mod mode;
 pub mod packs;
 mod recorder;
 mod road;
@@ -26,6 +28,7 @@ pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, write_whole};
 pub use intake::regular_file;
+pub use mode::Mode;
 pub use recorder::{Book, BookRecorder, generation_entry, secrets};
 pub use road::{Configuration, Memory, Road};
 pub use sessions::{SessionMemory, Sessions};

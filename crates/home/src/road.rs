@@ -18,6 +18,7 @@ use crate::Failure;
 use crate::Home;
 use crate::env::{self, Env};
 use crate::intake;
+use crate::mode::Mode;
 use crate::recorder::{Book, BookRecorder};
 use crate::seen;
 use crate::sessions::{SessionMemory, Sessions};
@@ -35,6 +36,8 @@ pub struct Configuration {
     pub generation: String,
     /// The rules.
     pub rules: RuleSet,
+    /// Whether the rules hold.
+    pub mode: Mode,
     /// The hooks.
     pub hooks: Vec<Hook>,
     /// How much there may be of everything.
@@ -105,7 +108,8 @@ impl Configuration {
         problems.extend(settings.problems);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
         let sessions = Some(Sessions::new(home.sessions()));
-        Self { generation, rules: loaded.rules, hooks, limits, problems, warnings, sessions }
+        let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
+        Self { generation, rules: loaded.rules, mode, hooks, limits, problems, warnings, sessions }
     }
 }
 
@@ -114,6 +118,7 @@ impl Configuration {
     pub fn detail(&self) -> Value {
         json!({
             "rules": self.rules.rules().count(),
+            "mode": self.mode,
             "hooks": self.hooks.len(),
             "unusable": self.problems.len(),
         })

@@ -13,6 +13,7 @@ use crate::Home;
 use crate::env::Env;
 use crate::guarded;
 use crate::intake;
+use crate::mode::Mode;
 use crate::packs::PackList;
 use crate::trust::{self, ProjectFile, Standing, Trust};
 
@@ -32,6 +33,8 @@ pub struct Sources {
     pub texts: Vec<Text>,
     /// Rules that are off, by their ids.
     pub disabled: Vec<String>,
+    /// All rules only watch.
+    pub monitor: bool,
     /// What cannot be used.
     pub problems: Vec<Problem>,
     /// What can be used but should be looked at.
@@ -96,6 +99,7 @@ impl Sources {
     /// What is in force in a home, and in the project an agent works on.
     pub fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
         let mut found = Self::default();
+        found.mode(home);
         let list = PackList::read(home).unwrap_or_else(|problem| {
             found.problems.push(*problem);
             PackList::default()
@@ -107,6 +111,19 @@ impl Sources {
         found.file(&home.policy(), Layer::User);
         found.project(home, env, place);
         found
+    }
+
+    fn mode(&mut self, home: &Home) {
+        let source = home.mode().display().to_string();
+        match Mode::read(home) {
+            Ok(Mode::Enforce) => {}
+            Ok(Mode::Monitor) => {
+                self.monitor = true;
+                let problem = Problem::whole(&source, "all rules only watch: nothing is stopped");
+                self.warnings.push(problem.hint("make them hold again with `tenterhook mode enforce`"));
+            }
+            Err(error) => self.problems.push(Problem::whole(&source, error.message)),
+        }
     }
 
     /// The packs compiled in that are on by default, and those that are named.
@@ -227,7 +244,7 @@ impl Sources {
     pub fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
-        load(&sources, &Choices { disabled: &disabled, monitor: false })
+        load(&sources, &Choices { disabled: &disabled, monitor: self.monitor })
     }
 
     /// The texts of these files, as a person's own.

@@ -121,6 +121,7 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         read.iter().map(|(name, text)| Source { name, text, layer: Layer::User, trusted: true }).collect();
     let loaded = RuleSet::load(&sources);
     Ok(Configuration {
+        mode: tenterhook_home::Mode::default(),
         generation: loaded.rules.digest(),
         rules: loaded.rules,
         hooks: Vec::new(),

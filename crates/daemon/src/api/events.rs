@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::Json;
+use axum::{Extension, Json};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,9 +12,14 @@ use tenterhook_event::{Call, Event};
 use super::error;
 use crate::daemon::Daemon;
 use crate::hook;
+use crate::listen::Peer;
 
 /// One event in the normal form; its outcome comes back, once it is recorded.
-pub(super) async fn judge(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
+pub(super) async fn judge(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Response {
     let event: Event = match serde_json::from_slice(&body) {
         Ok(event) => event,
         Err(why) => {
@@ -23,6 +28,7 @@ pub(super) async fn judge(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Res
             return error(StatusCode::BAD_REQUEST, &message, Some(hint)).into_response();
         }
     };
+    daemon.calls(peer, &event.source);
     match hook::fire(&daemon, &Call { event, native: None }).await {
         Ok(outcome) => Json(outcome).into_response(),
         Err(why) => error(StatusCode::INTERNAL_SERVER_ERROR, &why, None).into_response(),

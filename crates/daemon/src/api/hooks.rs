@@ -50,10 +50,8 @@ pub(super) async fn answer(
         },
     };
     let project = text("tenterhook-project").map(ToOwned::to_owned);
-    let user = match peer {
-        Peer::Local { uid, .. } => Some(daemon.account(uid)),
-        Peer::Token => Some(daemon.account(daemon.uid)),
-    };
+    daemon.calls(peer, harness.id);
+    let user = Some(daemon.account(peer.uid().unwrap_or(daemon.uid)));
     let asked = Asked { harness, event: &event, id, project, user, within: WITHIN, payload: &payload };
     let reply = hook::answer(&daemon, asked).await;
     let mut response = reply.stdout.into_response();

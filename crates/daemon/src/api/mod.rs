@@ -2,9 +2,11 @@
 
 //! The HTTP API: the same on the socket and on TCP.
 
+mod authority;
 mod events;
 mod health;
 mod hooks;
+mod mode;
 
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
         .route(HEALTH, get(health::health))
         .route("/v1/hooks/{harness}/{event}", post(hooks::answer))
         .route("/v1/events", post(events::judge))
+        .route("/v1/authority", get(authority::needs).post(authority::admit))
+        .route("/v1/mode", get(mode::get).put(mode::put))
         .fallback(unknown)
         .layer(DefaultBodyLimit::max(MAX_PAYLOAD))
         .with_state(daemon)

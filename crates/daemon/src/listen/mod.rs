@@ -24,3 +24,13 @@ pub(crate) enum Peer {
     /// Somebody who came over TCP with the right token.
     Token,
 }
+
+impl Peer {
+    /// The account, where the kernel knows it.
+    pub(crate) fn uid(self) -> Option<u32> {
+        match self {
+            Self::Local { uid, .. } => Some(uid),
+            Self::Token => None,
+        }
+    }
+}

@@ -13,6 +13,7 @@ use tokio::time::{Instant, interval_at, timeout};
 
 use crate::daemon::Daemon;
 use crate::hook;
+use crate::listen::Peer;
 
 /// How long a question may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,14 +22,14 @@ const FIRST_SIGN: Duration = Duration::from_millis(250);
 const SIGNS: Duration = Duration::from_secs(1);
 
 /// Reads one question and answers it. `bytes` is what was read already.
-pub(super) async fn answer(mut stream: UnixStream, bytes: Vec<u8>, daemon: &Arc<Daemon>, uid: u32) {
+pub(super) async fn answer(mut stream: UnixStream, bytes: Vec<u8>, daemon: &Arc<Daemon>, peer: Peer) {
     let asked = timeout(PATIENCE, read(&mut stream, bytes)).await;
     let reply = match asked {
         // Nobody there any more, or somebody who sends and never ends: there is nothing to say.
         Err(_) | Ok(Err(Lost::Gone)) => return,
         Ok(Err(Lost::Malformed(why))) => fallback(why),
         Ok(Ok(Question::Status)) => format!("TH1 status {}\n", daemon.status()).into_bytes(),
-        Ok(Ok(Question::Hook(question))) => match decide(&mut stream, daemon, &question, uid).await {
+        Ok(Ok(Question::Hook(question))) => match decide(&mut stream, daemon, &question, peer).await {
             Some(reply) => reply,
             None => return,
         },
@@ -99,7 +100,7 @@ async fn more(stream: &mut UnixStream, bytes: &mut Vec<u8>) -> Result<(), Lost> 
 }
 
 /// Decides, and tells whoever waits that we are alive. `None`: they have gone.
-async fn decide(stream: &mut UnixStream, daemon: &Arc<Daemon>, hook: &Hook, uid: u32) -> Option<Vec<u8>> {
+async fn decide(stream: &mut UnixStream, daemon: &Arc<Daemon>, hook: &Hook, peer: Peer) -> Option<Vec<u8>> {
     if daemon.is_draining() {
         return Some(fallback("the daemon is ending"));
     }
@@ -107,13 +108,14 @@ async fn decide(stream: &mut UnixStream, daemon: &Arc<Daemon>, hook: &Hook, uid:
     let Some(harness) = tenterhook_harness::find(&hook.harness) else {
         return Some(fallback("the daemon does not know this harness"));
     };
+    daemon.calls(peer, harness.id);
     let Ok(id) = hook.id.parse() else { return Some(fallback("the event id is no event id")) };
     let asked = hook::Asked {
         harness,
         event: &hook.event,
         id,
         project: hook.project.clone(),
-        user: Some(daemon.account(uid)),
+        user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
         payload: hook.bytes.get(hook.header..).unwrap_or_default(),
     };

@@ -110,7 +110,7 @@ async fn connection(mut stream: UnixStream, daemon: Arc<Daemon>, router: Router,
         }
     }
     if bytes.starts_with(MAGIC) {
-        shim::answer(stream, bytes, &daemon, credentials.uid()).await;
+        shim::answer(stream, bytes, &daemon, peer).await;
     } else {
         http::connection(Replayed::new(bytes, stream), router, peer, end).await;
     }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The gate, as the daemon keeps it: the kernel says who asks, and the ledger what became of it.
+
+use serde_json::{Value, json};
+use tenterhook_event::EventId;
+use tenterhook_home::authority::{Action, Authority, Caller, Granted, Proof, Refused, Way};
+use tenterhook_home::{door, secrets};
+use tenterhook_ledger::Entry;
+
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+
+impl Daemon {
+    /// Who is at the other end.
+    pub(crate) fn caller(&self, peer: Peer) -> Caller {
+        match peer {
+            Peer::Local { uid, pid } => Caller::process(uid, pid, Way::Socket, &self.authority.agents),
+            Peer::Token => Caller::with_token(self.uid),
+        }
+    }
+
+    /// Somebody called a hook: whoever made them do it is guarded from here on.
+    pub(crate) fn calls(&self, peer: Peer, harness: &str) {
+        if let Peer::Local { pid: Some(pid), .. } = peer {
+            self.authority.agents.remember(pid, harness);
+        }
+    }
+
+    /// Whether somebody may loosen protection. Recorded either way; what cannot be recorded is refused.
+    pub(crate) async fn admit(
+        &self,
+        action: Action,
+        peer: Peer,
+        proof: &Proof,
+        detail: Value,
+        links: Vec<EventId>,
+    ) -> Result<Granted, Refused> {
+        // The file of the codes is locked for a moment; nobody else should wait for that.
+        let (caller, result) = tokio::task::block_in_place(|| {
+            let caller = self.caller(peer);
+            let result = self.authority.admit(action, &caller, proof, door::now_ms());
+            (caller, result)
+        });
+        let (what, detail) = Authority::leaf(action, &caller, &result, detail);
+        if let Err(refused) = &result {
+            tracing::warn!(action = action.name(), why = refused.why, "somebody was refused");
+        }
+        self.change(what, caller.uid, detail, links).await.map_err(|why| Refused {
+            why: format!("`{action}` is not done, because it cannot be recorded: {why}"),
+            hint: "make room for the ledger".to_owned(),
+        })?;
+        if matches!((action, &result), (Action::Stop | Action::Restart, Ok(_))) {
+            self.told_to_end.store(true, std::sync::atomic::Ordering::Release);
+        }
+        result
+    }
+
+    /// Records that something changes protection.
+    pub(crate) async fn change(
+        &self,
+        what: &str,
+        uid: u32,
+        detail: Value,
+        links: Vec<EventId>,
+    ) -> Result<(), String> {
+        let door = door::mint().map_err(|failure| failure.message)?;
+        let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail).with_links(links);
+        self.recorder.keep(entry.searched(&secrets)).await.map(drop)
+    }
+
+    /// A signal ends the daemon too, and nobody can be asked who sent it: at least it is on record.
+    pub(crate) async fn ends(&self) {
+        if !self.told_to_end.load(std::sync::atomic::Ordering::Acquire) {
+            let detail = json!({"authority": {"via": "signal", "proof": "none"}});
+            if let Err(why) = self.change("stop", self.uid, detail, Vec::new()).await {
+                tracing::warn!(why, "the end could not be recorded");
+            }
+        }
+    }
+}

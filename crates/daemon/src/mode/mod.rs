@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Whether the rules hold or only watch: looked at by everybody, loosened through the gate only.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tenterhook_home::authority::{Action, Proof, Refused};
+use tenterhook_home::{Failure, Mode, door};
+
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+
+/// Why the mode is not another one.
+pub(crate) enum Unchanged {
+    Refused(Refused),
+    Failed(Failure),
+}
+
+/// Sets the mode; from the next event on it counts. Whether it was another one before.
+pub(crate) async fn set(daemon: &Arc<Daemon>, mode: Mode, peer: Peer, proof: &Proof) -> Result<bool, Unchanged> {
+    let before = Mode::read(&daemon.home);
+    if before.as_ref() == Ok(&mode) {
+        return Ok(false);
+    }
+    let detail = json!({"from": before.ok(), "to": mode});
+    match mode {
+        Mode::Monitor => {
+            daemon.admit(Action::Monitor, peer, proof, detail, Vec::new()).await.map_err(Unchanged::Refused)?;
+        }
+        Mode::Enforce => {
+            let caller = daemon.caller(peer);
+            let detail = json!({"from": detail.get("from"), "to": mode, "authority": caller.to_json()});
+            let recorded = daemon.change("mode enforce", caller.uid, detail, Vec::new()).await;
+            recorded.map_err(|why| Unchanged::Failed(Failure::failed(why)))?;
+        }
+    }
+    mode.write(&daemon.home, door::now()).map_err(Unchanged::Failed)?;
+    let daemon = Arc::clone(daemon);
+    let refreshed = tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await;
+    match refreshed {
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(failure)) => Err(Unchanged::Failed(failure)),
+        Err(error) => Err(Unchanged::Failed(Failure::failed(error.to_string()))),
+    }
+}

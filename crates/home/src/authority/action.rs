@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Everything that passes the gate.
+
+use std::fmt;
+
+/// Something that loosens protection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Rules only watch.
+    Monitor,
+    /// Another policy.
+    PolicyChange,
+    /// A project's file may allow and rewrite.
+    PolicyTrust,
+    /// A pack or a rule is off.
+    RulesDisable,
+    /// A pack with exceptions is added.
+    RulesAdd,
+    /// A pack is gone.
+    RulesRemove,
+    /// A hook is added: it may allow and rewrite.
+    HooksAdd,
+    /// A hook is off or gone.
+    HooksRemove,
+    /// Somebody says yes to what waits.
+    Approve,
+    /// Leaves are removed.
+    LedgerPrune,
+    /// Payloads are erased.
+    LedgerErase,
+    /// Less is recorded.
+    LedgerLevel,
+    /// Secrets are recorded.
+    LedgerKeepRaw,
+    /// The daemon ends.
+    Stop,
+    /// The daemon ends, and another one starts.
+    Restart,
+    /// A harness is no longer guarded.
+    Uninstall,
+    /// Codes are needed from now on. This tightens; but a guarded agent could lock its person out.
+    TotpEnroll,
+    /// Codes are not needed any more.
+    TotpRemove,
+}
+
+/// Every action, with what a person types and the record says.
+const NAMES: &[(Action, &str)] = &[
+    (Action::Monitor, "mode monitor"),
+    (Action::PolicyChange, "policy change"),
+    (Action::PolicyTrust, "policy trust"),
+    (Action::RulesDisable, "rules disable"),
+    (Action::RulesAdd, "rules add"),
+    (Action::RulesRemove, "rules remove"),
+    (Action::HooksAdd, "hooks add"),
+    (Action::HooksRemove, "hooks remove"),
+    (Action::Approve, "approve"),
+    (Action::LedgerPrune, "ledger prune"),
+    (Action::LedgerErase, "ledger erase"),
+    (Action::LedgerLevel, "ledger level"),
+    (Action::LedgerKeepRaw, "ledger keep-raw"),
+    (Action::Stop, "stop"),
+    (Action::Restart, "restart"),
+    (Action::Uninstall, "uninstall"),
+    (Action::TotpEnroll, "totp enroll"),
+    (Action::TotpRemove, "totp remove"),
+];
+
+impl Action {
+    /// What a person types, and what the record calls it.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(action, _)| *action == self).map_or("", |(_, name)| name)
+    }
+
+    /// The action of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
+    }
+
+    /// Whether somebody has to show that they are a person.
+    pub(super) fn needs_a_person(self) -> bool {
+        self != Self::TotpEnroll
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

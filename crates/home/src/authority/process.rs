@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Processes, as the kernel tells of them. Where there is no `/proc` nothing is known of anybody.
+
+/// How far up a line of parents is followed.
+const LONGEST_LINE: usize = 64;
+
+/// Programs that run what they are given; who gave it to them is who matters.
+const SHELLS: &[&str] = &["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "nu", "zsh"];
+const WRAPPERS: &[&str] = &["env", "ionice", "nice", "nohup", "setsid", "stdbuf", "time", "timeout"];
+
+/// A process at one moment. A number is used again, but not with the same start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: i32,
+    /// Who started it, or took it over.
+    pub parent: i32,
+    /// When it began, in ticks since the machine did.
+    pub start: u64,
+    /// Whether it has a terminal.
+    pub terminal: bool,
+    /// Its name, cut to 15 bytes by the kernel.
+    pub name: String,
+}
+
+impl Process {
+    /// What is known of a process.
+    pub fn read(pid: i32) -> Option<Self> {
+        Self::parse(&fs_err::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// A process and those it comes from, up to the first of all.
+    pub fn line(pid: i32) -> Vec<Self> {
+        let next = |process: &Self| (process.parent > 0).then(|| Self::read(process.parent)).flatten();
+        std::iter::successors(Self::read(pid), next).take(LONGEST_LINE).collect()
+    }
+
+    /// The program it runs, where we may know.
+    pub fn program(pid: i32) -> Option<String> {
+        let path = fs_err::read_link(format!("/proc/{pid}/exe")).ok()?;
+        Some(path.to_string_lossy().into_owned())
+    }
+
+    /// Whether it only runs what somebody else gave it.
+    pub(super) fn passes_on(&self) -> bool {
+        WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_for_a_person()
+    }
+
+    pub(super) fn is_shell(&self) -> bool {
+        SHELLS.contains(&self.name.as_str())
+    }
+
+    /// A shell without a command or script is one that a person types into.
+    pub(super) fn is_for_a_person(&self) -> bool {
+        let words = fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        is_for_a_person(&words)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        // The name may hold anything, brackets and blanks too: it ends at the last bracket.
+        let (pid, rest) = text.split_once(" (")?;
+        let (name, rest) = rest.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
+        Some(Self {
+            pid: pid.parse().ok()?,
+            parent: i32::try_from(number(1)?).ok()?,
+            terminal: number(4)? != 0,
+            start: fields.get(19)?.parse().ok()?,
+            name: name.to_owned(),
+        })
+    }
+}
+
+fn is_for_a_person(words: &[u8]) -> bool {
+    let mut words = words.split(|byte| *byte == 0).skip(1).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        match word {
+            // Terminals of editors bring a start-up file of their own.
+            b"--init-file" | b"--rcfile" | b"-o" | b"-O" => drop(words.next()),
+            _ if word.starts_with(b"--") => {}
+            _ if word.starts_with(b"-") && !word.contains(&b'c') => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_kernel_is_read_whatever_the_name() {
+        let stat = "42 (a) b (c) S 7 42 42 34816 42 4194304 100 0 0 0 1 2 0 0 20 0 1 0 98765 1000 10 18446744073709551615";
+        let expected =
+            Process { pid: 42, parent: 7, start: 98765, terminal: true, name: "a) b (c".to_owned() };
+        assert_eq!(Process::parse(stat), Some(expected));
+        assert!(!Process::parse(&stat.replace("34816", "0")).unwrap().terminal);
+        assert_eq!(Process::parse("42 (x) S 1"), None);
+    }
+
+    #[test]
+    fn a_shell_that_was_given_something_is_told_from_one_that_waits_for_a_person() {
+        for (words, expected) in [
+            ("bash\0", true),
+            ("-bash\0", true),
+            ("bash\0--login\0-i\0", true),
+            ("zsh\0-l\0", true),
+            ("bash\0--init-file\0/opt/editor/init.sh\0", true),
+            ("sh\0-c\0tenterhook-hook x\0", false),
+            ("bash\0-lc\0x\0", false),
+            ("bash\0hook.sh\0", false),
+            ("bash\0-e\0hook.sh\0", false),
+        ] {
+            assert_eq!(is_for_a_person(words.as_bytes()), expected, "{words:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn our_own_line_begins_with_us() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let line = Process::line(own);
+        assert_eq!(line[0].pid, own);
+        assert_eq!(line[0].parent, line[1].pid);
+        assert!(Process::program(own).unwrap().contains("tenterhook"));
+        assert_eq!(Process::line(-1), []);
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use super::*;
+
+const NOW: u64 = 1_800_000_000_000;
+const OWNER: u32 = 1000;
+
+struct Test {
+    authority: Authority,
+    _dir: tempfile::TempDir,
+}
+
+fn gate() -> Test {
+    let dir = tempfile::tempdir().unwrap();
+    Test { authority: Authority::of(&Home::whole(dir.path().to_owned()), OWNER), _dir: dir }
+}
+
+fn caller() -> Caller {
+    Caller {
+        uid: OWNER,
+        pid: Some(7),
+        program: Some("/usr/bin/tenterhook".to_owned()),
+        under: vec!["bash".to_owned()],
+        terminal: Some(true),
+        agent: None,
+        way: Way::Socket,
+    }
+}
+
+fn typed() -> Proof {
+    Proof { tty: true, code: None }
+}
+
+fn with_code(code: &str) -> Proof {
+    Proof { tty: false, code: Some(code.to_owned()) }
+}
+
+impl Test {
+    fn admit(&self, caller: &Caller, proof: &Proof) -> Result<&'static str, String> {
+        let result = self.authority.admit(Action::Monitor, caller, proof, NOW);
+        result.map(|granted| granted.proof).map_err(|refused| refused.why)
+    }
+
+    /// A secret that counts, and its code of now.
+    fn enrolled(&self) -> String {
+        let secret = self.authority.codes.begin(NOW - 90_000).unwrap();
+        let earlier = totp::code(&secret, totp::step(NOW - 90_000)).unwrap();
+        assert_eq!(self.authority.codes.confirm(&earlier, NOW - 90_000).unwrap(), Tried::Right);
+        totp::code(&secret, totp::step(NOW)).unwrap()
+    }
+}
+
+#[test]
+fn without_codes_a_person_on_a_terminal_passes_and_nobody_else() {
+    let gate = gate();
+    assert_eq!(gate.admit(&caller(), &typed()), Ok("tty"));
+    assert!(gate.admit(&caller(), &Proof::default()).is_err(), "nothing was typed");
+    let piped = Caller { terminal: Some(false), ..caller() };
+    assert!(gate.admit(&piped, &typed()).is_err(), "the kernel knows better");
+    let unknown = Caller { terminal: None, ..caller() };
+    assert_eq!(gate.admit(&unknown, &typed()), Ok("tty"), "where nobody can say, the word counts");
+    assert!(gate.admit(&Caller::with_token(OWNER), &typed()).is_err(), "the token is no person");
+    assert!(gate.admit(&caller(), &with_code("123456")).is_err(), "no code is right where there are none");
+}
+
+#[test]
+fn with_codes_nothing_else_counts_and_each_counts_once() {
+    let gate = gate();
+    let code = gate.enrolled();
+    assert!(gate.admit(&caller(), &typed()).unwrap_err().contains("needs a code"));
+    assert!(gate.admit(&caller(), &with_code("000000")).unwrap_err().contains("wrong"));
+    assert_eq!(gate.admit(&Caller::with_token(OWNER), &with_code(&code)), Ok("code"));
+    assert!(gate.admit(&caller(), &with_code(&code)).unwrap_err().contains("used already"));
+}
+
+#[test]
+fn a_guarded_agent_passes_with_nothing() {
+    let gate = gate();
+    let agent = Agent { pid: 5, start: 1, name: "node".to_owned(), harness: "claude-code".to_owned() };
+    let caller = Caller { agent: Some(agent), ..caller() };
+    let why = gate.admit(&caller, &typed()).unwrap_err();
+    assert_eq!(why, "`mode monitor` was asked for by an agent that is guarded here (claude-code: `node`, process 5)");
+    let code = gate.enrolled();
+    assert!(gate.admit(&caller, &with_code(&code)).is_err(), "it may have read the secret");
+    let enroll = gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW);
+    assert!(enroll.is_err(), "it could lock its person out");
+    let root = Caller { uid: 0, ..caller };
+    assert!(gate.admit(&root, &typed()).is_err());
+}
+
+#[test]
+fn other_accounts_are_strangers_and_the_machine_s_administrator_needs_nothing() {
+    let gate = gate();
+    let (other, root) = (Caller { uid: 1001, ..caller() }, Caller { uid: 0, terminal: Some(false), ..caller() });
+    assert!(gate.admit(&other, &typed()).unwrap_err().contains("another account"));
+    assert!(gate.admit(&root, &Proof::default()).is_err(), "in a person's home root types too");
+    let system = Test { authority: gate.authority.of_system(), ..gate };
+    assert_eq!(system.admit(&root, &Proof::default()), Ok("root"));
+    assert!(system.admit(&other, &typed()).is_err());
+}
+
+#[test]
+fn setting_up_codes_needs_no_proof_once() {
+    let gate = gate();
+    let enroll = || gate.authority.admit(Action::TotpEnroll, &caller(), &Proof::default(), NOW);
+    assert_eq!(enroll(), Ok(Granted { proof: "none" }));
+    gate.enrolled();
+    assert!(enroll().is_err(), "another secret needs a code of the first");
+}
+
+#[test]
+fn the_record_says_who_asked_and_what_came_of_it() {
+    let detail = json!({"name": "x"});
+    let (what, leaf) = Authority::leaf(Action::RulesDisable, &caller(), &Ok(Granted { proof: "tty" }), detail.clone());
+    let by = json!({
+        "uid": OWNER, "pid": 7, "program": "/usr/bin/tenterhook", "under": ["bash"], "via": "socket", "proof": "tty"
+    });
+    assert_eq!((what, leaf), ("rules disable", json!({"name": "x", "authority": by})));
+    let refused = Err(Refused::new("no", ""));
+    let (what, leaf) = Authority::leaf(Action::RulesDisable, &caller(), &refused, detail);
+    assert_eq!((what, &leaf["action"], &leaf["asked"]["name"]), ("refused", &json!("rules disable"), &json!("x")));
+    assert_eq!(leaf["authority"]["proof"], "none");
+}
+
+#[test]
+fn every_action_has_a_name_of_its_own() {
+    for action in [Action::Monitor, Action::Approve, Action::Stop, Action::TotpRemove] {
+        assert_eq!(Action::from_name(action.name()), Some(action));
+    }
+    assert_eq!(Action::from_name(""), None);
+}
