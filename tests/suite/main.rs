@@ -12,6 +12,7 @@
 
 mod asked;
 mod at_work;
+mod backtest;
 mod bad_input;
 mod borders;
 mod cases;

@@ -11,7 +11,6 @@ mod error;
 mod intake;
 mod layout;
 mod profiles;
-mod recorded;
 mod ruling;
 mod strict;
 mod terminal;

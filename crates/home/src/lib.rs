@@ -9,6 +9,7 @@
 //! What was decided goes into the [`Book`].
 
 pub mod authority;
+pub mod backtest;
 pub mod door;
 pub mod env;
 mod error;
@@ -17,6 +18,7 @@ mod home;
 mod intake;
 mod mode;
 pub mod packs;
+pub mod recorded;
 mod recorder;
 mod road;
 pub mod seen;

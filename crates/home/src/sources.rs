@@ -247,6 +247,15 @@ impl Sources {
         load(&sources, &Choices { disabled: &disabled, monitor: self.monitor })
     }
 
+    /// The same with another file in place of the person's policy.
+    pub fn with_policy(mut self, home: &Home, path: &Path) -> Result<Self, Failure> {
+        let own = home.policy().display().to_string();
+        self.texts.retain(|text| text.name != own);
+        let other = Self::files(&[path.to_owned()], Layer::User)?;
+        self.texts.extend(other.texts);
+        Ok(self)
+    }
+
     /// The texts of these files, as a person's own.
     pub fn files(paths: &[PathBuf], layer: Layer) -> Result<Self, Failure> {
         let mut found = Self::default();

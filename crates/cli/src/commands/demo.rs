@@ -15,9 +15,9 @@ use crate::env::Env;
 use crate::error::CommandError;
 use crate::intake;
 use crate::layout::{fit, wrap};
-use crate::recorded::Recorded;
 use crate::terminal::{BAD, BOLD, DIM, Terminal, WARN, style_of, tame};
 use crate::until;
+use tenterhook_home::recorded::Recorded;
 
 /// Payloads of one real session of Claude Code, one a line, paths made neutral.
 const SESSION: &str = include_str!("../../assets/session.jsonl");

@@ -13,9 +13,9 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
-use crate::recorded::Recorded;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
+use tenterhook_home::recorded::Recorded;
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.

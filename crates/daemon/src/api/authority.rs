@@ -62,5 +62,6 @@ pub(super) fn refused(why: &Refused) -> Response {
 }
 
 fn unknown(action: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, &format!("`{action}` is nothing that passes the gate"), None).into_response()
+    error(StatusCode::BAD_REQUEST, &format!("`{action}` is nothing that passes the gate"), None)
+        .into_response()
 }

@@ -18,7 +18,12 @@ pub(crate) enum Unchanged {
 }
 
 /// Sets the mode; from the next event on it counts. Whether it was another one before.
-pub(crate) async fn set(daemon: &Arc<Daemon>, mode: Mode, peer: Peer, proof: &Proof) -> Result<bool, Unchanged> {
+pub(crate) async fn set(
+    daemon: &Arc<Daemon>,
+    mode: Mode,
+    peer: Peer,
+    proof: &Proof,
+) -> Result<bool, Unchanged> {
     let before = Mode::read(&daemon.home);
     if before.as_ref() == Ok(&mode) {
         return Ok(false);
@@ -26,7 +31,10 @@ pub(crate) async fn set(daemon: &Arc<Daemon>, mode: Mode, peer: Peer, proof: &Pr
     let detail = json!({"from": before.ok(), "to": mode});
     match mode {
         Mode::Monitor => {
-            daemon.admit(Action::Monitor, peer, proof, detail, Vec::new()).await.map_err(Unchanged::Refused)?;
+            daemon
+                .admit(Action::Monitor, peer, proof, detail, Vec::new())
+                .await
+                .map_err(Unchanged::Refused)?;
         }
         Mode::Enforce => {
             let caller = daemon.caller(peer);

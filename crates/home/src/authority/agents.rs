@@ -76,21 +76,30 @@ impl Agents {
 
     /// The agent that one of these processes is.
     pub fn among(&self, line: &[Process]) -> Option<Agent> {
-        line.iter().find_map(|process| {
-            let text = intake::regular_file(&self.path(process)).ok()??;
-            let agent = serde_json::from_str(&text).unwrap_or_else(|_| Agent {
-                pid: process.pid,
-                start: process.start,
-                name: process.name.clone(),
-                harness: String::new(),
-            });
-            Some(agent)
-        }).or_else(|| {
-            // The file may have been removed by whoever it is about.
-            let known = self.known();
-            let found = line.iter().find(|process| known.get(&process.pid).is_some_and(|(start, _)| *start == process.start))?;
-            Some(Agent { pid: found.pid, start: found.start, name: found.name.clone(), harness: String::new() })
-        })
+        line.iter()
+            .find_map(|process| {
+                let text = intake::regular_file(&self.path(process)).ok()??;
+                let agent = serde_json::from_str(&text).unwrap_or_else(|_| Agent {
+                    pid: process.pid,
+                    start: process.start,
+                    name: process.name.clone(),
+                    harness: String::new(),
+                });
+                Some(agent)
+            })
+            .or_else(|| {
+                // The file may have been removed by whoever it is about.
+                let known = self.known();
+                let found = line.iter().find(|process| {
+                    known.get(&process.pid).is_some_and(|(start, _)| *start == process.start)
+                })?;
+                Some(Agent {
+                    pid: found.pid,
+                    start: found.start,
+                    name: found.name.clone(),
+                    harness: String::new(),
+                })
+            })
     }
 
     fn keep(&self, agent: &Process, harness: &str) {
@@ -134,9 +143,7 @@ impl Agents {
 /// a person tries a hook by hand; the first process of all is nobody's agent.
 fn agent_above(process: &Process) -> Option<Process> {
     let line = Process::line(process.parent);
-    line.into_iter()
-        .find(|process| !process.passes_on())
-        .filter(|found| found.pid > 1 && !found.is_shell())
+    line.into_iter().find(|process| !process.passes_on()).filter(|found| found.pid > 1 && !found.is_shell())
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -61,7 +61,8 @@ impl Enrolment {
     /// A new secret. It counts once a code of it was shown.
     pub fn begin(&self, now_ms: u64) -> Result<Vec<u8>, Failure> {
         let mut secret = [0; totp::SECRET_BYTES];
-        getrandom::fill(&mut secret).map_err(|error| Failure::failed(format!("no randomness for a secret: {error}")))?;
+        getrandom::fill(&mut secret)
+            .map_err(|error| Failure::failed(format!("no randomness for a secret: {error}")))?;
         self.home.make()?;
         let _lock = self.lock()?;
         let kept = Kept { v: 1, secret: totp::base32(&secret), made: now_ms, last: 0, tries: Vec::new() };
@@ -77,8 +78,9 @@ impl Enrolment {
     /// The first code of a new secret: from here on codes are needed.
     pub fn confirm(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
         let _lock = self.lock()?;
-        let mut kept = Kept::read(&self.beginning())?
-            .ok_or_else(|| Failure::unusable("there is no new secret").hint("begin with `tenterhook totp enroll`"))?;
+        let mut kept = Kept::read(&self.beginning())?.ok_or_else(|| {
+            Failure::unusable("there is no new secret").hint("begin with `tenterhook totp enroll`")
+        })?;
         let tried = kept.attempt(code, now_ms);
         kept.write(&self.beginning())?;
         if tried == Tried::Right {
@@ -90,7 +92,8 @@ impl Enrolment {
     /// Tries a code.
     pub fn attempt(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
         let _lock = self.lock()?;
-        let mut kept = Kept::read(&self.path())?.ok_or_else(|| Failure::unusable("no codes are needed here"))?;
+        let mut kept =
+            Kept::read(&self.path())?.ok_or_else(|| Failure::unusable("no codes are needed here"))?;
         let tried = kept.attempt(code, now_ms);
         kept.write(&self.path())?;
         Ok(tried)
@@ -112,8 +115,11 @@ impl Enrolment {
 
     /// Held by whoever tries a code: of two that come at the same time one is the second.
     fn lock(&self) -> Result<File, Failure> {
-        let file =
-            File::options().create(true).truncate(false).write(true).open(self.path().with_extension("lock"))?;
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.path().with_extension("lock"))?;
         flock(&file, FlockOperation::LockExclusive).map_err(std::io::Error::from)?;
         Ok(file)
     }

@@ -107,17 +107,28 @@ impl Authority {
     }
 
     /// Whether a caller may do it. A code that is shown is used up, whatever comes of it.
-    pub fn admit(&self, action: Action, caller: &Caller, proof: &Proof, now_ms: u64) -> Result<Granted, Refused> {
+    pub fn admit(
+        &self,
+        action: Action,
+        caller: &Caller,
+        proof: &Proof,
+        now_ms: u64,
+    ) -> Result<Granted, Refused> {
         if let Some(agent) = &caller.agent {
             let why = format!("`{action}` was asked for by an agent that is guarded here ({agent})");
-            return Err(Refused::new(why, "a person can do it, from a terminal that the agent did not start"));
+            return Err(Refused::new(
+                why,
+                "a person can do it, from a terminal that the agent did not start",
+            ));
         }
         if caller.uid != self.owner && caller.uid != 0 {
             let why = format!("`{action}` was asked for by another account");
             return Err(Refused::new(why, "only the account this home belongs to may loosen its protection"));
         }
         match self.needs(action, caller) {
-            Needs::Nothing => Ok(Granted { proof: if caller.uid == 0 && self.system { "root" } else { "none" } }),
+            Needs::Nothing => {
+                Ok(Granted { proof: if caller.uid == 0 && self.system { "root" } else { "none" } })
+            }
             Needs::Code => self.check_code(action, proof, now_ms),
             Needs::Tty => check_tty(action, caller, proof),
         }
@@ -172,7 +183,10 @@ impl Authority {
 fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<Granted, Refused> {
     if caller.way == Way::Tcp {
         let hint = "use the command line, or set up codes with `tenterhook totp enroll`";
-        return Err(Refused::new(format!("`{action}` over TCP needs a code, and none are set up here"), hint));
+        return Err(Refused::new(
+            format!("`{action}` over TCP needs a code, and none are set up here"),
+            hint,
+        ));
     }
     // Where the kernel tells nothing of terminals only the word of the program counts.
     if proof.tty && caller.terminal != Some(false) {

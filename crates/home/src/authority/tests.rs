@@ -79,7 +79,10 @@ fn a_guarded_agent_passes_with_nothing() {
     let agent = Agent { pid: 5, start: 1, name: "node".to_owned(), harness: "claude-code".to_owned() };
     let caller = Caller { agent: Some(agent), ..caller() };
     let why = gate.admit(&caller, &typed()).unwrap_err();
-    assert_eq!(why, "`mode monitor` was asked for by an agent that is guarded here (claude-code: `node`, process 5)");
+    assert_eq!(
+        why,
+        "`mode monitor` was asked for by an agent that is guarded here (claude-code: `node`, process 5)"
+    );
     let code = gate.enrolled();
     assert!(gate.admit(&caller, &with_code(&code)).is_err(), "it may have read the secret");
     let enroll = gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW);
@@ -91,7 +94,8 @@ fn a_guarded_agent_passes_with_nothing() {
 #[test]
 fn other_accounts_are_strangers_and_the_machine_s_administrator_needs_nothing() {
     let gate = gate();
-    let (other, root) = (Caller { uid: 1001, ..caller() }, Caller { uid: 0, terminal: Some(false), ..caller() });
+    let (other, root) =
+        (Caller { uid: 1001, ..caller() }, Caller { uid: 0, terminal: Some(false), ..caller() });
     assert!(gate.admit(&other, &typed()).unwrap_err().contains("another account"));
     assert!(gate.admit(&root, &Proof::default()).is_err(), "in a person's home root types too");
     let system = Test { authority: gate.authority.of_system(), ..gate };
@@ -111,14 +115,18 @@ fn setting_up_codes_needs_no_proof_once() {
 #[test]
 fn the_record_says_who_asked_and_what_came_of_it() {
     let detail = json!({"name": "x"});
-    let (what, leaf) = Authority::leaf(Action::RulesDisable, &caller(), &Ok(Granted { proof: "tty" }), detail.clone());
+    let (what, leaf) =
+        Authority::leaf(Action::RulesDisable, &caller(), &Ok(Granted { proof: "tty" }), detail.clone());
     let by = json!({
         "uid": OWNER, "pid": 7, "program": "/usr/bin/tenterhook", "under": ["bash"], "via": "socket", "proof": "tty"
     });
     assert_eq!((what, leaf), ("rules disable", json!({"name": "x", "authority": by})));
     let refused = Err(Refused::new("no", ""));
     let (what, leaf) = Authority::leaf(Action::RulesDisable, &caller(), &refused, detail);
-    assert_eq!((what, &leaf["action"], &leaf["asked"]["name"]), ("refused", &json!("rules disable"), &json!("x")));
+    assert_eq!(
+        (what, &leaf["action"], &leaf["asked"]["name"]),
+        ("refused", &json!("rules disable"), &json!("x"))
+    );
     assert_eq!(leaf["authority"]["proof"], "none");
 }
 

@@ -129,7 +129,9 @@ mod tests {
     fn a_code_of_the_step_before_or_after_counts_and_no_other() {
         let secret = b"12345678901234567890";
         let now = 1_000 * STEP * 1000;
-        for (of, expected) in [(998, None), (999, Some(999)), (1000, Some(1000)), (1001, Some(1001)), (1002, None)] {
+        for (of, expected) in
+            [(998, None), (999, Some(999)), (1000, Some(1000)), (1001, Some(1001)), (1002, None)]
+        {
             assert_eq!(matching_step(secret, &code(secret, of).unwrap(), now), expected, "{of}");
         }
         let right = code(secret, 1000).unwrap();
@@ -142,9 +144,15 @@ mod tests {
     /// RFC 4648, section 10.
     #[test]
     fn base32_is_the_published_one_and_comes_back() {
-        for (bytes, text) in
-            [("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI")]
-        {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "MY"),
+            ("fo", "MZXQ"),
+            ("foo", "MZXW6"),
+            ("foob", "MZXW6YQ"),
+            ("fooba", "MZXW6YTB"),
+            ("foobar", "MZXW6YTBOI"),
+        ] {
             assert_eq!(base32(bytes.as_bytes()), text);
             assert_eq!(from_base32(text).unwrap(), bytes.as_bytes());
         }

@@ -82,7 +82,7 @@ fn kind_of(word: &str) -> Option<Kind> {
 }
 
 /// A moment: so long ago, a day (in UTC), or to the millisecond.
-pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
+pub(in crate::commands) fn moment(text: &str) -> Result<Timestamp, String> {
     moment_at(text, now_ms())
 }
 

@@ -2,6 +2,7 @@
 
 //! `ledger`: look at what is recorded, prove it, hand it on, and take from it what must go.
 
+mod bar;
 mod checkpoint;
 mod export;
 mod filter;
@@ -20,6 +21,9 @@ use std::process::ExitCode;
 
 use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, VerifierKey};
+
+pub(super) use bar::Bar;
+pub(super) use filter::moment;
 
 use crate::context::Context;
 use crate::error::CommandError;

@@ -7,8 +7,8 @@ use tenterhook_event::Decision;
 use tenterhook_ledger::Record;
 
 use crate::layout::fit;
-use crate::recorded::{Field as _, payload, tool};
 use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
+use tenterhook_home::recorded::{Field as _, payload, tool};
 
 /// What a row says.
 pub(super) struct Row {

@@ -12,8 +12,8 @@ use super::row::{self, leaf};
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::recorded::{Field as _, payload};
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
+use tenterhook_home::recorded::{Field as _, payload};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::io::{BufReader, IsTerminal as _, Write as _};
+use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tenterhook_home::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export};
 
-use super::public_key;
+use super::{Bar, public_key};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
 Checked are every leaf, every payload, every hash of the tree, every checkpoint and every change of keys. A
@@ -130,38 +129,4 @@ fn bad(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
         ))?;
     }
     Ok(ExitCode::FAILURE)
-}
-
-/// How far it is, on a screen, for whoever waits longer than a moment.
-struct Bar {
-    terminal: Terminal,
-    started: Instant,
-    last: Option<Instant>,
-}
-
-impl Bar {
-    fn new(terminal: Terminal) -> Self {
-        Self { terminal, started: Instant::now(), last: None }
-    }
-
-    fn show(&mut self, done: u64, of: Option<u64>) {
-        let due = self.last.unwrap_or(self.started).elapsed() >= Duration::from_millis(100);
-        let Some(of) =
-            of.filter(|of| *of > 0 && due && !self.terminal.json && std::io::stderr().is_terminal())
-        else {
-            return;
-        };
-        self.last = Some(Instant::now());
-        let full = usize::try_from(done.min(of) * 30 / of).unwrap_or(0);
-        let bar = format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
-        // A bar that cannot be drawn is not missed.
-        let _ =
-            write!(self.terminal.err(), "\r{bar} {:>3} %  {done} of {of} leaves", done.min(of) * 100 / of);
-    }
-
-    fn clear(&self) {
-        if self.last.is_some() {
-            let _ = write!(self.terminal.err(), "\r{:79}\r", "");
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 //! `policy`: look at the rules, try them, trust a project's, take over those of other programs.
 
+mod backtest;
 mod check;
 mod excerpt;
 mod explain;
@@ -25,6 +26,7 @@ Examples:
   tenterhook policy show
   tenterhook policy explain --shell 'git push --force'
   tenterhook policy test rules.test.yaml
+  tenterhook policy backtest new-policy.yaml --since 7d
   tenterhook policy trust";
 
 /// Look at the rules in force, try them, trust a project's
@@ -41,6 +43,7 @@ enum Command {
     Show(show::Args),
     Explain(explain::Args),
     Test(test::Args),
+    Backtest(backtest::Args),
     Import(import::Args),
     Trust(trust::TrustArgs),
     Untrust(trust::UntrustArgs),
@@ -52,6 +55,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Show(args) => show::run(context, args),
         Command::Explain(args) => explain::run(context, args),
         Command::Test(args) => test::run(context, args),
+        Command::Backtest(args) => backtest::run(context, args),
         Command::Import(args) => import::run(context, args),
         Command::Trust(args) => trust::trust(context, args),
         Command::Untrust(args) => trust::untrust(context, args),

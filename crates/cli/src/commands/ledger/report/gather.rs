@@ -11,7 +11,7 @@ use tenterhook_ledger::{Filter, Reader, Record};
 use crate::commands::ledger::row::{Row, leaf};
 use crate::commands::ledger::unread;
 use crate::error::CommandError;
-use crate::recorded::Field as _;
+use tenterhook_home::recorded::Field as _;
 
 const PAGE: u64 = 512;
 /// How many leaves the table has at most: each carries its proof.

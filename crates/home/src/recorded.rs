@@ -9,33 +9,37 @@ use tenterhook_event::{
 use tenterhook_ledger::Record;
 use tenterhook_policy::Seen;
 
-use crate::error::CommandError;
+use crate::Failure;
 
 /// A leaf, its event and its outcome. What was erased or redacted is not in them.
-pub(crate) struct Recorded {
+pub struct Recorded {
     /// The envelope.
-    pub(crate) leaf: Value,
-    pub(crate) event: Event,
-    pub(crate) outcome: Outcome,
-    pub(crate) took_us: u64,
+    pub leaf: Value,
+    /// The event.
+    pub event: Event,
+    /// What was decided.
+    pub outcome: Outcome,
+    /// How long that took, in microseconds.
+    pub took_us: u64,
     /// The links that were seen when it was decided.
-    pub(crate) seen: Seen,
+    pub seen: Seen,
 }
 
 impl Recorded {
-    pub(crate) fn of(record: &Record) -> Result<Self, CommandError> {
+    /// Reads a leaf that is a decision.
+    pub fn of(record: &Record) -> Result<Self, Failure> {
         let seq = record.seq;
         let Some(bytes) = &record.bytes else {
-            return Err(CommandError::unusable(format!("leaf {seq} was pruned; only its hash is left")));
+            return Err(Failure::unusable(format!("leaf {seq} was pruned; only its hash is left")));
         };
         let unreadable = |why: &str| {
-            CommandError::failed(format!("leaf {seq} cannot be read: {why}"))
+            Failure::failed(format!("leaf {seq} cannot be read: {why}"))
                 .hint("`tenterhook ledger verify` says whether it was tampered with")
         };
         let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
         if leaf.field("kind") != "decision" {
             let kind = leaf.field("kind").as_str().unwrap_or_default();
-            return Err(CommandError::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
+            return Err(Failure::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
                 .hint(format!("`tenterhook ledger show {seq}` shows it")));
         }
         let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
@@ -55,13 +59,13 @@ fn seen(facts: &Value) -> Seen {
 }
 
 /// The payload of a leaf, as far as it is still there.
-pub(crate) fn payload(record: &Record) -> Value {
+pub fn payload(record: &Record) -> Value {
     let bytes = record.payload.as_ref().and_then(|payload| payload.bytes.as_deref());
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
 /// The tool call of a leaf.
-pub(crate) fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
+pub fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
     let name = leaf.field("tool").field("name").as_str()?;
     let mut tool = ToolCall::new(name, payload.field("args").clone());
     if let Some(class) = leaf.field("tool").field("class").as_str().and_then(ToolClass::from_name) {
@@ -118,7 +122,8 @@ fn outcome(leaf: &Value, payload: &Value) -> Outcome {
 }
 
 /// A field of a JSON object that may be absent, or no object at all: then it is null.
-pub(crate) trait Field {
+pub trait Field {
+    /// The field of this name.
     fn field(&self, key: &str) -> &Value;
 }
 

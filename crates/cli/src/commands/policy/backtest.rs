@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_event::Timestamp;
+use tenterhook_home::backtest::{Backtest, Replay};
+use tenterhook_home::{Book, Place, Sources};
+use tenterhook_policy::RuleSet;
+
+use crate::commands::ledger::{Bar, moment};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::layout::fit;
+use crate::terminal::{DIM, GOOD, Terminal, WARN, count, style_of, tame, verdict_in_words};
+
+const EXAMPLES: &str = "\
+Every event of the ledger is judged once more: by the packs, the organisation's rules and FILE in place of
+your policy.yaml, with the links that were seen then. Nothing is changed. What hooks said is set aside;
+what was erased, pruned or too large to keep cannot be replayed and is counted.
+
+Exit codes: 0 nothing would be different; 1 something would; 2 the file cannot be used.
+
+Examples:
+  tenterhook policy backtest new-policy.yaml
+  tenterhook policy backtest new-policy.yaml --since 7d --json";
+
+/// Replay the ledger through a changed policy, and show which decisions would differ
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The rule file that would take the place of your policy.yaml
+    file: PathBuf,
+    /// Events from then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Events before then
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// How many differences are shown
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let sources = Sources::in_force(home, &context.env, &Place::default()).with_policy(home, &args.file)?;
+    let loaded = sources.load(RuleSet::load_with);
+    if let Some(problem) = sources.problems.iter().chain(&loaded.problems).next() {
+        let hint = format!("see them all: `tenterhook policy check {}`", args.file.display());
+        return Err(CommandError::unusable(problem.to_string()).hint(hint));
+    }
+    let backtest = Backtest {
+        rules: &loaded.rules,
+        person: context.env.home.as_deref().and_then(Path::to_str),
+        from_ms: args.since.map_or(0, Timestamp::unix_ms),
+        until_ms: args.until.map_or(u64::MAX, Timestamp::unix_ms),
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let reader = Book::of(home).read()?;
+    let mut bar = Bar::new(context.terminal);
+    let began = std::time::Instant::now();
+    let replay = backtest.run(&reader, &mut |done, of| bar.show(done, Some(of)))?;
+    bar.clear();
+    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let exit = if replay.by_rule.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if context.terminal.json {
+        let mut answer = serde_json::to_value(&replay).map_err(std::io::Error::from)?;
+        if let Some(answer) = answer.as_object_mut() {
+            answer.insert("took_ms".to_owned(), json!(took_ms));
+        }
+        context.terminal.print_json(&answer)?;
+    } else {
+        context.terminal.say(&shown(&replay, args.limit, took_ms))?;
+    }
+    Ok(exit)
+}
+
+fn shown(replay: &Replay, limit: usize, took_ms: u64) -> String {
+    let width = Terminal::width().saturating_sub(40).max(20);
+    let mut text = String::new();
+    for difference in replay.differences.iter().take(limit) {
+        let (was, now) = (style_of(difference.was), style_of(difference.now));
+        let by = difference.now_by.as_ref().or(difference.was_by.as_ref());
+        text += &format!(
+            "{DIM}{:>7}{DIM:#} {was}{:<7}{was:#} → {now}{:<7}{now:#} {} {DIM}{}{DIM:#}\n",
+            difference.seq,
+            verdict_in_words(difference.was),
+            verdict_in_words(difference.now),
+            fit(&tame(&difference.what), width),
+            by.map_or("", String::as_str),
+        );
+    }
+    let more = replay.differences.len().saturating_sub(limit) + usize::try_from(replay.unnamed).unwrap_or(0);
+    if more > 0 {
+        text += &format!("{DIM}        and {more} more (`--limit`, `--json`){DIM:#}\n");
+    }
+    for (rule, changes) in &replay.by_rule {
+        let parts = [(changes.stricter, "stricter"), (changes.looser, "less strict")];
+        let parts: Vec<_> =
+            parts.iter().filter(|(many, _)| *many > 0).map(|(many, how)| format!("{many} {how}")).collect();
+        text += &format!("{WARN}{rule}{WARN:#}: {}\n", parts.join(", "));
+    }
+    let differing = replay.replayed - replay.same;
+    let events = count(usize::try_from(replay.replayed).unwrap_or(usize::MAX), "event");
+    text += &match differing {
+        0 => format!("{GOOD}✓{GOOD:#} {events} replayed, and nothing would be different\n"),
+        many => format!("{events} replayed; {many} would be decided differently\n"),
+    };
+    for (why, many) in &replay.left_out {
+        text += &format!("{WARN}not replayed{WARN:#}: {many} × {why}\n");
+    }
+    if replay.redacted > 0 {
+        text += &format!(
+            "{WARN}note{WARN:#}: {} were judged without the secrets that were taken out of them; rules about secrets may say less than they would\n",
+            count(usize::try_from(replay.redacted).unwrap_or(usize::MAX), "event")
+        );
+    }
+    text + &format!("{DIM}{took_ms} ms{DIM:#}\n")
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `policy backtest`: what other rules would have said about what happened.
+
+use serde_json::json;
+
+use crate::context::TestContext;
+
+const NO_CURL: &str = "\
+version: 1
+rules:
+  - id: no-curl
+    match: {shell: {program: curl}}
+    verdict: deny
+    reason: not here
+";
+
+fn happened(test: &TestContext, commands: &[&str]) {
+    for command in commands {
+        let ran = test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash(command).as_bytes());
+        assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    }
+}
+
+#[test]
+fn a_changed_policy_shows_what_it_would_change_and_changes_nothing() {
+    let test = TestContext::new();
+    happened(&test, &["ls", "curl https://example.com", "rm -rf ~/", "echo curl"]);
+    let before = test.leaves().len();
+    test.write("work/new.yaml", NO_CURL);
+    let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]);
+    assert_eq!(answer.exit, 1, "{}", answer.stderr);
+    let answer = answer.json();
+    assert_eq!((&answer["replayed"], &answer["same"]), (&json!(4), &json!(3)), "{answer}");
+    let difference = &answer["differences"][0];
+    assert_eq!(
+        (&difference["what"], &difference["was"], &difference["now"], &difference["now_by"]),
+        (&json!("Bash curl https://example.com"), &json!("none"), &json!("deny"), &json!("no-curl"))
+    );
+    assert_eq!(answer["by_rule"]["no-curl"], json!({"stricter": 1, "looser": 0}));
+    assert_eq!(test.leaves().len(), before);
+    let text = test.run(&["policy", "backtest", "new.yaml"]).stdout;
+    assert!(
+        text.contains("no-curl: 1 stricter") && text.contains("1 would be decided differently"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_rule_that_goes_away_is_missed() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", NO_CURL);
+    happened(&test, &["curl https://example.com"]);
+    test.write("work/new.yaml", "version: 1\nrules: []\n");
+    let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
+    assert_eq!(answer["by_rule"]["no-curl"], json!({"stricter": 0, "looser": 1}), "{answer}");
+    let same = test.run(&["policy", "backtest", "../home/policy.yaml"]);
+    assert_eq!(same.exit, 0, "{}", same.stdout);
+    assert!(same.stdout.contains("nothing would be different"), "{}", same.stdout);
+}
+
+#[test]
+fn what_happened_before_in_a_session_counts() {
+    let test = TestContext::new();
+    happened(&test, &["make a", "make b", "make c"]);
+    let limited = "    limit: {count: 2, window: 1h}\n";
+    test.write("work/new.yaml", &(NO_CURL.replace("curl", "make") + limited));
+    let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
+    assert_eq!(answer["differences"].as_array().unwrap().len(), 1, "{answer}");
+    assert_eq!(answer["differences"][0]["what"], "Bash make c");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_counted() {
+    let test = TestContext::new();
+    happened(&test, &["curl https://example.com", "ls"]);
+    let reader = tenterhook_ledger::Reader::open(&test.home().join("ledger")).unwrap();
+    let first = reader.from(0, 10).unwrap().into_iter().find(|record| record.payload.is_some()).unwrap().seq;
+    drop(reader);
+    let options = tenterhook_ledger::Options::new(|| 0);
+    let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
+    ledger.erase(first, first, "test", "to see").unwrap();
+    ledger.close().unwrap();
+    test.write("work/new.yaml", NO_CURL);
+    let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
+    assert_eq!(answer["left_out"], json!({"the payload was erased": 1}), "{answer}");
+    assert_eq!(answer["replayed"], 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_said() {
+    let test = TestContext::new();
+    happened(&test, &["ls"]);
+    test.write("work/bad.yaml", &NO_CURL.replace("deny", "dney"));
+    let ran = test.run(&["policy", "backtest", "bad.yaml"]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("bad.yaml:5:14"), "{}", ran.stderr);
+    assert_eq!(test.run(&["policy", "backtest", "none.yaml"]).exit, 2);
+}
