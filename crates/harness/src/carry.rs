@@ -71,3 +71,38 @@ fn spread(fields: &mut Map<String, Value>, names: &[&str], value: &Map<String, V
     fields.extend(named);
     *fields != before
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Door;
+    use serde_json::json;
+    use tenterhook_event::{EventId, Timestamp};
+
+    /// The native payload after the tool's arguments were changed.
+    fn carried(harness: &str, payload: &Value, args: Value) -> Value {
+        let door = Door::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "");
+        let mut call = find(harness).unwrap().decode(&door, payload.to_string().as_bytes()).unwrap();
+        call.event.tool.as_mut().unwrap().args = args;
+        carry(&mut call, Part::ToolInput);
+        let native = call.native.unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&native.bytes).unwrap(), json!(native.fields));
+        json!(native.fields)
+    }
+
+    #[test]
+    fn a_change_stands_where_each_harness_has_it() {
+        let codex =
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "a"}});
+        assert_eq!(carried("codex", &codex, json!({"command": "b"}))["tool_input"], json!({"command": "b"}));
+        let cline = json!({"hookName": "tool_call", "tool_call": {"name": "run_commands", "input": {"commands": ["a"]}}});
+        let changed = carried("cline", &cline, json!({"commands": ["b"]}));
+        assert_eq!(changed["tool_call"]["input"], json!({"commands": ["b"]}));
+        let text =
+            json!({"hook_event_name": "beforeMCPExecution", "tool_name": "q", "tool_input": "{\"a\":1}"});
+        assert_eq!(carried("cursor", &text, json!({"a": 2}))["tool_input"], r#"{"a":2}"#);
+        let shell = json!({"hook_event_name": "beforeShellExecution", "command": "a", "cwd": "/w"});
+        let changed = carried("cursor", &shell, json!({"command": "b", "other": 1}));
+        assert_eq!(changed, json!({"hook_event_name": "beforeShellExecution", "command": "b", "cwd": "/w"}));
+    }
+}

@@ -193,14 +193,16 @@ impl Harness {
         self.event(event_name).and_then(|row| row.deadline).or(self.deadline)
     }
 
-    /// The row of an event named natively (`PreToolUse`), in kebab form (`pre-tool-use`) or by our
-    /// kind (`pre-tool`).
+    /// The row of an event named natively (`BeforeTool`), in kebab form (`before-tool`), by our kind
+    /// (`pre-tool`), or as Claude Code calls an event of this kind (`pre-tool-use`).
     pub fn event(&self, name: &str) -> Option<&'static EventRow> {
         let by_kebab = |row: &&EventRow| {
             kebab(row.native) == name || row.aliases.iter().any(|alias| kebab(alias) == name)
         };
         self.named(name).or_else(|| self.events.iter().find(by_kebab)).or_else(|| {
-            let kind: EventKind = name.parse().ok()?;
+            let claude =
+                || claude_code::events::EVENTS.iter().find(|row| row.is_named(name) || by_kebab(row));
+            let kind = name.parse().ok().or_else(|| Some(claude()?.kind))?;
             self.events.iter().find(|row| row.kind == kind && kind != EventKind::Other)
         })
     }
@@ -237,6 +239,11 @@ impl EventRow {
         self.deny == Deny::Prevents && matches!(self.kind, EventKind::PreTool | EventKind::PermissionRequest)
     }
 
+    fn is_kebab(&self, name: &str) -> bool {
+        let mut names = std::iter::once(&self.native).chain(self.aliases);
+        names.any(|native| kebab_letters(native).eq(name.chars()))
+    }
+
     fn is_named(&self, native: &str) -> bool {
         self.native == native || self.aliases.contains(&native)
     }
@@ -245,26 +252,22 @@ impl EventRow {
 /// `PreToolUse` and `preToolUse` → `pre-tool-use`; `beforeMCPExecution` → `before-mcp-execution`;
 /// `tool.execute.before` → `tool-execute-before`.
 pub fn kebab(native: &str) -> String {
-    let letters: Vec<char> = native.chars().collect();
-    let mut name = String::with_capacity(native.len() + 4);
-    for (at, letter) in letters.iter().enumerate() {
-        if matches!(letter, '.' | '_') {
-            name.push('-');
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|at| letters.get(at));
+    kebab_letters(native).collect()
+}
+
+/// The same, letter by letter: events are looked up by it at every call.
+fn kebab_letters(native: &str) -> impl Iterator<Item = char> {
+    let before = std::iter::once(None).chain(native.chars().map(Some));
+    let after = native.chars().skip(1).map(Some).chain(std::iter::once(None));
+    let letters = native.chars().zip(before).zip(after).flat_map(|((letter, before), after)| {
         let starts_word = letter.is_uppercase()
             && before.is_some_and(|before| {
-                let after = letters.get(at + 1);
-                before.is_alphanumeric()
-                    && (!before.is_uppercase() || after.is_some_and(|after| after.is_lowercase()))
+                before.is_alphanumeric() && (!before.is_uppercase() || after.is_some_and(char::is_lowercase))
             });
-        if starts_word {
-            name.push('-');
-        }
-        name.extend(letter.to_lowercase());
-    }
-    name
+        let letter = if matches!(letter, '.' | '_') { '-' } else { letter.to_ascii_lowercase() };
+        [starts_word.then_some('-'), Some(letter)]
+    });
+    letters.flatten()
 }
 
 #[cfg(test)]
@@ -302,6 +305,8 @@ mod tests {
                     assert_eq!(found, Some(row.kind), "{}", harness.id);
                 }
             }
+            let gate = harness.event("pre-tool-use").map(|row| row.kind);
+            assert_eq!(gate, Some(EventKind::PreTool), "Claude Code's name, for {}", harness.id);
             assert!(harness.event("other").is_none(), "`other` names no single event");
             assert!(harness.event("PreToolUsee").is_none());
         }

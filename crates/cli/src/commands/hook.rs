@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The harness: claude-code
+    /// The harness: claude-code, codex, cursor, gemini, …
     harness: String,
     /// The event: PreToolUse, pre-tool-use or pre-tool
     event: String,

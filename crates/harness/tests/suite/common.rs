@@ -48,7 +48,7 @@ pub(crate) fn captured(directory: &str) -> Vec<Captured> {
         // What a plugin's hook was given; ours adds where it runs.
         if let Some(hook) = whole.get("hook") {
             let on_bus = whole["input"]["event"]["type"].as_str();
-            event = on_bus.or(hook.as_str()).unwrap().to_owned();
+            on_bus.or(hook.as_str()).unwrap().clone_into(&mut event);
             let mut payload = whole.clone();
             payload["directory"] = json!("/home/dev/project");
             bytes = serde_json::to_vec(&payload).unwrap();
