@@ -20,6 +20,7 @@ mod cases_openagentlock;
 mod commands;
 mod context;
 mod corpus;
+mod doctor;
 mod fixtures;
 mod generated;
 mod hooks;

@@ -7,6 +7,7 @@ mod change;
 mod check;
 mod completions;
 mod demo;
+mod doctor;
 mod explain;
 mod fire;
 mod hook;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Stop(stop::Args),
     Restart(start::Args),
     Status(status::Args),
+    Doctor(doctor::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -69,6 +71,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Stop(args) => stop::run(context, &args),
         Command::Restart(args) => start::again(context, &args),
         Command::Status(args) => status::run(context, &args),
+        Command::Doctor(args) => doctor::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

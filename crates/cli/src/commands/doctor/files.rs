@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The home: whose it is, who can write to it, and the programs in it.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::Patient;
+use crate::error::CommandError;
+
+/// What only its owner may even read.
+const PRIVATE: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
+
+pub(super) fn examine(patient: &mut Patient<'_>) {
+    let home = patient.home.clone();
+    let about = "home";
+    if !home.state.is_dir() {
+        let says = format!("`{}` is not there: nothing was installed or recorded yet", home.state.display());
+        patient.warning(about, says).fix("install into a harness: `tenterhook install claude-code`");
+        return;
+    }
+    let mut places = vec![(home.state.clone(), 0o077)];
+    if home.config != home.state {
+        places.push((home.config.clone(), 0o022));
+    }
+    places.extend(PRIVATE.iter().map(|name| (home.state.join(name), 0o077)));
+    let mut fine = true;
+    for (path, forbidden) in places {
+        fine &= permissions(patient, &path, forbidden);
+    }
+    if fine {
+        patient.good(about, format!("{} belongs to you alone", home.state.display()));
+    }
+    programs(patient);
+}
+
+fn permissions(patient: &mut Patient<'_>, path: &Path, forbidden: u32) -> bool {
+    let Ok(metadata) = fs_err::metadata(path) else { return true };
+    let (mode, about) = (metadata.mode() & 0o777, "permissions");
+    if metadata.uid() != rustix::process::getuid().as_raw() && metadata.uid() != 0 {
+        let says = format!("`{}` belongs to another account (uid {})", path.display(), metadata.uid());
+        patient.broken(about, says).fix(format!("find out why, then `chown` it: {}", path.display()));
+        return false;
+    }
+    if mode & forbidden == 0 {
+        return true;
+    }
+    let says = format!("others can get at `{}` (mode {mode:03o})", path.display());
+    let (right, path): (u32, PathBuf) = (mode & !forbidden, path.to_owned());
+    let fix = format!("chmod {right:03o} '{}'", path.display());
+    patient.broken(about, says).fix(fix).mend(move |_| {
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(right))?;
+        Ok(())
+    });
+    false
+}
+
+/// The programs that harnesses call.
+fn programs(patient: &mut Patient<'_>) {
+    let (bin, about) = (patient.home.bin(), "programs");
+    if !bin.is_dir() {
+        return;
+    }
+    let missing: Vec<_> = ["tenterhook", "tenterhook-hook"]
+        .into_iter()
+        .filter(|name| {
+            let mode = fs_err::metadata(bin.join(name)).map_or(0, |metadata| metadata.mode());
+            mode & 0o100 == 0
+        })
+        .collect();
+    if !missing.is_empty() {
+        let says = format!("{} cannot be run in `{}`", missing.join(" and "), bin.display());
+        patient.broken(about, says).fix("install again: `tenterhook install <harness>`");
+        return;
+    }
+    match version(&bin.join("tenterhook")) {
+        Ok(version) if version == env!("CARGO_PKG_VERSION") => {
+            patient.good(about, format!("version {version} in {}", bin.display()));
+        }
+        Ok(version) => {
+            let says = format!("{version} is installed, and this is {}", env!("CARGO_PKG_VERSION"));
+            patient.warning(about, says).fix("install again: `tenterhook install <harness>`");
+        }
+        Err(error) => {
+            patient.broken(about, error.message).fix("install again: `tenterhook install <harness>`");
+        }
+    }
+}
+
+fn version(program: &Path) -> Result<String, CommandError> {
+    let output = std::process::Command::new(program).arg("--version").output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.split_whitespace().nth(1).map(ToOwned::to_owned);
+    version.ok_or_else(|| CommandError::failed(format!("`{}` does not say its version", program.display())))
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The ledger, the spool, and the clock they depend on.
+
+use std::time::Duration;
+
+use tenterhook_home::{Book, door};
+use tenterhook_ledger::Reader;
+
+use super::{Patient, many};
+
+/// A leaf may be this far ahead of the clock.
+const SLACK: Duration = Duration::from_secs(5);
+
+pub(super) fn examine(patient: &mut Patient<'_>) {
+    let book = Book::of(patient.home);
+    let (waiting, refused) = book.spooled();
+    if waiting > 0 {
+        let says = format!("{} for a daemon to record them", many(waiting, "decision") + " wait");
+        patient.warning("spool", says).fix("`tenterhook start`, or any `tenterhook ledger` command");
+    }
+    if refused > 0 {
+        let says = format!("{} could not be read, or was not made by us", many(refused, "file"));
+        let fix = format!("look at the `.refused` files in {}", patient.home.spool().display());
+        patient.broken("spool", says).fix(fix);
+    }
+    if waiting + refused == 0 && patient.home.state.is_dir() {
+        patient.good("spool", "nothing waits");
+    }
+    if !patient.home.ledger().join("ledger.db").exists() {
+        return;
+    }
+    match Reader::open(&patient.home.ledger()) {
+        Ok(reader) => ledger(patient, &reader),
+        Err(error) => {
+            patient.broken("ledger", error.to_string()).fix("`tenterhook ledger verify` looks at all of it");
+        }
+    }
+}
+
+fn ledger(patient: &mut Patient<'_>, reader: &Reader) {
+    let looked = reader.size().and_then(|size| {
+        let newest = reader.from(size.saturating_sub(1), 1)?.pop();
+        Ok((size, newest, reader.checkpoint()?))
+    });
+    let (size, newest, checkpoint) = match looked {
+        Ok(looked) => looked,
+        Err(error) => {
+            patient.broken("ledger", error.to_string()).fix("`tenterhook ledger verify` looks at all of it");
+            return;
+        }
+    };
+    let signed = checkpoint.map_or(0, |(signed, _)| signed);
+    if signed == size {
+        let says = format!("{size} leaves, all of them signed (`tenterhook ledger verify` checks each)");
+        patient.good("ledger", says);
+    } else {
+        let says = format!("{} of {size} leaves are not signed", size.saturating_sub(signed));
+        patient
+            .warning("ledger", says)
+            .fix("`tenterhook ledger checkpoint`, then `tenterhook ledger verify`");
+    }
+    let newest = newest.and_then(|record| {
+        let envelope = record.envelope()?.ok()?;
+        envelope.recorded.parse::<tenterhook_event::Timestamp>().ok()
+    });
+    if let Some(newest) = newest {
+        let ahead = Duration::from_millis(newest.unix_ms().saturating_sub(door::now_ms()));
+        if ahead > SLACK {
+            let says = format!("the newest leaf is {} s ahead of it: it was set back", ahead.as_secs());
+            patient.warning("clock", says).fix("let the machine keep its time (NTP)");
+        } else {
+            patient.good("clock", "no leaf is ahead of it");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The rules and hooks in force: all that cannot be used, and every example.
+
+use tenterhook_home::{Configuration, Place, door};
+
+use super::{Patient, many};
+
+pub(super) fn examine(patient: &mut Patient<'_>) {
+    let place = Place::at(std::env::current_dir().ok());
+    let configuration = Configuration::read(patient.home, &patient.context.env, &place);
+    for problem in &configuration.problems {
+        patient.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
+    }
+    let own = configuration.rules.warnings(door::now());
+    for warning in configuration.warnings.iter().chain(&own) {
+        patient.warning("policy", warning.to_string()).fix = warning.hint.clone();
+    }
+    if configuration.problems.is_empty() {
+        let (rules, hooks) = (configuration.rules.rules().count(), configuration.hooks.len());
+        let says =
+            format!("{} and {} in force, every example holds", many(rules, "rule"), many(hooks, "hook"));
+        patient.good("policy", says);
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `doctor`: what is wrong is found, says what to do, and is mended when asked.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::context::TestContext;
+
+/// The findings about one thing that are not good.
+fn ill(answer: &Value, about: &str) -> Vec<String> {
+    let findings = answer["findings"].as_array().unwrap().iter();
+    findings
+        .filter(|finding| {
+            finding["about"] == about && finding["standing"] != "good" && finding["fixed"] == false
+        })
+        .map(|finding| finding["says"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_fresh_home_is_not_broken_and_every_complaint_says_what_to_do() {
+    let test = TestContext::new();
+    std::fs::remove_dir(test.home()).unwrap();
+    let ran = test.run(&["doctor", "--json"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    let answer = ran.json();
+    for finding in answer["findings"].as_array().unwrap() {
+        assert!(finding["standing"] == "good" || finding["fix"].is_string(), "{finding}");
+    }
+    assert!(ill(&answer, "home")[0].contains("nothing was installed"), "{answer}");
+}
+
+#[test]
+fn permissions_that_are_too_wide_are_found_and_mended() {
+    let test = TestContext::new();
+    let open = |mode| {
+        std::fs::set_permissions(test.home(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open(0o777);
+    let ran = test.run(&["doctor", "--json"]);
+    assert_eq!(ran.exit, 1);
+    assert_eq!(ill(&ran.json(), "permissions").len(), 1, "{}", ran.stdout);
+    let said = test.run(&["doctor"]).stdout;
+    assert!(said.contains("→ chmod 700"), "{said}");
+    // Mending would start a daemon too; only the permissions are looked at here.
+    open(0o700);
+    assert!(ill(&test.run(&["doctor", "--json"]).json(), "permissions").is_empty());
+}
+
+#[test]
+fn wiring_that_was_lost_is_broken_until_it_is_mended() {
+    let test = TestContext::new();
+    assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
+    let name = "Claude Code";
+    let wired = test.run(&["doctor", "--json"]).json();
+    assert!(ill(&wired, name)[0].contains("none of its hooks was ever heard"), "{wired}");
+    test.run_with(&["hook", "claude-code", "PreToolUse"], test.bash("ls").as_bytes());
+    test.run(&["ledger", "stats"]);
+    assert!(ill(&test.run(&["doctor", "--json"]).json(), name).is_empty(), "it was heard");
+
+    let settings = test.path("person/.claude/settings.json");
+    std::fs::write(&settings, "{}").unwrap();
+    let ran = test.run(&["doctor", "--json"]);
+    assert_eq!(ran.exit, 1);
+    assert!(ill(&ran.json(), name)[0].contains("no longer as it was wired"), "{}", ran.stdout);
+    let mended = test.run(&["doctor", "--fix", "--json"]).json();
+    test.run(&["stop"]);
+    assert!(ill(&mended, name).is_empty(), "{mended}");
+    assert!(std::fs::read_to_string(&settings).unwrap().contains("tenterhook-hook"));
+}
+
+#[test]
+fn rules_and_entries_that_cannot_be_used_are_named() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", "version: 1\nrules:\n  - id: x\n    verdict: dney\n");
+    test.write("home/spool/01J00000000000000000000000.refused", "nonsense");
+    let ran = test.run(&["doctor", "--json"]);
+    assert_eq!(ran.exit, 1);
+    let answer = ran.json();
+    assert!(ill(&answer, "policy")[0].contains("policy.yaml:"), "{answer}");
+    assert_eq!(ill(&answer, "spool").len(), 1, "{answer}");
+}
