@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use tenterhook_profile::bus;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::intake;
 use crate::profiles::{SettingsFile, Stage};
 use crate::until::until_told_to_end;
 
@@ -46,28 +46,27 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 async fn serve(context: &Context, stage: &Arc<Stage>, base: &Event) -> Result<(), CommandError> {
-    let (send, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    // Whoever asks faster than is answered waits.
+    let (send, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
-        // A line that is no text is a request that cannot be read, not the end of all requests.
-        for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
-            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+        let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
+        // A line that is no text, or has no end, is a request that cannot be read, not the end of all
+        // requests.
+        while intake::line(&mut input, &mut line).is_ok_and(|more| more) {
+            if send.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
         }
     });
     // Requests are answered side by side: a slow hook of one does not hold up the next.
     let mut under_way = tokio::task::JoinSet::new();
-    let turns = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
     loop {
         tokio::select! {
-            line = lines.recv() => match line {
+            line = lines.recv(), if under_way.len() < AT_ONCE => match line {
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => {
-                    let (stage, base, turns) = (Arc::clone(stage), base.clone(), Arc::clone(&turns));
-                    under_way.spawn(async move {
-                        let _turn = turns.acquire().await;
-                        answer(&stage, &base, &line).await
-                    });
+                    let (stage, base) = (Arc::clone(stage), base.clone());
+                    under_way.spawn(async move { answer(&stage, &base, &line).await });
                 }
                 None => break,
             },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use tenterhook_harness::MAX_PAYLOAD;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::intake;
 use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
 use crate::strict;
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
@@ -145,15 +146,8 @@ fn many(
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut many = Many { strictest: Decision::None, unreadable: false };
     let mut line = Vec::new();
-    loop {
-        line.clear();
-        let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX) + 1;
-        let read = (&mut input).take(limit).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            break;
-        }
-        let said = if line.len() > MAX_PAYLOAD && line.last() != Some(&b'\n') {
-            skip_line(&mut input)?;
+    while intake::line(&mut input, &mut line)? {
+        let said = if intake::is_too_long(&line) {
             Err(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024))
         } else {
             judge_line(book, &line, cwd, now)
@@ -179,18 +173,6 @@ fn many(
     }
     out.flush()?;
     Ok(many)
-}
-
-fn skip_line(input: &mut BufReader<impl Read>) -> std::io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let (used, done) = end.map_or((buffer.len(), buffer.is_empty()), |at| (at + 1, true));
-        input.consume(used);
-        if done {
-            return Ok(());
-        }
-    }
 }
 
 fn judge_line(
