@@ -144,9 +144,8 @@ impl Reader {
         let lists = lists
             .into_iter()
             .any(|command| matches!(command.program.as_str(), "find" | "fd" | "fdfind" | "git"));
-        let inputs = self.with_input(&[], &[], scope);
-        match inputs.first().map(Vec::as_slice) {
-            Some([only]) if name && lists && !only.dynamic => Some(only.clone()),
+        match self.inputs(scope).as_slice() {
+            [only] if name && lists && !only.dynamic => Some(only.clone()),
             _ => None,
         }
     }

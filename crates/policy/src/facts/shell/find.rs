@@ -4,7 +4,9 @@
 
 use super::word::Word;
 
+/// More starting points, or more names, are any.
 const ROOTS: usize = 8;
+const NAMES: usize = 64;
 
 /// Tests whose value names what is found.
 const NAMING: &[&str] =
@@ -28,28 +30,20 @@ const NARROWING: &[&str] = &[
     "-xtype",
 ];
 
-/// The commands that `find` with these words would run, and those that stand for what it does itself.
-pub(super) fn commands(words: &[Word]) -> (Vec<Vec<Word>>, Vec<Vec<Word>>) {
-    let found = targets(words);
-    let (mut commands, mut own) = (Vec::new(), Vec::new());
+/// The commands that `find` with these words would run, with `{}` for what it finds.
+pub(super) fn commands(words: &[Word]) -> Vec<&[Word]> {
+    let mut commands = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        match word.text.as_str() {
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let end = after.iter().position(|word| word.is(";") || word.is("+")).unwrap_or(after.len());
-                let (inner, behind) = after.split_at_checked(end).unwrap_or((after, &[]));
-                rest = behind;
-                commands.extend(found.iter().map(|target| replace(inner, target)));
-            }
-            "-delete" => {
-                let remove = ["rm", "-r", "-f"].map(Word::literal);
-                own.extend(found.iter().map(|target| [&remove, std::slice::from_ref(target)].concat()));
-            }
-            _ => {}
+        if matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            let end = after.iter().position(|word| word.is(";") || word.is("+")).unwrap_or(after.len());
+            let (inner, behind) = after.split_at_checked(end).unwrap_or((after, &[]));
+            rest = behind;
+            commands.push(inner);
         }
     }
-    (commands, own)
+    commands
 }
 
 /// What it would find, as patterns: some things below a starting point, or all of them.
@@ -105,7 +99,7 @@ fn narrowed(tests: &[Word]) -> Option<Vec<String>> {
             None => return None,
         }
     }
-    Some(names).filter(|names| !names.is_empty())
+    Some(names).filter(|names| !names.is_empty() && names.len() <= NAMES)
 }
 
 /// What one side of `-o` is limited to.
@@ -194,20 +188,11 @@ fn is_revision(text: &str) -> bool {
     text.starts_with("HEAD") || matches!(text, "main" | "master")
 }
 
-/// The commands that `fd` with these words would run.
-pub(super) fn fd_commands(words: &[Word]) -> Vec<Vec<Word>> {
+/// The command that `fd` with these words would run.
+pub(super) fn fd_command(words: &[Word]) -> Option<&[Word]> {
     let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
-    let Some(at) = words.iter().position(runs) else { return Vec::new() };
-    let inner = words.get(at + 1..).unwrap_or_default();
-    let inner = inner.split(|word| word.is(";")).next().unwrap_or_default();
-    let names = |target: &Word| {
-        let mut command = replace(inner, target);
-        if !inner.iter().any(|word| word.text.contains("{}")) {
-            command.push(target.clone());
-        }
-        command
-    };
-    fd_targets(words).iter().map(names).collect()
+    let at = words.iter().position(runs)?;
+    words.get(at + 1..)?.split(|word| word.is(";")).next()
 }
 
 /// What `fd PATTERN PATH…` would find.

@@ -85,7 +85,7 @@ impl Reader {
         let cost = |word: &Word| match word {
             Word { pattern: true, .. } => 72,
             Word { dynamic: true, .. } => 40,
-            _ => 8,
+            _ => 10,
         };
         if words.is_empty() || !self.spend(words.iter().map(cost).sum()) || !self.enter() {
             return;
@@ -207,8 +207,12 @@ impl Reader {
         match program {
             _ if wrapped.inner.is_empty() => {}
             "xargs" => {
-                for command in self.with_input(words, wrapped.inner, scope) {
-                    self.run(&command, io, &mut through);
+                let own = words.get(..words.len().saturating_sub(wrapped.inner.len())).unwrap_or_default();
+                let inputs = self.inputs(scope);
+                if replaces(own) {
+                    self.run_each(&braced(own, wrapped.inner), &inputs, io, &through);
+                } else {
+                    self.run(&[wrapped.inner, &inputs].concat(), io, &mut through);
                 }
             }
             _ if wrapped.joins => self.text(&joined(wrapped.inner), &mut through),
@@ -254,15 +258,11 @@ impl Reader {
         }
     }
 
-    /// What `xargs` would run: the command with what comes on standard input.
-    pub(super) fn with_input(&self, words: &[Word], inner: &[Word], scope: &Scope) -> Vec<Vec<Word>> {
-        let own = words.len().saturating_sub(inner.len());
-        let replaces = words.iter().take(own).any(|word| {
-            word.text.starts_with("-I") || word.text.starts_with("-i") || word.text.starts_with("--replace")
-        });
+    /// What comes on standard input, word by word; one more than are looked at if there are more.
+    pub(super) fn inputs(&self, scope: &Scope) -> Vec<Word> {
         let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
         let mut finds = sources.iter().filter(|command| !FILTERS.contains(&command.program.as_str()));
-        let inputs = match (finds.next(), finds.next()) {
+        match (finds.next(), finds.next()) {
             (Some(only), None) if only.program == "find" => find::targets(&only.words),
             (Some(only), None) if only.program == "git" && find::lists_files(&only.words) => {
                 find::listed_files(&only.words)
@@ -280,7 +280,8 @@ impl Reader {
                 only.words.iter().filter(|word| word.pattern).cloned().collect()
             }
             (Some(only), None) if matches!(only.program.as_str(), "echo" | "printf") => {
-                only.said.iter().flat_map(|text| text.split_whitespace()).map(Word::literal).collect()
+                let said = only.said.iter().flat_map(|text| text.split_whitespace());
+                said.take(MOST_WORDS + 1).map(Word::literal).collect()
             }
             _ => vec![Word {
                 text: "{}".to_owned(),
@@ -290,14 +291,40 @@ impl Reader {
                 from: scope.stdin.from.clone(),
                 ..Word::default()
             }],
-        };
-        if replaces {
-            let inner = braced(words.get(..own).unwrap_or_default(), inner);
-            inputs.iter().map(|input| find::replace(&inner, input)).collect()
-        } else {
-            vec![[inner, &inputs].concat()]
         }
     }
+
+    /// Runs a command once for each of these, with it in the place of `{}`. All of them together may be
+    /// far more than the text, so each is made when it is read.
+    pub(super) fn run_each(&mut self, inner: &[Word], inputs: &[Word], io: &Redirections, scope: &Scope) {
+        for input in inputs {
+            let Some(command) = self.filled(inner, input) else { return };
+            self.run(&command, io, &mut scope.clone());
+        }
+        self.exhausted |= inputs.len() > MOST_WORDS;
+    }
+
+    /// A command with a word in the place of `{}`, unless that is too much.
+    pub(super) fn filled(&mut self, inner: &[Word], input: &Word) -> Option<Vec<Word>> {
+        let grows = |word: &Word| word.text.matches("{}").count() * input.text.len();
+        let size = inner.iter().map(|word| 1 + (word.text.len() + grows(word)) / 64).sum();
+        self.spend(size).then(|| find::replace(inner, input))
+    }
+
+    /// The same, with the word at its end if there is no `{}` in it.
+    pub(super) fn ended(&mut self, inner: &[Word], input: &Word) -> Option<Vec<Word>> {
+        let mut command = self.filled(inner, input)?;
+        if !inner.iter().any(|word| word.text.contains("{}")) {
+            command.push(input.clone());
+        }
+        Some(command)
+    }
+}
+
+/// Whether `xargs` with these options puts its input in the place of a mark.
+fn replaces(own: &[Word]) -> bool {
+    let option = |word: &Word| ["-I", "-i", "--replace"].iter().any(|option| word.text.starts_with(option));
+    own.iter().any(option)
 }
 
 /// The words of `xargs -I%` with `{}` in the place of its own mark.

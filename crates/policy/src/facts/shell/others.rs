@@ -4,7 +4,7 @@
 
 use super::super::code::Language;
 use super::super::path::resolve;
-use super::invoke::joined;
+use super::invoke::{Redirections, joined};
 use super::scope::Scope;
 use super::word::Word;
 use super::{Reader, find};
@@ -90,18 +90,25 @@ impl Reader {
     pub(super) fn other(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
         match program {
             "find" => {
-                let (commands, own) = find::commands(words);
-                for command in commands {
-                    self.invoke(&command, &mut scope.through(program));
+                let (found, io, inner) =
+                    (find::targets(words), Redirections::default(), scope.through(program));
+                for command in find::commands(words) {
+                    self.run_each(command, &found, &io, &inner);
                 }
+                // It does this itself, and has told so.
                 let outer = std::mem::replace(&mut self.quiet, true);
-                for command in own {
-                    self.invoke(&command, &mut scope.through(program));
+                if words.iter().any(|word| word.is("-delete")) {
+                    for target in found {
+                        let [rm, all, force] = ["rm", "-r", "-f"].map(Word::literal);
+                        self.invoke(&[rm, all, force, target], &mut inner.clone());
+                    }
                 }
                 self.quiet = outer;
             }
             "fd" | "fdfind" => {
-                for command in find::fd_commands(words) {
+                let Some(inner) = find::fd_command(words) else { return true };
+                for target in find::fd_targets(words) {
+                    let Some(command) = self.ended(inner, &target) else { break };
                     self.invoke(&command, &mut scope.through(program));
                 }
             }
@@ -157,15 +164,10 @@ impl Reader {
         let (inner, inputs) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let mut through = scope.through("parallel");
         if inputs.is_empty() {
-            for command in self.with_input(&[], inner, scope) {
-                self.invoke(&command, &mut through);
-            }
+            self.invoke(&[inner, &self.inputs(scope)].concat(), &mut through);
         }
         for input in inputs.iter().filter(|word| !word.text.starts_with(":::")) {
-            let mut command = find::replace(inner, input);
-            if !inner.iter().any(|word| word.text.contains("{}")) {
-                command.push(input.clone());
-            }
+            let Some(command) = self.ended(inner, input) else { return };
             // It hands each line to a shell: a single word is a text.
             match command.as_slice() {
                 [text, ..] if text.text.contains(' ') => self.text(&joined(&command), &mut through),

@@ -158,3 +158,35 @@ fn nothing_is_too_deep() {
         }
     }
 }
+
+#[test]
+fn the_number_of_the_process_is_unknown_wherever_it_stands() {
+    for text in ["a$$", "a$$ b", "(a$$)", "x=$$; a$x", "a\"$$\" b"] {
+        let programs: Vec<_> =
+            read_text(text).commands.iter().map(|command| command.program.clone()).collect();
+        assert_eq!(programs, [""], "{text}");
+    }
+}
+
+#[test]
+fn what_is_put_in_place_of_a_mark_is_bounded_and_what_is_left_out_is_told() {
+    let many = |part: &str| part.repeat(4000);
+    for text in [
+        format!("echo {}| xargs -I% echo {}", many("a "), many("% ")),
+        format!("echo {} | xargs -I% rm {}", many("aaaa"), many("%")),
+        format!("parallel echo {} ::: {}", many("{} "), many("a ")),
+        format!("fd x {} -x echo {}", many("a "), many("{} ")),
+        format!("find a b {} -exec echo {} \\;", many("-name a -o "), many("{} ")),
+    ] {
+        let read = read_text(&text);
+        assert!(read.unparsed, "{}", text.get(..60).unwrap());
+        let words =
+            |command: &ShellCommand| command.words.iter().map(|word| 40 + word.text.len()).sum::<usize>();
+        let size: usize = read.commands.iter().map(words).sum();
+        assert!(size < 20 << 20, "{size} bytes of {}", text.get(..60).unwrap());
+    }
+    assert_eq!(
+        commands("echo a b | xargs -I% cp % %.old"),
+        "echo a b; xargs -I% cp % %.old; cp a a.old; cp b b.old"
+    );
+}

@@ -154,6 +154,12 @@ impl Script<'_> {
                 out.push_str(&found);
                 Ok(())
             }
+            // The grammar takes it for two letters where a word ends.
+            (_, Some(b'$')) => {
+                self.at += 2;
+                out.push_str("${$}");
+                Ok(())
+            }
             _ => self.copy(1, out),
         }
     }
