@@ -12,6 +12,10 @@ use crate::targets::Target;
 
 /// What a text of up to a megabyte may take of the processor, built with optimisation.
 const LIMIT: Duration = Duration::from_millis(200);
+/// What a text of up to a megabyte may take of memory.
+const LARGEST: u64 = 256 << 20;
+/// What takes less cannot have filled so much.
+const FILLING: Duration = Duration::from_millis(40);
 /// What takes less is not compared: it is mostly what every text takes.
 const FLOOR: Duration = Duration::from_millis(100);
 /// How much longer a text twice as long may take.
@@ -29,6 +33,8 @@ pub enum Wrong {
     Property(String),
     /// It takes too long, or much longer when the text is doubled.
     Slow(String),
+    /// It takes too much memory.
+    Large(String),
 }
 
 impl Wrong {
@@ -38,6 +44,7 @@ impl Wrong {
             Self::Panic(_) => "panic",
             Self::Property(_) => "property",
             Self::Slow(_) => "slow",
+            Self::Large(_) => "large",
         }
     }
 }
@@ -51,6 +58,13 @@ pub fn check(target: &Target, text: &str) -> Result<String, Wrong> {
         if again > limit {
             return Err(Wrong::Slow(format!("{} bytes take {again:?}", text.len())));
         }
+    }
+    if !SLOW_BUILD
+        && took > FILLING
+        && let Some(bytes) = memory(target, text)?
+        && bytes > LARGEST
+    {
+        return Err(Wrong::Large(format!("{} bytes take {} MB", text.len(), bytes >> 20)));
     }
     if !SLOW_BUILD && took > FLOOR / 3 && text.len() <= 1 << 19 {
         let double = format!("{text}\n{text}");
@@ -90,6 +104,24 @@ fn measured(target: &Target, text: &str) -> Result<(String, Duration), Wrong> {
         Ok(said) => Ok((said, took)),
         Err(panic) => Err(told(panic.as_ref())),
     }
+}
+
+/// How much memory reading the text takes at its most; `None` where the system does not say.
+fn memory(target: &Target, text: &str) -> Result<Option<u64>, Wrong> {
+    // From here on the system notes the most anew.
+    if std::fs::write("/proc/self/clear_refs", "5").is_err() {
+        return Ok(None);
+    }
+    let before = status("VmRSS:");
+    measured(target, text)?;
+    Ok(status("VmHWM:").zip(before).map(|(most, before)| most.saturating_sub(before)))
+}
+
+/// A line of what the system says about this process, in bytes.
+fn status(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
 fn told(panic: &(dyn Any + Send)) -> Wrong {

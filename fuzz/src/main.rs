@@ -11,12 +11,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use tenterhook_fuzz::chance::Chance;
 use tenterhook_fuzz::check::{Wrong, check};
 use tenterhook_fuzz::mutate::mutate;
@@ -27,8 +29,11 @@ use tenterhook_fuzz::targets::{self, TARGETS, Target};
 const HANG: Duration = Duration::from_mins(2);
 /// How long a text is made smaller.
 const SMALLER: Duration = Duration::from_secs(10);
-/// Texts kept for each target because they were something new.
+/// Texts kept for each target because they were something new, and how long they are together.
 const MOST_KEPT: usize = 20_000;
+const MOST_BYTES: usize = 64 << 20;
+/// A worker that wants more memory than this dies.
+const MOST_MEMORY: u64 = 4 << 30;
 /// What a thread of a server has.
 const STACK: usize = 2 << 20;
 /// A target is not left before so many texts, nor after this time.
@@ -41,6 +46,8 @@ fn main() -> Result<ExitCode> {
     {
         let target = target.clone();
         let (seconds, seed, current) = (seconds.parse()?, seed.parse()?, PathBuf::from(current));
+        let limit = Rlimit { current: Some(MOST_MEMORY), maximum: Some(MOST_MEMORY) };
+        setrlimit(Resource::As, limit).context("the memory could not be bounded")?;
         let work = move || work(Duration::from_secs(seconds), &target, seed, &current);
         let thread = thread::Builder::new().stack_size(STACK).spawn(work)?;
         return thread.join().unwrap_or_else(|_| anyhow::bail!("the fuzzer itself panicked"));
@@ -90,17 +97,28 @@ fn supervise(time: Duration, target: &str, mut seed: u64) -> Result<ExitCode> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--worker", &seconds, target, &seed.to_string()])
             .arg(&current)
+            .stderr(Stdio::piped())
             .spawn()?;
         seed = seed.wrapping_add(1);
-        match watch(&mut child, &current)? {
-            Ended::Well(any) => found |= any,
-            ended => {
-                found = true;
-                let whole = fs::read_to_string(&current).unwrap_or_default();
-                let (name, text) = whole.split_once('\n').unwrap_or(("shell", &whole));
-                keep(name, if matches!(ended, Ended::Hanging) { "hang" } else { "abort" }, text)?;
-            }
+        let ended = watch(&mut child, &current)?;
+        let mut told = String::new();
+        if let Some(mut stderr) = child.stderr.take() {
+            stderr.read_to_string(&mut told)?;
         }
+        let word = match ended {
+            Ended::Well(any) => {
+                found |= any;
+                continue;
+            }
+            Ended::Hanging => "hang",
+            Ended::Died if told.contains("memory allocation") => "memory",
+            Ended::Died => "abort",
+        };
+        found = true;
+        println!("a worker died: {}", told.trim());
+        let whole = fs::read_to_string(&current).unwrap_or_default();
+        let (name, text) = whole.split_once('\n').unwrap_or(("shell", &whole));
+        keep(name, word, text)?;
     }
     Ok(if found { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -135,6 +153,8 @@ fn watch(child: &mut Child, current: &Path) -> Result<Ended> {
 struct Field {
     target: &'static Target,
     texts: Vec<String>,
+    /// How long the texts are that were kept.
+    bytes: usize,
     seen: BTreeSet<u64>,
     read: usize,
     wrong: BTreeSet<String>,
@@ -151,6 +171,7 @@ fn work(time: Duration, only: &str, seed: u64, current: &Path) -> Result<ExitCod
         .map(|target| Field {
             target,
             texts: (target.seeds)(),
+            bytes: 0,
             seen: BTreeSet::new(),
             read: 0,
             wrong: BTreeSet::new(),
@@ -196,12 +217,15 @@ impl Field {
             Ok(said) => {
                 let mut hasher = DefaultHasher::new();
                 said.hash(&mut hasher);
-                if self.seen.insert(hasher.finish()) && self.texts.len() < MOST_KEPT {
+                let room = self.texts.len() < MOST_KEPT && self.bytes + text.len() < MOST_BYTES;
+                if self.seen.insert(hasher.finish()) && room {
+                    self.bytes += text.len();
                     self.texts.push(text);
                 }
             }
             Err(wrong) => {
-                let (Wrong::Panic(why) | Wrong::Property(why) | Wrong::Slow(why)) = &wrong;
+                let (Wrong::Panic(why) | Wrong::Property(why) | Wrong::Slow(why) | Wrong::Large(why)) =
+                    &wrong;
                 // The same message again is the same thing again, whatever numbers are in it.
                 let kind: String = why.chars().filter(|c| !c.is_ascii_digit()).take(80).collect();
                 if self.wrong.insert(format!("{}{kind}", wrong.word())) && self.wrong.len() <= 50 {

@@ -122,6 +122,21 @@ pub(crate) const SHELL: &[Family] = &[
     ("sudos", |size| many("sudo ", size) + "rm -rf /"),
     ("wrappers", |size| many("env nice timeout 5 xargs ", size) + "rm -rf /"),
     ("env assignments", |size| format!("env {} rm -rf /", many("A=b ", size))),
+    ("xargs", |size| format!("echo {}| xargs -I% echo {}", many("a ", size / 2), many("% ", size / 2))),
+    ("xargs of a long word", |size| {
+        format!("echo {} | xargs -I% rm {}", many("a", size / 2), many("%", size / 2))
+    }),
+    ("xargs of xargs", |size| {
+        format!("echo {}| {} rm %", many("a ", size / 2), many("xargs -I% ", size / 2))
+    }),
+    ("parallel", |size| format!("parallel echo {}::: {}", many("{} ", size / 2), many("a ", size / 2))),
+    ("find names", |size| {
+        format!("find a b c {}-exec echo {}\\;", many("-name a -o ", size / 2), many("{} ", size / 2))
+    }),
+    ("find of a long place", |size| {
+        format!("find {} {}-delete", many("a/", size / 2), many("-name a -o ", size / 2))
+    }),
+    ("fd", |size| format!("fd x {}-x echo {}", many("a ", size / 2), many("{} ", size / 2))),
     ("finds", |size| format!("find . {}", many("-exec rm {} \\; ", size))),
     ("find parentheses", |size| format!("find . {} rm", many("\\( -name a -o ", size))),
     ("shells in shells", |size| {
@@ -137,6 +152,13 @@ pub(crate) const SHELL: &[Family] = &[
         format!("echo {} {}| sh", many("cm0gLXJm", size / 2), many("| base64 -d ", size / 2))
     }),
     ("argv", |size| format!("rm {}", many("a ", size))),
+    ("operands", |size| format!("rm -rf {}", numbered(size, |n| format!("a{n} ")))),
+    ("operands far away", |size| format!("cat {}", numbered(size, |n| format!("~/.{n}/x ")))),
+    ("operands of many commands", |size| {
+        numbered(size, |n| format!("cp {}; ", numbered(1000, |m| format!("{n}/{m} "))))
+    }),
+    ("operands unknown", |size| format!("cat {}", numbered(size, |n| format!("\"$a/{n}\" ")))),
+    ("glob operands", |size| format!("rm {}", numbered(size, |n| format!("*{n}/.e* ")))),
     ("options", |size| format!("rm {}", many("-r ", size))),
     ("one option", |size| format!("rm -{}", many("r", size))),
     ("one word", |size| many("a", size)),
