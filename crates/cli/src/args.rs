@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ColorChoice, Parser};
 
-use crate::commands::Command;
+use crate::commands::{self, Command};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -44,6 +44,10 @@ impl Cli {
         let called = words.first().map(Path::new).and_then(Path::file_name);
         if called.is_some_and(|name| name == "tenterhook-hook") {
             words.insert(1, "hook".into());
+        }
+        if let Some(args) = commands::HookArgs::handed_over(&words) {
+            let command = Command::Hook(args);
+            return Self { home: None, json: false, color: ColorChoice::Auto, command };
         }
         Self::parse_from(words)
     }

@@ -2,16 +2,13 @@
 
 //! What comes in: a payload, bounded, from standard input or a file.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
-use std::time::Duration;
 
 use tenterhook_harness::{HARNESSES, Harness, MAX_PAYLOAD};
+use tenterhook_shim::input;
 
 use crate::error::CommandError;
-
-/// How long the payload may take to arrive.
-const STDIN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The harness of this id, or an error that lists the known ones.
 pub(crate) fn harness(id: &str) -> Result<&'static Harness, CommandError> {
@@ -31,25 +28,18 @@ pub(crate) fn payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
             let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
             file.take(limit).read_to_end(&mut bytes)?;
         }
-        None => bytes = from_stdin(limit)?,
+        // A pipe that nobody closes must not hold the agent, nor let it pass when the harness gives up.
+        None => {
+            bytes = input::read(input::DEADLINE).map_err(|error| match error.kind() {
+                ErrorKind::TimedOut => {
+                    let seconds = input::DEADLINE.as_secs();
+                    CommandError::unusable(format!("standard input was not closed within {seconds} s"))
+                }
+                _ => CommandError::from(error),
+            })?;
+        }
     }
     Ok(bytes)
-}
-
-/// A pipe that nobody closes must not hold the agent, nor let it pass when the harness gives up.
-fn from_stdin(limit: u64) -> Result<Vec<u8>, CommandError> {
-    let (send, receive) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
-        // Nobody listens any more when it took too long.
-        let _ = send.send(read.map(|_| bytes));
-    });
-    let Ok(read) = receive.recv_timeout(STDIN_DEADLINE) else {
-        let seconds = STDIN_DEADLINE.as_secs();
-        return Err(CommandError::unusable(format!("standard input was not closed within {seconds} s")));
-    };
-    Ok(read?)
 }
 
 /// Reads one line of many, with its end; false when there are no more. Of a line longer than a payload may

@@ -72,10 +72,10 @@ impl Terminal {
 
     /// The same for an answer that has to arrive: a closed output is an error here, and standard
     /// output that was never opened as well.
-    pub(crate) fn reply(self, stdout: &str, stderr: &str) -> io::Result<()> {
+    pub(crate) fn reply(self, stdout: &[u8], stderr: &[u8]) -> io::Result<()> {
         // The reason on standard error is for people; nobody may be listening.
-        let _ = io::stderr().lock().write_all(stderr.as_bytes());
-        let mut rest = stdout.as_bytes();
+        let _ = io::stderr().lock().write_all(stderr);
+        let mut rest = stdout;
         while !rest.is_empty() {
             let written = rustix::io::write(io::stdout(), rest)?;
             rest = rest.get(written..).unwrap_or_default();

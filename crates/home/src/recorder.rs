@@ -2,14 +2,14 @@
 
 //! Where decisions go: into the ledger, or, while somebody else writes to it, into the spool.
 //!
-//! Until there is a daemon every process that decides opens the ledger for its own leaf. It opens
-//! late and lets go at once, so that others wait as short as can be. Whoever opens the ledger takes
-//! in what was spooled; event ids are unique in it, so nothing comes in twice.
+//! A hook without a daemon only spools. A command that records opens the ledger late and lets go at
+//! once, so that others wait as short as can be. Whoever opens the ledger takes in what was spooled;
+//! event ids are unique in it, so nothing comes in twice.
 
 mod spool;
 
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ use crate::Failure;
 use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
-use spool::Spool;
+pub use spool::{Spool, TakenIn};
 
 /// How long another writer may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,16 +47,28 @@ pub struct BookRecorder {
     pub detail: Value,
 }
 
+/// Spools decisions of a hook that has to decide by itself; the ledger is not opened.
+#[derive(Debug)]
+pub struct SpoolRecorder {
+    /// Whose spool.
+    pub home: Home,
+    /// What a generation consists of; `None` where that is recorded already.
+    pub detail: Option<Value>,
+    /// Why the hook decides by itself, and by what.
+    pub facts: Value,
+}
+
 // === impl Book ===
 
 impl Book {
     /// The record of a home.
     pub fn of(home: &Home) -> Self {
-        Self { dir: home.ledger(), spool: Spool::new(home.spool()), notes: Mutex::default() }
+        Self { dir: home.ledger(), spool: Spool::of(home), notes: Mutex::default() }
     }
 
-    /// Reads what is recorded.
+    /// Reads what is recorded, with what was spooled, if nobody else writes just now.
     pub fn read(&self) -> Result<Reader, Failure> {
+        self.take_in_if_free();
         Reader::open(&self.dir).map_err(|error| {
             let error = Failure::failed(error.to_string());
             if self.dir.join("ledger.db").exists() {
@@ -74,6 +86,18 @@ impl Book {
         Ok(ledger)
     }
 
+    /// Brings what was spooled into the ledger, if nobody else writes just now; a daemon does it itself.
+    pub fn take_in_if_free(&self) -> TakenIn {
+        if self.spool.count().0 == 0 {
+            return TakenIn::default();
+        }
+        let Ok(opened) = Ledger::open(&self.dir, Options::new(now_ms)) else { return TakenIn::default() };
+        let taken = self.spool.take_in(&opened.ledger, usize::MAX);
+        // The leaves are durable; a checkpoint that could not be signed comes with the next one.
+        drop(opened.ledger.close());
+        taken
+    }
+
     /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
     /// not done.
     pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
@@ -87,7 +111,7 @@ impl Book {
 
     /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
     pub fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
-        let (sealing, reason) = match self.sealing() {
+        let (sealing, reason) = match sealing(&self.dir) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
         };
@@ -122,8 +146,8 @@ impl Book {
     }
 
     /// Brings all that was spooled into a ledger that somebody holds.
-    pub fn take_in(&self, ledger: &Ledger) {
-        self.spool.take_in(ledger, usize::MAX);
+    pub fn take_in(&self, ledger: &Ledger) -> TakenIn {
+        self.spool.take_in(ledger, usize::MAX)
     }
 
     /// What a person should know about how something was kept.
@@ -140,23 +164,6 @@ impl Book {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    /// How entries are sealed here. Without a place for the ledger's own key the marks of secrets get
-    /// one that is forgotten: they correlate with nothing, but nothing is readable either.
-    fn sealing(&self) -> Result<Sealing, (Sealing, String)> {
-        let sealing = |key| Sealing { key, keep_raw: false, max_payload: Options::new(now_ms).max_payload };
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
-        let key = match made {
-            Ok(()) => RedactionKey::open(&self.dir).map_err(|error| error.to_string()),
-            Err(error) => Err(format!("`{}`: {error}", self.dir.display())),
-        };
-        key.map(sealing).map_err(|why| {
-            let mut random = [0; 32];
-            // Without randomness the salt of the payload fails, and with it the sealing.
-            let _ = getrandom::fill(&mut random);
-            (sealing(RedactionKey::new(random)), why)
-        })
-    }
-
     fn open(&self, options: fn(fn() -> u64) -> Options) -> Result<Ledger, OpenError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -171,6 +178,23 @@ impl Book {
             }
         }
     }
+}
+
+/// How entries are sealed for the ledger in this directory. Without a place for the ledger's own key the
+/// marks of secrets get one that is forgotten: they correlate with nothing, but nothing is readable either.
+fn sealing(dir: &Path) -> Result<Sealing, (Sealing, String)> {
+    let sealing = |key| Sealing { key, keep_raw: false, max_payload: Options::new(now_ms).max_payload };
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    let key = match made {
+        Ok(()) => RedactionKey::open(dir).map_err(|error| error.to_string()),
+        Err(error) => Err(format!("`{}`: {error}", dir.display())),
+    };
+    key.map(sealing).map_err(|why| {
+        let mut random = [0; 32];
+        // Without randomness the salt of the payload fails, and with it the sealing.
+        let _ = getrandom::fill(&mut random);
+        (sealing(RedactionKey::new(random)), why)
+    })
 }
 
 /// The ledger cannot be written, in words, and what to do about it.
@@ -213,6 +237,37 @@ pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry>
     }
     let who = event.agent.user.as_deref().unwrap_or_default();
     Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail))
+}
+
+// === impl SpoolRecorder ===
+
+impl SpoolRecorder {
+    /// Spools one decision.
+    pub fn keep(&self, decided: &Decided<'_>) -> Result<(), String> {
+        let sealing = match sealing(&self.home.ledger()) {
+            Ok(sealing) | Err((sealing, _)) => sealing,
+        };
+        let spool = Spool::of(&self.home);
+        let put = |entry: Entry, always: bool| {
+            let sealed = entry.seal(&sealing).map_err(|error| error.to_string())?;
+            if !always && spool.has(&sealed) {
+                return Ok(());
+            }
+            spool.put(&sealed).map_err(|error| format!("the spool cannot be written: {error}"))
+        };
+        if let Some(generation) = self.detail.as_ref().and_then(|detail| generation_entry(decided, detail)) {
+            put(generation, false)?;
+        }
+        // Searched once, with the facts.
+        let entry = Entry::decision(decided, &|_| Vec::new());
+        put(entry.with_facts(self.facts.clone(), &secrets), true)
+    }
+}
+
+impl Recorder for SpoolRecorder {
+    fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
+        Box::pin(std::future::ready(self.keep(&decided).map_err(RecordError)))
+    }
 }
 
 /// The policy's detectors, as the ledger asks for them.

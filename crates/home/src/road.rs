@@ -19,9 +19,10 @@ use crate::Home;
 use crate::env::{self, Env};
 use crate::intake;
 use crate::mode::Mode;
-use crate::recorder::{Book, BookRecorder};
+use crate::recorder::{Book, BookRecorder, SpoolRecorder};
 use crate::seen;
 use crate::sessions::{SessionMemory, Sessions};
+use crate::snapshot::{self, RulesFrom};
 use crate::sources::{Place, Sources};
 
 /// Everything that decides about an event.
@@ -54,6 +55,15 @@ pub struct Configuration {
 pub enum Memory {
     /// Into the ledger of a home.
     Ledger(Arc<Book>),
+    /// Into the spool of a home: nobody can record just now.
+    Spool {
+        /// Whose spool.
+        home: Home,
+        /// Why the hook decides by itself, and by what.
+        facts: Value,
+        /// Whether what the generation consists of is recorded already.
+        known: bool,
+    },
     /// Nowhere: a question, not an event.
     None,
 }
@@ -143,6 +153,22 @@ impl Road {
         Self::build(configuration, env.home.as_deref(), memory)
     }
 
+    /// The road of a hook that has to decide by itself within this time, and why: by the snapshot, if there
+    /// is one that can be trusted and is not too old, else by the files themselves.
+    pub fn by_itself(
+        home: &Home,
+        env: &Env,
+        place: &Place,
+        why: &str,
+        within: Duration,
+    ) -> Result<Self, Failure> {
+        let (mut configuration, from) = snapshot::configuration(home, env, place);
+        configuration.limits.call_within = configuration.limits.call_within.min(within);
+        let facts = json!({"fallback": why, "rules": from.to_string()});
+        let memory = Memory::Spool { home: home.clone(), facts, known: from == RulesFrom::Snapshot };
+        Self::build(configuration, env.home.as_deref(), memory)
+    }
+
     /// The road of a configuration.
     pub fn build(
         configuration: Configuration,
@@ -153,7 +179,7 @@ impl Road {
         let Configuration { generation, rules, hooks, limits, problems, sessions, .. } = configuration;
         // A question is answered by what is remembered, and leaves nothing behind.
         let remembered = match &memory {
-            Memory::Ledger(_) => SessionMemory::keeping(sessions),
+            Memory::Ledger(_) | Memory::Spool { .. } => SessionMemory::keeping(sessions),
             Memory::None => SessionMemory::looking(sessions),
         };
         let rules = Arc::new(Rules::new(rules, person, problems.len(), remembered));
@@ -161,6 +187,9 @@ impl Road {
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
             Memory::Ledger(book) => builder.recorder(BookRecorder { book, detail }),
+            Memory::Spool { home, facts, known } => {
+                builder.recorder(SpoolRecorder { home, detail: (!known).then_some(detail), facts })
+            }
             Memory::None => builder.recorder(NoRecorder),
         };
         let engine = engine.build().map_err(|error| Failure::failed(error.to_string()))?;

@@ -124,6 +124,8 @@ pub struct Sealed {
     pub(crate) fields: String,
     pub(crate) columns: Columns,
     pub(crate) payload: Option<SealedPayload>,
+    /// The event's other decision, which nobody heard.
+    pub(crate) supersedes: Option<EventId>,
 }
 
 /// What a leaf is looked up by. The same is in its envelope, and only that counts.
@@ -285,6 +287,7 @@ impl Entry {
             fields,
             columns,
             payload,
+            supersedes: None,
         })
     }
 }

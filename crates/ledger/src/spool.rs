@@ -34,6 +34,28 @@ impl Sealed {
         self.id
     }
 
+    /// Whether this very entry is what a leaf's envelope says.
+    pub fn is_in(&self, envelope: &[u8]) -> bool {
+        std::str::from_utf8(envelope).is_ok_and(|text| text.contains(&self.fields))
+    }
+
+    /// What is recorded of an event that was decided twice: this decision is the one that was delivered,
+    /// so it gets a leaf of its own, which names the other. `None` for what is no decision. The new id
+    /// follows from the entry, so that the same one never comes in twice.
+    pub fn superseding(mut self) -> Option<Self> {
+        if self.kind != Kind::Decision || self.supersedes.is_some() {
+            return None;
+        }
+        let old = self.id;
+        let number = Hash::of_leaf(self.fields.as_bytes()).0;
+        let number = number.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
+        self.id = EventId::from_parts(self.ts.unix_ms(), number);
+        let comma = if self.fields.is_empty() { "" } else { "," };
+        self.fields += &format!(r#"{comma}"detail":{{"supersedes":"{old}"}},"links":["{old}"]"#);
+        self.supersedes = Some(old);
+        Some(self)
+    }
+
     /// The entry as one line of JSON, without a newline.
     pub fn to_spool(&self) -> Result<String, SpoolError> {
         let payload = self.payload.as_ref().and_then(|payload| payload.bytes.clone());
@@ -100,6 +122,6 @@ impl Sealed {
             }
             _ => return Err(refuse("it has a payload or a salt, but not both")),
         };
-        Ok(Self { id, ts, origin: Origin::Spool, kind, columns, payload, fields })
+        Ok(Self { id, ts, origin: Origin::Spool, kind, columns, payload, fields, supersedes: None })
     }
 }

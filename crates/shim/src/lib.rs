@@ -20,7 +20,4 @@ pub mod status;
 pub mod wire;
 
 /// The version the programs say they are.
-pub const VERSION: &str = match option_env!("TENTERHOOK_VERSION") {
-    Some(version) => version,
-    None => env!("CARGO_PKG_VERSION"),
-};
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

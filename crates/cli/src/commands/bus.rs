@@ -100,7 +100,7 @@ fn print(
     done: Result<serde_json::Value, tokio::task::JoinError>,
 ) -> Result<bool, CommandError> {
     let message = done.map_err(|error| CommandError::failed(error.to_string()))?;
-    match context.terminal.reply(&format!("{message}\n"), "") {
+    match context.terminal.reply(format!("{message}\n").as_bytes(), b"") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),
     }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use tenterhook_event::{Call, Decided, Decision, Event, Finding, Origin, Outcome};
+use serde_json::json;
+use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_home::{Book, Memory, Place, Road, secrets};
-use tenterhook_ledger::Entry;
+use tenterhook_home::{Place, Road, SpoolRecorder};
+use tenterhook_shim::ask::{Answer, ask};
+use tenterhook_shim::call::WITHIN;
+use tenterhook_shim::{VERSION, id, wire};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -14,8 +19,9 @@ use crate::intake;
 use crate::until;
 
 const EXAMPLES: &str = "\
-A harness runs this; people rarely do. The payload is read from standard input, the harness's own
-reply goes to standard output, and the decision into the ledger.
+A harness runs this, as `tenterhook-hook`; people rarely do. The payload is read from standard input and
+the daemon is asked; the harness's own reply goes to standard output. Without a daemon the rules are asked
+here, and the decision goes into the spool, from which the ledger takes it in later.
 
 Examples:
   tenterhook hook claude-code pre-tool-use < payload.json";
@@ -28,34 +34,142 @@ pub(crate) struct Args {
     harness: String,
     /// The event: PreToolUse, pre-tool-use or pre-tool
     event: String,
+    /// How long the answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = WITHIN.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    within: u64,
+    /// The daemon does not answer, and why: the rules are asked here
+    #[arg(long, hide = true, value_name = "WHY")]
+    fallback: Option<String>,
+    /// The event's id, if it has one already
+    #[arg(long, hide = true, value_name = "ID")]
+    id: Option<EventId>,
+}
+
+impl Args {
+    /// The words with which `tenterhook-hook` hands over. They are always the same, and reading them so
+    /// takes less time than judging.
+    pub(crate) fn handed_over(words: &[OsString]) -> Option<Self> {
+        let words: Vec<_> = words.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
+        let ["hook", "--fallback", why, "--id", id, "--within", within, "--", harness, event] =
+            words.as_slice()
+        else {
+            return None;
+        };
+        Some(Self {
+            harness: (*harness).to_owned(),
+            event: (*event).to_owned(),
+            within: within.parse().ok()?,
+            fallback: Some((*why).to_owned()),
+            id: Some(id.parse().ok()?),
+        })
+    }
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.harness)?;
     // From here on a failure is an answer to the harness: what can be prevented is prevented.
-    let reply = answer(context, harness, &args.event)
-        .unwrap_or_else(|error| harness.refuse(&args.event, &error.message));
-    match context.terminal.reply(&reply.stdout, &reply.stderr) {
-        Ok(()) => Ok(ExitCode::from(reply.exit)),
+    let started = Instant::now();
+    let answered = answer(context, harness, args, started)
+        .unwrap_or_else(|error| Answered::Here(harness.refuse(&args.event, &error.message)));
+    let (exit, written) = match &answered {
+        Answered::ByDaemon(answer) => (answer.exit, context.terminal.reply(answer.stdout(), answer.stderr())),
+        Answered::Here(reply) => {
+            (reply.exit, context.terminal.reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
+        }
+    };
+    match written {
+        Ok(()) => Ok(ExitCode::from(exit)),
         // An answer that does not reach the harness counts as none; only the exit code is left.
         Err(error) => Err(CommandError::unusable(format!("the reply could not be written: {error}"))),
     }
 }
 
-fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, CommandError> {
-    let payload = intake::payload(None)?;
+enum Answered {
+    ByDaemon(Answer),
+    Here(Reply),
+}
+
+fn answer(
+    context: &Context,
+    harness: &Harness,
+    args: &Args,
+    started: Instant,
+) -> Result<Answered, CommandError> {
+    let within = Duration::from_secs(args.within);
+    let payload = intake::payload(None);
+    let id = match args.id {
+        Some(id) => id,
+        None => id::mint().parse().map_err(|error| CommandError::failed(format!("{error}")))?,
+    };
+    let why = match (&args.fallback, &payload) {
+        (Some(why), _) => why.clone(),
+        (None, Err(error)) => error.message.clone(),
+        (None, Ok(payload)) => match by_daemon(context, harness, args, id, within, payload) {
+            Ok(answer) => return Ok(Answered::ByDaemon(answer)),
+            Err(why) => why,
+        },
+    };
+    let mut door = context.door(harness, &args.event)?;
+    door.id = id;
+    let left = within.saturating_sub(started.elapsed());
+    here(context, harness, &door, payload, &why, left).map(Answered::Here)
+}
+
+fn by_daemon(
+    context: &Context,
+    harness: &Harness,
+    args: &Args,
+    id: EventId,
+    within: Duration,
+    payload: &[u8],
+) -> Result<Answer, String> {
+    let home = context.home().map_err(|error| error.message)?;
+    let project = harness.project_variable.and_then(|name| context.env.of_harnesses.get(name));
+    let request = wire::Request {
+        harness: harness.id,
+        event: &args.event,
+        id: &id.to_string(),
+        within_ms: u64::try_from(within.as_millis()).unwrap_or(u64::MAX),
+        version: VERSION,
+        project: project.map(|path| path.as_os_str().as_bytes()),
+        payload_len: payload.len(),
+    };
+    ask(&home.socket(), &request, payload)
+}
+
+/// Judges without a daemon.
+fn here(
+    context: &Context,
+    harness: &Harness,
+    door: &Door,
+    payload: Result<Vec<u8>, CommandError>,
+    why: &str,
+    within: Duration,
+) -> Result<Reply, CommandError> {
     let home = context.home()?;
     home.make()?;
-    let book = Arc::new(Book::of(home));
-    let door = context.door(harness, event)?;
-    let call = match harness.decode(&door, &payload) {
+    let decoded = match payload {
+        Ok(payload) => harness.decode(door, &payload).map_err(|error| match payload.is_empty() {
+            // Whoever handed over knows why there is nothing.
+            true => format!("{error} ({why})"),
+            false => error.to_string(),
+        }),
+        Err(error) => Err(error.message),
+    };
+    let call = match decoded {
         Ok(call) => call,
         Err(error) => {
-            record_refusal(&book, harness, &door, &error.to_string())?;
-            return Err(CommandError::unusable(error.to_string()));
+            let facts = json!({"fallback": why});
+            record_refusal(
+                &SpoolRecorder { home: home.clone(), detail: None, facts },
+                harness,
+                door,
+                &error,
+            )?;
+            return Err(CommandError::unusable(error));
         }
     };
-    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::Ledger(Arc::clone(&book)))?;
+    let road = Road::by_itself(home, &context.env, &Place::of(&call.event), why, within)?;
     let mut reply = harness.encode(&call, &until::fire(&road, &call)?);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(
@@ -63,21 +177,23 @@ fn answer(context: &Context, harness: &Harness, event: &str) -> Result<Reply, Co
             call.event.native_event, harness.title
         );
     }
-    for note in book.notes() {
-        reply.stderr += &format!("tenterhook: warning: {note}\n");
-    }
     Ok(reply)
 }
 
 /// A payload nobody could read is an event too.
-fn record_refusal(book: &Book, harness: &Harness, door: &Door, why: &str) -> Result<(), CommandError> {
+fn record_refusal(
+    spool: &SpoolRecorder,
+    harness: &Harness,
+    door: &Door,
+    why: &str,
+) -> Result<(), CommandError> {
     let row = harness.event(&door.event);
-    let kind = row.map_or(tenterhook_event::EventKind::Other, |row| row.kind);
+    let kind = row.map_or(EventKind::Other, |row| row.kind);
     let name = row.map_or(door.event.as_str(), |row| row.native);
     let event = Event::new(door.id, door.ts, harness.id, kind, name);
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let call = Call { event, native: None };
     let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None };
-    book.keep(vec![Entry::decision(&decided, &secrets)]).map_err(CommandError::failed)
+    spool.keep(&decided).map_err(CommandError::failed)
 }

@@ -77,7 +77,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if in_force { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Puts this program where the harness will find it, whatever becomes of the place we run from.
+/// What harnesses spawn: small programs of their own, carried inside this one.
+const SMALL_PROGRAMS: [(&str, &[u8]); 2] = [
+    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
+    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
+];
+
+/// Puts our programs where the harness will find them, whatever becomes of the place we run from.
 fn place_programs(home: &Home) -> Result<(), CommandError> {
     home.mark()?;
     make_private(&home.bin())?;
@@ -86,12 +92,13 @@ fn place_programs(home: &Home) -> Result<(), CommandError> {
     if !same_file(&running, &place) {
         write_whole(&place, &fs_err::read(&running)?, 0o755)?;
     }
-    let shim = home.bin().join("tenterhook-hook");
-    if fs_err::read_link(&shim).ok().as_deref() != Some(Path::new("tenterhook")) {
-        let beside = home.bin().join(".tenterhook-hook.new");
-        let _ = fs_err::remove_file(&beside);
-        fs_err::os::unix::fs::symlink("tenterhook", &beside)?;
-        fs_err::rename(&beside, &shim)?;
+    for (name, bytes) in SMALL_PROGRAMS {
+        let place = home.bin().join(name);
+        // A link of an earlier version would be followed.
+        let is_link = fs_err::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
+        if is_link || fs_err::read(&place).ok().as_deref() != Some(bytes) {
+            write_whole(&place, bytes, 0o755)?;
+        }
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub(crate) use self::hook::Args as HookArgs;
 use crate::context::Context;
 use crate::error::CommandError;
 

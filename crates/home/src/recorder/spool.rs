@@ -1,64 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The spool: one private file for each entry that nobody could record yet.
+//! The spool: one private, sealed file for each entry that nobody could record yet.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use tenterhook_ledger::{Ledger, Sealed};
+use serde_json::json;
+use sha2::Digest as _;
+use tenterhook_event::{EventId, Timestamp};
+use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed};
+
+use crate::Home;
+use crate::door::now_ms;
+use crate::env;
+use crate::seal::{SealKey, Sealed as Use};
 
 /// No spooled entry is longer, in bytes: an envelope, and a payload of at most 1 MiB with its escapes.
 const LONGEST: u64 = 16 << 20;
-/// What an entry that cannot be read is called from then on.
+/// What an entry that cannot be used is called from then on.
 const REFUSED: &str = "refused";
 
 /// A directory of sealed entries. Secrets are out of them before they come here.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub struct Spool {
     dir: PathBuf,
+    state: PathBuf,
+    ledger: PathBuf,
+}
+
+/// What came of taking in the spool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Entries that are leaves now.
+    pub appended: usize,
+    /// Those of them whose event the ledger knew already: what was delivered counts.
+    pub superseding: usize,
+    /// Entries that were there before, from a run that was cut short.
+    pub known: usize,
+    /// Files that are no entries of this home.
+    pub refused: usize,
 }
 
 impl Spool {
-    pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+    /// The spool of a home.
+    pub fn of(home: &Home) -> Self {
+        Self { dir: home.spool(), state: home.state.clone(), ledger: home.ledger() }
     }
 
     /// Puts an entry down, durably, as `<event id>.json`.
-    pub(super) fn put(&self, entry: &Sealed) -> std::io::Result<()> {
-        let line = entry.to_spool().map_err(std::io::Error::other)?;
+    pub fn put(&self, entry: &Sealed) -> std::io::Result<()> {
+        let mut text = entry.to_spool().map_err(std::io::Error::other)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let mut file = tempfile::Builder::new().prefix(".").tempfile_in(&self.dir)?;
-        file.write_all(line.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(self.dir.join(format!("{}.json", entry.id())))?;
+        let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes());
+        text.push('\n');
+        text.push_str(&seal);
+        let beside = self.dir.join(format!(".{}", entry.id()));
+        let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
+        let mut file = match open() {
+            // Left by a run that was cut short.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                std::fs::remove_file(&beside)?;
+                open()?
+            }
+            file => file?,
+        };
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&beside, self.place(entry))?;
         File::open(&self.dir)?.sync_all()
     }
 
+    /// Whether this entry waits here already.
+    pub fn has(&self, entry: &Sealed) -> bool {
+        self.place(entry).exists()
+    }
+
+    fn place(&self, entry: &Sealed) -> PathBuf {
+        self.dir.join(format!("{}.json", entry.id()))
+    }
+
     /// Brings at most so many entries into the ledger, oldest first. Only the holder of the ledger's
-    /// lock does this, and an entry's file goes only once its leaf is durable: a crash between the
-    /// two is made good by the ledger, which knows the event's id.
-    pub(super) fn take_in(&self, ledger: &Ledger, at_most: usize) {
-        for path in self.files("json").into_iter().take(at_most) {
-            let entry = read(&path).and_then(|line| Sealed::from_spool(&line).map_err(std::io::Error::other));
-            let Ok(entry) = entry else {
-                // Looked at once, not with every call: nonsense must not keep others waiting.
-                drop(std::fs::rename(&path, path.with_extension(REFUSED)));
-                continue;
+    /// lock does this, and an entry's file goes only once its leaf is durable: a crash between the two is
+    /// made good by the ledger, which knows the event's id. What this home did not write is set aside
+    /// and is a leaf itself.
+    pub fn take_in(&self, ledger: &Ledger, at_most: usize) -> TakenIn {
+        let mut taken = TakenIn::default();
+        let files = self.files("json");
+        if files.is_empty() {
+            return taken;
+        }
+        let key = SealKey::existing(&self.state);
+        for path in files.into_iter().take(at_most) {
+            let entry = match &key {
+                Ok(Some(key)) => read(&path, key),
+                Ok(None) => Err("this home has sealed nothing yet".to_owned()),
+                Err(error) => Err(error.to_string()),
             };
-            if ledger.append_sealed(entry).is_err() {
+            let done = match entry {
+                // If the file stays, its entry is found to be recorded next time.
+                Ok(entry) => {
+                    self.append(ledger, entry, &mut taken).inspect(|()| drop(std::fs::remove_file(&path)))
+                }
+                Err(why) => refuse(ledger, &path, &why).inspect(|()| taken.refused += 1),
+            };
+            if done.is_none() {
                 // The ledger refuses; it will do the same to the next one.
                 break;
             }
-            // If it stays, it is found to be recorded next time.
-            drop(std::fs::remove_file(&path));
         }
+        taken
     }
 
-    /// How many entries wait, and how many cannot be read.
-    pub(super) fn count(&self) -> (usize, usize) {
+    fn append(&self, ledger: &Ledger, entry: Sealed, taken: &mut TakenIn) -> Option<()> {
+        let seq = match ledger.append_sealed(entry.clone()).ok()? {
+            Appended::New { .. } => {
+                taken.appended += 1;
+                return Some(());
+            }
+            Appended::AlreadyThere { seq } => seq,
+        };
+        let leaf = Reader::open(&self.ledger).and_then(|reader| reader.get(seq)).ok()??;
+        let same = leaf.bytes.is_none_or(|bytes| entry.is_in(&bytes));
+        // What is no decision says the same again, or its id would be another.
+        let superseding = if same { None } else { entry.superseding() };
+        let Some(superseding) = superseding else {
+            taken.known += 1;
+            return Some(());
+        };
+        match ledger.append_sealed(superseding).ok()? {
+            Appended::New { .. } => {
+                (taken.appended, taken.superseding) = (taken.appended + 1, taken.superseding + 1)
+            }
+            Appended::AlreadyThere { .. } => taken.known += 1,
+        }
+        Some(())
+    }
+
+    /// How many entries wait, and how many were refused.
+    pub fn count(&self) -> (usize, usize) {
         (self.files("json").len(), self.files(REFUSED).len())
     }
 
@@ -73,14 +155,43 @@ impl Spool {
     }
 }
 
+/// An entry, if this home sealed it under the name it has.
+fn read(path: &Path, key: &SealKey) -> Result<Sealed, String> {
+    let text = text(path).map_err(|error| error.to_string())?;
+    let (line, seal) = text.split_once('\n').ok_or("it carries no seal")?;
+    if !key.is_seal(Use::Spool, line.as_bytes(), seal.trim_end()) {
+        return Err("its seal is not of this home".to_owned());
+    }
+    let entry = Sealed::from_spool(line).map_err(|error| error.to_string())?;
+    let named = path.file_stem().is_some_and(|name| name.to_str() == Some(&entry.id().to_string()));
+    if named { Ok(entry) } else { Err("it is named after another event".to_owned()) }
+}
+
+/// Sets a file aside for good. The leaf comes first, and its id follows from the file: it is recorded
+/// once, whatever happens in between.
+fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let digest = sha2::Sha256::digest(format!("spool-refused/1\n{name}\n{why}"));
+    let number = digest.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte));
+    let modified = std::fs::symlink_metadata(path).ok().and_then(|found| found.modified().ok());
+    let at = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let at = at.map_or_else(now_ms, |at| u64::try_from(at.as_millis()).unwrap_or_default());
+    let id = EventId::from_parts(at, number);
+    let detail = json!({"file": name, "reason": why});
+    let entry = Entry::change(id, Timestamp::from_unix_ms(now_ms()), "spool-refused", &env::user(), detail);
+    ledger.append(entry.from(Origin::Spool)).ok()?;
+    drop(std::fs::rename(path, path.with_extension(REFUSED)));
+    Some(())
+}
+
 /// A link or a pipe in an entry's place is not followed, and nobody makes us read without end.
-fn read(path: &Path) -> std::io::Result<String> {
+fn text(path: &Path) -> std::io::Result<String> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(std::io::Error::other("not a file"));
     }
-    let mut line = String::new();
-    file.take(LONGEST).read_to_string(&mut line)?;
-    Ok(line)
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
 }

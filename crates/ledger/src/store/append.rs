@@ -13,7 +13,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tenterhook_event::{EventId, Timestamp};
 
-use super::DATABASE;
+use super::{DATABASE, undelivered};
 use super::block::Block;
 use super::error::AppendError;
 use super::hold::Hold;
@@ -222,6 +222,11 @@ impl Writer {
             columns.rule.as_deref(),
         ];
         self.block.add(&self.connection, (id, seq), ts, values)?;
+        if let Some(other) = &entry.supersedes
+            && let Some(other) = self.block.find(&self.connection, &other.to_string())?
+        {
+            undelivered::supersede(&self.connection, other, seq)?;
+        }
         Ok(Appended::New { seq })
     }
 

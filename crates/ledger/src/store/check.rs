@@ -9,6 +9,7 @@ use tenterhook_event::Timestamp;
 use super::filing::Filing;
 use super::reader::{Reader, with_item};
 use super::rows::{signed, unsigned};
+use super::undelivered::Said;
 use crate::hash::HASH_BYTES;
 use crate::problem::{Problem, Wrong};
 use crate::record::Envelope;
@@ -51,10 +52,11 @@ impl Reader {
             FROM leaves l ORDER BY l.seq";
         let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
+        let mut said = self.knows_undelivered().then(Said::default);
         let mut filing = self.is_filed().then(|| Filing::new(&self.connection));
         while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
             let filed = Filed::of(row).map_err(|error| at(&verifier, &error))?;
-            with_item(row, |item, nodes| leaf(&mut verifier, &filed, item, nodes))
+            with_item(row, |item, nodes| leaf(&mut verifier, &filed, &mut said, item, nodes))
                 .map_err(|error| at(&verifier, &error))??;
             if let Some(filing) = &mut filing {
                 let [id, values @ ..] = filed.columns;
@@ -75,6 +77,7 @@ impl Reader {
         progress(verifier.size(), Some(size));
         let verified = verifier.finish()?;
         filing.map_or(Ok(()), Filing::finish)?;
+        said.map_or(Ok(()), |said| said.check(&self.connection))?;
         Ok(verified)
     }
 }
@@ -90,10 +93,11 @@ fn at(verifier: &Verifier, error: &rusqlite::Error) -> Problem {
 fn leaf(
     verifier: &mut Verifier,
     filed: &Filed<'_>,
+    said: &mut Option<Said>,
     item: crate::verify::Item<'_>,
     nodes: &[u8],
 ) -> Result<(), Problem> {
-    let seq = item.seq;
+    let (seq, bytes) = (item.seq, item.bytes);
     let envelope = verifier.leaf(item)?;
     let completed = verifier.completed();
     let stored = nodes.chunks(HASH_BYTES);
@@ -105,7 +109,11 @@ fn leaf(
             return Err(Wrong::Node(1 << level).at(seq));
         }
     }
-    envelope.map_or(Ok(()), |envelope| filed.fits(&envelope))
+    let Some(envelope) = envelope else { return Ok(()) };
+    if let Some(said) = said {
+        said.hear(&envelope, bytes.unwrap_or_default());
+    }
+    filed.fits(&envelope)
 }
 
 /// What a row is filed under.

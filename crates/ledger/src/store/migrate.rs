@@ -71,6 +71,8 @@ const STEPS: &[&str] = &[
         UNION SELECT 'rule', rule, seq / 256 FROM full WHERE rule IS NOT NULL;
     INSERT INTO blocks SELECT seq / 256, min(ts), max(ts) FROM full GROUP BY seq / 256;
     DROP VIEW temp.full;",
+    // 3. Decisions that nobody heard (see `undelivered.rs`).
+    "CREATE TABLE undelivered (seq INTEGER PRIMARY KEY, by INTEGER NOT NULL) STRICT;",
 ];
 
 /// Brings a store to the newest format. Says so when there was something to do.

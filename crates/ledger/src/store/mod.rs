@@ -22,6 +22,7 @@ mod rows;
 mod signing;
 mod stats;
 mod tidy;
+mod undelivered;
 
 pub use error::{AppendError, Full, OpenError, ReadFailed, Refused};
 pub use ledger::{Appended, Ledger, Opened, SinkReport};

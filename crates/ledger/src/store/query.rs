@@ -112,7 +112,7 @@ impl Reader {
     pub fn query(&self, filter: &Filter, limit: u64) -> Result<Found, ReadFailed> {
         // One transaction: blocks that are filed meanwhile are not half seen.
         let transaction = self.connection.unchecked_transaction()?;
-        let mut records = self.newest(filter, limit.saturating_add(1))?;
+        let mut records = self.mark(self.newest(filter, limit.saturating_add(1))?)?;
         transaction.commit()?;
         let mut next = None;
         if count(&records) > limit {

@@ -40,6 +40,8 @@ pub struct Record {
     pub bytes: Option<Vec<u8>>,
     /// Its payload, if it ever had one that is not pruned.
     pub payload: Option<StoredPayload>,
+    /// Whether it is a decision that nobody heard: a later leaf supersedes it.
+    pub undelivered: bool,
 }
 
 /// A payload as it is stored.
@@ -67,6 +69,7 @@ pub(super) const COLUMNS: &str = "l.seq, l.nodes, l.bytes, l.erased, l.salt, l.p
 impl Record {
     pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         with_item(row, |item, _| Self {
+            undelivered: false,
             seq: item.seq,
             hash: item.hash,
             bytes: item.bytes.map(ToOwned::to_owned),
@@ -114,6 +117,11 @@ impl Reader {
         Ok(Self { connection, format })
     }
 
+    /// Whether the store says which decisions nobody heard.
+    pub(super) fn knows_undelivered(&self) -> bool {
+        self.format >= 3
+    }
+
     /// Whether leaves are filed by blocks.
     pub(super) fn is_filed(&self) -> bool {
         self.format >= 2
@@ -137,7 +145,8 @@ impl Reader {
     /// One leaf.
     pub fn get(&self, seq: u64) -> Result<Option<Record>, ReadFailed> {
         let mut statement = self.connection.prepare_cached(&format!("SELECT {COLUMNS} WHERE l.seq = ?1"))?;
-        Ok(statement.query_row([signed(seq)], Record::from_row).optional()?)
+        let record = statement.query_row([signed(seq)], Record::from_row).optional()?;
+        Ok(self.mark(record.into_iter().collect())?.pop())
     }
 
     /// The leaf of this event.
@@ -158,7 +167,7 @@ impl Reader {
         let sql = format!("SELECT {COLUMNS} WHERE l.seq >= ?1 ORDER BY l.seq LIMIT ?2");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let records = statement.query_map([signed(from), signed(limit)], Record::from_row)?;
-        Ok(records.collect::<Result<_, _>>()?)
+        self.mark(records.collect::<Result<_, _>>()?)
     }
 
     /// The latest checkpoint: its size and the signed note.

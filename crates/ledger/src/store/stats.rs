@@ -10,6 +10,7 @@ use super::error::ReadFailed;
 use super::query::{Conditions, Filter};
 use super::reader::Reader;
 use super::rows::unsigned;
+use super::undelivered::HEARD;
 
 /// How many names a list has at most; the rest is counted nowhere but in the totals.
 const NAMES: u64 = 50;
@@ -20,6 +21,8 @@ const DAY: u64 = 86_400_000;
 pub struct Stats {
     /// How many leaves fit.
     pub leaves: u64,
+    /// How many of them are decisions that nobody heard; only the totals count them.
+    pub undelivered: u64,
     /// How many sessions they are of.
     pub sessions: u64,
     /// The first event, in milliseconds since the Unix epoch.
@@ -65,6 +68,14 @@ impl Reader {
             None => format!("FROM leaves l WHERE {leaves}"),
         };
         let mut stats = self.totals(&from, &values)?;
+        let mut from = from;
+        if self.knows_undelivered() {
+            stats.undelivered = self.unheard(&from, &values)?;
+            // Most ledgers have none, and need not look for each leaf.
+            if stats.undelivered > 0 {
+                from = format!("{from} AND {HEARD}");
+            }
+        }
         stats.kinds = self.counted("l.kind", &from, &values)?;
         stats.verdicts = self.counted("l.verdict", &from, &values)?;
         stats.harnesses = self.counted("l.source", &from, &values)?;

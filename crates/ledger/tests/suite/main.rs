@@ -25,6 +25,7 @@ mod remove;
 mod sinks;
 mod spec;
 mod store;
+mod supersede;
 mod tamper;
 mod tamper_export;
 mod torn;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The key under which this home writes what it will believe later: spooled decisions and the snapshot.
+//!
+//! A file that somebody else put there, or changed, does not carry the right seal. Whoever can read the
+//! key can forge it: the same account can, where the home belongs to that account.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// Below the state directory.
+const KEY: &str = "seal.key";
+const LENGTH: usize = 32;
+
+/// What is sealed: a seal of one is none of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sealed {
+    /// A spooled entry.
+    Spool,
+    /// A snapshot of the rules.
+    Snapshot,
+}
+
+/// The key of a home.
+pub struct SealKey([u8; LENGTH]);
+
+impl SealKey {
+    /// The key of the home with this state directory; made when there is none yet.
+    pub fn open(state: &Path) -> std::io::Result<Self> {
+        match Self::existing(state)? {
+            Some(key) => Ok(key),
+            None => Self::make(state),
+        }
+    }
+
+    /// The same, but nothing is made.
+    pub fn existing(state: &Path) -> std::io::Result<Option<Self>> {
+        let path = state.join(KEY);
+        let mut file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let unusable = |why: &str| std::io::Error::other(format!("`{}` {why}", path.display()));
+        if file.metadata()?.mode() & 0o077 != 0 {
+            return Err(unusable("can be used by others (its mode must be 600)"));
+        }
+        let mut key = [0; LENGTH];
+        file.read_exact(&mut key).map_err(|_| unusable("is too short for a key"))?;
+        Ok(Some(Self(key)))
+    }
+
+    /// Two that begin at the same time end with the same key.
+    fn make(state: &Path) -> std::io::Result<Self> {
+        let mut key = [0; LENGTH];
+        getrandom::fill(&mut key).map_err(std::io::Error::other)?;
+        let beside = state.join(format!(".{KEY}.{}", std::process::id()));
+        drop(std::fs::remove_file(&beside));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        file.write_all(&key)?;
+        file.sync_all()?;
+        let linked = std::fs::hard_link(&beside, state.join(KEY));
+        std::fs::remove_file(&beside)?;
+        match linked {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+            _ => Self::existing(state)?.ok_or_else(|| std::io::Error::other("the key is gone again")),
+        }
+    }
+
+    /// The seal of these bytes, in hexadecimal.
+    pub fn seal(&self, what: Sealed, bytes: &[u8]) -> String {
+        let seal = self.mac(what, bytes).map(|mac| mac.finalize().into_bytes());
+        let digits = |byte: &u8| format!("{byte:02x}");
+        seal.map(|seal| seal.iter().map(digits).collect()).unwrap_or_default()
+    }
+
+    /// Whether this is the seal of these bytes.
+    pub fn is_seal(&self, what: Sealed, bytes: &[u8], seal: &str) -> bool {
+        let mut said = [0; 32];
+        let digits = seal
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()));
+        for (to, digit) in said.iter_mut().zip(digits) {
+            let Some(digit) = digit else { return false };
+            *to = digit;
+        }
+        seal.len() == 64 && self.mac(what, bytes).is_some_and(|mac| mac.verify_slice(&said).is_ok())
+    }
+
+    fn mac(&self, what: Sealed, bytes: &[u8]) -> Option<Hmac<Sha256>> {
+        let what: &[u8] = match what {
+            Sealed::Spool => b"spool/1\n",
+            Sealed::Snapshot => b"snapshot/1\n",
+        };
+        Hmac::<Sha256>::new_from_slice(&self.0).ok().map(|mac| mac.chain_update(what).chain_update(bytes))
+    }
+}
+
+impl std::fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SealKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_seal_is_of_one_text_one_use_and_one_home() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let key = SealKey::open(one.path()).unwrap();
+        let seal = key.seal(Sealed::Spool, b"text");
+        assert!(SealKey::open(one.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
+        assert!(!key.is_seal(Sealed::Spool, b"test", &seal));
+        assert!(!key.is_seal(Sealed::Snapshot, b"text", &seal));
+        assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
+        for wrong in ["", "zz", &seal[..62], &format!("{seal}00"), &"0".repeat(64)] {
+            assert!(!key.is_seal(Sealed::Spool, b"text", wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        SealKey::open(dir.path()).unwrap();
+        let path = dir.path().join(KEY);
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(SealKey::open(dir.path()).is_err());
+        std::fs::write(&path, "short").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(SealKey::open(dir.path()).is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
