@@ -8,13 +8,15 @@
 //! are always asked. A rule with alternatives is kept by each of them, and only those that could hold
 //! are looked at.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use tenterhook_event::{Event, EventKind, ToolClass};
 
 use super::glob::{From, Hosts, Names, Paths, flat};
 use super::matcher::Matcher;
+use super::pressed::bytes::{Cursor, Out};
 use crate::facts::{Does, Facts, PathFact};
 use crate::rule::Rule;
 
@@ -38,30 +40,28 @@ struct Kind {
     always: Vec<Entry>,
     /// Rules that have something to say about texts nobody could read.
     unread: Vec<Entry>,
-    words: HashMap<Word, Vec<Entry>>,
-    /// By the first directories of a glob.
-    starts: BTreeMap<From, Starts>,
-    hosts: HashMap<String, Vec<Entry>>,
-    /// By the last part of a path, wherever it lies.
-    names: HashMap<String, Vec<Entry>>,
-}
-
-#[derive(Debug, Default)]
-struct Starts {
-    lists: BTreeMap<String, Vec<Entry>>,
-    /// The length of the longest: further down a path there is nothing to look for.
+    keys: Keys,
+    /// The length of the longest start of a path: further down there is nothing to look for.
     longest: usize,
 }
 
+/// Rules by what they need. A key begins with a letter that says what it is about.
+#[derive(Debug)]
+enum Keys {
+    Built(BTreeMap<String, Vec<Entry>>),
+    /// As they lie in a snapshot: the places of all keys in order, then the keys with their entries.
+    Pressed(Arc<[u8]>, std::ops::Range<usize>),
+}
+
 /// Something that is in an event or is not.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Word {
-    Program(String),
-    Tool(String),
+#[derive(Debug, Clone, Copy)]
+enum Word<'a> {
+    Program(&'a str),
+    Tool(&'a str),
     Class(ToolClass),
     Does(Does),
-    Server(String),
-    Package(String),
+    Server(&'a str),
+    Package(&'a str),
     SomeCommand,
     SomeEffect,
     SomeUrl,
@@ -70,14 +70,52 @@ enum Word {
     SomeSecret,
 }
 
+impl Word<'_> {
+    fn key(self) -> String {
+        let (tag, text): (char, &str) = match self {
+            Self::Program(name) => ('p', name),
+            Self::Tool(name) => ('t', name),
+            Self::Class(class) => ('c', class.name()),
+            Self::Does(does) => return format!("d{does:?}"),
+            Self::Server(name) => ('s', name),
+            Self::Package(name) => ('k', name),
+            Self::SomeCommand => ('*', "command"),
+            Self::SomeEffect => ('*', "effect"),
+            Self::SomeUrl => ('*', "url"),
+            Self::SomeMcp => ('*', "mcp"),
+            Self::SomePackage => ('*', "package"),
+            Self::SomeSecret => ('*', "secret"),
+        };
+        tagged(tag, text)
+    }
+}
+
+/// What the keys of starts begin with.
+const STARTS: [char; 4] = ['R', 'H', 'P', 'A'];
+const NAME: char = 'n';
+const HOST: char = 'h';
+
+fn tagged(tag: char, text: &str) -> String {
+    let mut key = String::with_capacity(text.len() + 1);
+    key.push(tag);
+    key.push_str(text);
+    key
+}
+
+/// Where the globs of a path begin, by their first directories.
+fn start_key(from: From, start: &str) -> String {
+    let tag = match from {
+        From::Root => 'R',
+        From::Home => 'H',
+        From::Project => 'P',
+        From::Anywhere => 'A',
+    };
+    tagged(tag, start)
+}
+
 /// Something of which a rule needs at least one.
 #[derive(Debug, Clone)]
-enum Need {
-    Word(Word),
-    Start(From, String),
-    Name(String),
-    Host(String),
-}
+struct Need(String);
 
 /// How rare the things are that a rule needs: the rarer, the less often it is asked in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,12 +139,44 @@ impl Index {
                 for (part, needs) in &parts {
                     match needs {
                         None => kind.always.push((number, *part)),
-                        Some(needs) => needs.iter().for_each(|need| kind.keep(need, (number, *part))),
+                        Some(needs) => {
+                            needs.iter().for_each(|Need(key)| kind.keys.keep(key, (number, *part)))
+                        }
                     }
                 }
             }
         }
         index
+    }
+
+    /// Writes it for a snapshot.
+    pub(super) fn write(&self, to: &mut Out) {
+        to.number(self.0.len());
+        for (kind, rules) in &self.0 {
+            to.text(kind.name());
+            write_entries(&rules.always, to);
+            write_entries(&rules.unread, to);
+            to.number(rules.longest);
+            let mut keys = Out::default();
+            rules.keys.write(&mut keys);
+            to.number(keys.len());
+            to.append(&keys);
+        }
+    }
+
+    /// Reads what a snapshot has of it; the keys stay where they are.
+    pub(super) fn read(bytes: &Arc<[u8]>, cursor: &mut Cursor<'_>) -> Option<Self> {
+        let mut index = Self::default();
+        for _ in 0..cursor.number()? {
+            let kind: EventKind = cursor.text()?.parse().ok()?;
+            let (always, unread) = (read_entries(cursor)?, read_entries(cursor)?);
+            let (longest, length) = (cursor.number()?, cursor.number()?);
+            let start = bytes.len().checked_sub(cursor.rest().len())?;
+            cursor.take(length)?;
+            let keys = Keys::Pressed(Arc::clone(bytes), start..start + length);
+            index.0.insert(kind, Kind { always, unread, keys, longest });
+        }
+        Some(index)
     }
 
     /// Whether any rule is about events of this kind.
@@ -138,41 +208,31 @@ impl Index {
 }
 
 impl Kind {
-    fn keep(&mut self, need: &Need, entry: Entry) {
-        let list = match need {
-            Need::Word(word) => self.words.entry(word.clone()).or_default(),
-            Need::Start(from, start) => {
-                let starts = self.starts.entry(*from).or_default();
-                starts.longest = starts.longest.max(start.len());
-                starts.lists.entry(start.clone()).or_default()
-            }
-            Need::Name(name) => self.names.entry(name.clone()).or_default(),
-            Need::Host(host) => self.hosts.entry(host.clone()).or_default(),
-        };
-        list.push(entry);
+    fn keep(&mut self, Need(key): &Need, entry: Entry) {
+        if key.starts_with(STARTS) {
+            self.longest = self.longest.max(key.len() - 1);
+        }
+        self.keys.keep(key, entry);
     }
 
     fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
-        if self.words.is_empty() {
-            return;
-        }
-        let mut see = |word: Word| found.extend(self.words.get(&word).into_iter().flatten());
+        let mut see = |word: Word<'_>| self.keys.get(&word.key(), found);
         for command in &facts.commands {
-            see(Word::Program(flat(&command.program).into_owned()));
+            see(Word::Program(&flat(&command.program)));
         }
         if let Some(tool) = &event.tool {
-            see(Word::Tool(flat(&tool.name).into_owned()));
+            see(Word::Tool(&flat(&tool.name)));
             see(Word::Class(tool.class));
         }
         for effect in &facts.effects {
             see(Word::Does(effect.does));
         }
         if let Some(mcp) = &facts.mcp {
-            see(Word::Server(flat(&mcp.server).into_owned()));
+            see(Word::Server(&flat(&mcp.server)));
             see(Word::SomeMcp);
         }
         for package in &facts.packages {
-            see(Word::Package(flat(&package.name).into_owned()));
+            see(Word::Package(&flat(&package.name)));
         }
         let there = [
             (Word::SomeCommand, facts.commands.is_empty()),
@@ -185,9 +245,6 @@ impl Kind {
     }
 
     fn look_at_paths(&self, facts: &Facts, found: &mut Vec<Entry>) {
-        if self.starts.is_empty() && self.names.is_empty() {
-            return;
-        }
         let of_commands = facts
             .commands
             .iter()
@@ -214,55 +271,162 @@ impl Kind {
         ];
         let open = path.pattern || path.dynamic;
         for (from, form) in forms {
-            let (Some(starts), Some(form)) = (self.starts.get(&from), form) else { continue };
+            let Some(form) = form else { continue };
             // Of a pattern only the letters before it are certain.
             let known = match form.find(['*', '?', '[']).filter(|_| open) {
                 Some(end) => form.get(..end).unwrap_or_default(),
                 None => form,
             };
             let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
-            for end in ends.take_while(|end| *end <= starts.longest) {
+            for end in ends.take_while(|end| *end <= self.longest) {
                 let start = known.get(..end).unwrap_or_default();
-                found.extend(starts.lists.get(start).into_iter().flatten());
+                self.keys.get(&start_key(from, start), found);
             }
             if !known.starts_with('/') {
-                found.extend(starts.lists.get("").into_iter().flatten());
+                self.keys.get(&start_key(from, ""), found);
             }
             if open || recursive {
                 let known = known.trim_end_matches('/');
-                let below = starts.lists.range::<str, _>((Bound::Included(known), Bound::Unbounded));
-                let below = below.take_while(|(start, _)| start.starts_with(known));
-                found.extend(below.flat_map(|(_, rules)| rules));
+                self.keys.all(&start_key(from, known), found);
             }
         }
-        if self.names.is_empty() {
-            return;
-        }
         if open {
-            found.extend(self.names.values().flatten());
+            self.keys.all(&tagged(NAME, ""), found);
         } else {
             let form = path.resolved.as_deref().unwrap_or(&path.text);
             let name = form.rsplit('/').next().unwrap_or(form);
-            found.extend(self.names.get(name).into_iter().flatten());
+            self.keys.get(&tagged(NAME, name), found);
         }
     }
 
     fn look_at_hosts(&self, facts: &Facts, found: &mut Vec<Entry>) {
-        if self.hosts.is_empty() {
-            return;
-        }
         for url in &facts.urls {
             if url.dynamic {
-                found.extend(self.hosts.values().flatten());
+                self.keys.all(&tagged(HOST, ""), found);
                 continue;
             }
             let ends = url.host.match_indices('.').map(|(at, _)| at + 1);
             for at in std::iter::once(0).chain(ends) {
                 let end = url.host.get(at..).unwrap_or_default();
-                found.extend(self.hosts.get(end).into_iter().flatten());
+                self.keys.get(&tagged(HOST, end), found);
             }
         }
     }
+}
+
+// === impl Keys ===
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::Built(BTreeMap::new())
+    }
+}
+
+impl Keys {
+    fn keep(&mut self, key: &str, entry: Entry) {
+        if let Self::Built(keys) = self {
+            keys.entry(key.to_owned()).or_default().push(entry);
+        }
+    }
+
+    /// The rules under this key.
+    fn get(&self, key: &str, found: &mut Vec<Entry>) {
+        match self {
+            Self::Built(keys) => found.extend(keys.get(key).into_iter().flatten()),
+            Self::Pressed(bytes, range) => {
+                let table = Table::of(bytes, range);
+                if let Some((there, entries)) = table.record(table.first_from(key))
+                    && there == key.as_bytes()
+                {
+                    found.extend(entries);
+                }
+            }
+        }
+    }
+
+    /// The rules under all keys that begin so.
+    fn all(&self, start: &str, found: &mut Vec<Entry>) {
+        match self {
+            Self::Built(keys) => {
+                let from = keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+                found.extend(from.take_while(|(key, _)| key.starts_with(start)).flat_map(|(_, rules)| rules));
+            }
+            Self::Pressed(bytes, range) => {
+                let table = Table::of(bytes, range);
+                let records = (table.first_from(start)..table.count).map_while(|at| table.record(at));
+                let fitting = records.take_while(|(key, _)| key.starts_with(start.as_bytes()));
+                found.extend(fitting.flat_map(|(_, entries)| entries));
+            }
+        }
+    }
+
+    fn write(&self, to: &mut Out) {
+        let Self::Built(keys) = self else { return };
+        let mut records = Out::default();
+        to.number(keys.len());
+        for (key, entries) in keys {
+            to.number(records.len());
+            records.text(key);
+            write_entries(entries, &mut records);
+        }
+        to.append(&records);
+    }
+}
+
+/// Keys as they lie in a snapshot.
+struct Table<'a> {
+    count: usize,
+    places: &'a [u8],
+    records: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    fn of(bytes: &'a [u8], range: &std::ops::Range<usize>) -> Self {
+        let mut cursor = Cursor::new(bytes.get(range.clone()).unwrap_or_default());
+        let count = cursor.number().unwrap_or(0);
+        let places = cursor.take(count.saturating_mul(4)).unwrap_or_default();
+        Self { count, places, records: cursor.rest() }
+    }
+
+    fn record(&self, at: usize) -> Option<(&'a [u8], Vec<Entry>)> {
+        let (key, mut cursor) = self.key(at)?;
+        Some((key, read_entries(&mut cursor)?))
+    }
+
+    fn key(&self, at: usize) -> Option<(&'a [u8], Cursor<'a>)> {
+        let mut place = Cursor::new(self.places.get(at.checked_mul(4)?..)?);
+        let mut cursor = Cursor::new(self.records.get(place.number()?..)?);
+        let key = cursor.text()?.as_bytes();
+        Some((key, cursor))
+    }
+
+    /// The first key that is not less than this one.
+    fn first_from(&self, key: &str) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low.midpoint(high);
+            let less = self.key(middle).is_some_and(|(there, _)| there < key.as_bytes());
+            if less { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+fn write_entries(entries: &[Entry], to: &mut Out) {
+    to.number(entries.len());
+    for (rule, part) in entries {
+        to.number(usize::try_from(*rule).unwrap_or(usize::MAX));
+        to.number(usize::from(*part));
+    }
+}
+
+fn read_entries(cursor: &mut Cursor<'_>) -> Option<Vec<Entry>> {
+    let count = cursor.number()?;
+    let mut entries = Vec::with_capacity(count.min(cursor.rest().len()));
+    for _ in 0..count {
+        entries.push((u32::try_from(cursor.number()?).ok()?, u16::try_from(cursor.number()?).ok()?));
+    }
+    Some(entries)
 }
 
 type Needs = (Rarity, Vec<Need>);
@@ -300,9 +464,9 @@ fn cost((rarity, needs): &Needs) -> (Rarity, usize) {
 /// The same, whichever of its alternatives holds.
 fn common(matcher: &Matcher) -> Option<Needs> {
     let mut all: Vec<Needs> = Vec::new();
-    let words = |rarity, words: &[Word]| (rarity, words.iter().cloned().map(Need::Word).collect());
+    let words = |rarity, words: &[Word<'_>]| (rarity, words.iter().map(|word| Need(word.key())).collect());
     if let Some(shell) = &matcher.shell {
-        all.extend(plain(shell.program.as_ref(), Word::Program));
+        all.extend(plain(shell.program.as_ref(), |name| Word::Program(name).key()));
         for paths in [&shell.operand, &shell.path, &shell.reads, &shell.input].into_iter().flatten() {
             all.extend(placed(paths));
         }
@@ -323,11 +487,11 @@ fn common(matcher: &Matcher) -> Option<Needs> {
         all.push(words(Rarity::Seldom, &[Word::SomeUrl]));
     }
     if let Some(mcp) = &matcher.mcp {
-        all.extend(plain(mcp.server.as_ref(), Word::Server));
+        all.extend(plain(mcp.server.as_ref(), |name| Word::Server(name).key()));
         all.push(words(Rarity::Seldom, &[Word::SomeMcp]));
     }
     if let Some(package) = &matcher.package {
-        all.extend(plain(package.name.as_ref(), Word::Package));
+        all.extend(plain(package.name.as_ref(), |name| Word::Package(name).key()));
         all.push(words(Rarity::Seldom, &[Word::SomePackage]));
     }
     if matcher.secret.is_some() {
@@ -337,11 +501,11 @@ fn common(matcher: &Matcher) -> Option<Needs> {
         let classes: Vec<_> = tools.classes.iter().map(|class| Word::Class(*class)).collect();
         match (&tools.names, classes.is_empty()) {
             (None, _) => all.push(words(Rarity::Often, &classes)),
-            (Some(names), true) => all.extend(plain(Some(names), Word::Tool)),
+            (Some(names), true) => all.extend(plain(Some(names), |name| Word::Tool(name).key())),
             (Some(names), false) => {
-                let named = plain(Some(names), Word::Tool);
+                let named = plain(Some(names), |name| Word::Tool(name).key());
                 all.extend(named.map(|(_, mut needs)| {
-                    needs.extend(classes.into_iter().map(Need::Word));
+                    needs.extend(classes.iter().map(|class| Need(class.key())));
                     (Rarity::Often, needs)
                 }));
             }
@@ -351,8 +515,8 @@ fn common(matcher: &Matcher) -> Option<Needs> {
 }
 
 /// Names that are no patterns.
-fn plain(names: Option<&Names>, word: fn(String) -> Word) -> Option<Needs> {
-    let names = names?.plain()?.map(|name| Need::Word(word(name.to_owned())));
+fn plain(names: Option<&Names>, key: fn(&str) -> String) -> Option<Needs> {
+    let names = names?.plain()?.map(|name| Need(key(name)));
     Some((Rarity::Named, names.collect()))
 }
 
@@ -362,7 +526,7 @@ fn placed(paths: &Paths) -> Option<Needs> {
     let needs = paths.globs().map(|glob| {
         if glob.from == From::Anywhere {
             let name = glob.text.rsplit('/').next().filter(|name| !name.contains(['*', '?', '[', '\\']))?;
-            return Some(Need::Name(name.to_owned()));
+            return Some(Need(tagged(NAME, name)));
         }
         let start = glob.start();
         let whole = start.len() == glob.text.len();
@@ -372,7 +536,7 @@ fn placed(paths: &Paths) -> Option<Needs> {
         if directory.is_empty() {
             rarity = Rarity::Often;
         }
-        Some(Need::Start(glob.from, directory.to_owned()))
+        Some(Need(start_key(glob.from, directory)))
     });
     let needs = needs.collect::<Option<Vec<_>>>()?;
     Some((rarity, needs))
@@ -382,7 +546,7 @@ fn placed(paths: &Paths) -> Option<Needs> {
 fn reached(hosts: &Hosts) -> Option<Needs> {
     let needs = hosts.names().globs().map(|glob| {
         let end = glob.strip_prefix("*.").unwrap_or(glob);
-        (!end.contains(['*', '?', '[', '\\'])).then(|| Need::Host(end.to_owned()))
+        (!end.contains(['*', '?', '[', '\\'])).then(|| Need(tagged(HOST, end)))
     });
     Some((Rarity::Placed, needs.collect::<Option<Vec<_>>>()?))
 }

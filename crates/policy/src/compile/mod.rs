@@ -7,6 +7,7 @@ pub(crate) mod glob;
 mod index;
 mod matcher;
 pub(crate) mod pattern;
+mod pressed;
 mod set;
 mod trust;
 
@@ -40,6 +41,20 @@ pub(crate) fn rule(
     if wire.locked && !matches!(source.layer, Layer::Organisation | Layer::Baseline) {
         return Err("only a rule of the organisation can be `locked`".to_owned());
     }
+    let rule = known(wire, header, number, spot, source)?;
+    could_match(&rule.matcher)?;
+    may_override(&rule.id, &rule.overrides, rule.verdict, &rule.matcher, source.layer)?;
+    Ok(rule)
+}
+
+/// Compiles a rule that was compiled before: some of its alternatives may have been left out.
+fn known(
+    wire: wire::Rule,
+    header: &Header,
+    number: usize,
+    spot: Spot,
+    source: &Source<'_>,
+) -> Result<Rule, String> {
     let verdict = Decision::from(wire.verdict);
     let guards = matches!(verdict, Decision::Ask | Decision::Deny);
     let unread = match wire.unparsed {
@@ -61,10 +76,8 @@ pub(crate) fn rule(
     }
     let mut matcher = Matcher::new(wire.matches)?;
     matcher.events.get_or_insert_with(|| BEFORE.to_vec());
-    could_match(&matcher)?;
     let overrides: Vec<Arc<str>> =
         wire.overrides.map(|ids| ids.0.iter().map(|id| Arc::from(id.as_str())).collect()).unwrap_or_default();
-    may_override(&wire.id, &overrides, verdict, &matcher, source.layer)?;
     Ok(Rule {
         id: wire.id.as_str().into(),
         description: wire.description.trim().to_owned(),

@@ -10,6 +10,7 @@ use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 
 use super::baseline::{BASELINE, PACKS};
 use super::index::Index;
+use super::pressed::Rules;
 use super::trust;
 use crate::examples;
 use crate::facts::Facts;
@@ -20,12 +21,13 @@ use crate::source::{Choices, Pack, Source};
 /// All rules that are in force together: compiled, immutable, cheap to share in an [`Arc`].
 #[derive(Debug)]
 pub struct RuleSet {
-    rules: Vec<Rule>,
-    index: Index,
+    pub(super) rules: Rules,
+    pub(super) index: Index,
     /// The kinds of events at which something is remembered.
-    stateful: BTreeSet<EventKind>,
-    digest: u64,
-    warnings: Vec<Problem>,
+    pub(super) stateful: BTreeSet<EventKind>,
+    pub(super) asks_for_groups: bool,
+    pub(super) digest: u64,
+    pub(super) warnings: Vec<Problem>,
 }
 
 /// What came of loading: the rules that stand, and what was refused.
@@ -67,7 +69,11 @@ impl RuleSet {
         let kinds = rules.iter().filter(|rule| rule.is_stateful()).flat_map(|rule| &rule.matcher.events);
         let stateful = kinds.flatten().copied().collect();
         let digest = digest(sources, choices);
-        Loaded { rules: Self { rules, index, stateful, digest, warnings }, problems }
+        let mut asks_for_groups = false;
+        let mut see = |matcher: &super::Matcher| asks_for_groups |= matcher.group.is_some();
+        rules.iter().for_each(|rule| rule.matcher.each(&mut see));
+        let rules = Rules::Built(rules);
+        Loaded { rules: Self { rules, index, stateful, asks_for_groups, digest, warnings }, problems }
     }
 
     /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read,
@@ -115,16 +121,18 @@ impl RuleSet {
 
     /// Whether any rule asks for the groups of whoever runs the agent; finding them takes time.
     pub fn asks_for_groups(&self) -> bool {
-        let mut asks = false;
-        let mut see = |matcher: &super::Matcher| asks |= matcher.group.is_some();
-        self.rules.iter().for_each(|rule| rule.matcher.each(&mut see));
-        asks
+        self.asks_for_groups
     }
 
     /// Whether matches of a rule are counted for all sessions together.
     pub fn counts_together(&self, rule: &str) -> bool {
         let limit = self.rule(rule).and_then(|rule| rule.limit);
         limit.is_some_and(|limit| limit.shared)
+    }
+
+    /// How many rules there are.
+    pub fn count(&self) -> usize {
+        self.rules.len()
     }
 
     /// The rules, in order.
@@ -134,7 +142,7 @@ impl RuleSet {
 
     /// The rule of this id.
     pub fn rule(&self, id: &str) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.id() == id)
+        self.rules.find(id)
     }
 
     /// What can be used but is probably not meant so, as things are at this moment.
@@ -158,8 +166,7 @@ impl RuleSet {
     ) -> impl Iterator<Item = (&'s Rule, Option<Vec<u16>>)> + use<'s> {
         let candidates = self.index.candidates(event, facts).into_iter();
         candidates.filter_map(|(number, parts)| {
-            let rule = self.rules.get(usize::try_from(number).unwrap_or(usize::MAX))?;
-            Some((rule, parts))
+            self.rules.with_parts(usize::try_from(number).unwrap_or(usize::MAX), parts)
         })
     }
 }

@@ -4,7 +4,8 @@
 //! and without their examples. `make generate` writes it; a test fails when it is stale.
 
 use serde::Deserialize;
-use tenterhook_document::Spot;
+use serde_json::{Map, Value as Json};
+use tenterhook_document::{Node, Spot, Value};
 
 use super::{File, Header, wire};
 use crate::rule::Mode;
@@ -39,6 +40,24 @@ pub(crate) fn read(lean: &str, text: &str) -> Option<File> {
     Some(File { header: Header { mode: pack.mode, order: pack.order }, rules: rules.collect() })
 }
 
+/// The rules of a lean form as they stand there, with their lines.
+pub(super) fn raw(lean: &str, text: &str) -> Option<Vec<(usize, Json)>> {
+    #[derive(Deserialize)]
+    struct Raw {
+        rules: Vec<Line>,
+    }
+    #[derive(Deserialize)]
+    struct Line {
+        line: usize,
+        rule: Json,
+    }
+    if !lean.starts_with(&opening(text)) {
+        return None;
+    }
+    let raw: Raw = serde_json::from_str(lean).ok()?;
+    Some(raw.rules.into_iter().map(|Line { line, rule }| (line, rule)).collect())
+}
+
 fn opening(text: &str) -> String {
     format!("{{\"of\":\"{}\"", mark(text))
 }
@@ -55,15 +74,32 @@ fn mark(text: &str) -> String {
     format!("{mark:016x}")
 }
 
+/// A node as JSON. Keys of a rule are texts; another would have been refused.
+pub(super) fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::from(*value),
+        Value::Whole(value) => Json::from(*value),
+        Value::Real(value) => Json::from(*value),
+        Value::Text(text) => Json::from(text.as_str()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => {
+            let entries =
+                entries.iter().map(|(key, value)| (key.text().unwrap_or_default().to_owned(), json(value)));
+            Json::Object(entries.collect::<Map<_, _>>())
+        }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod write {
     //! The other direction.
 
-    use serde_json::{Map, Value as Json, json};
-    use tenterhook_document::{Node, Value, parse};
+    use serde_json::{Value as Json, json};
+    use tenterhook_document::{Value, parse};
 
     use super::super::lists::Lists;
-    use super::opening;
+    use super::{json, opening};
 
     /// The lean form of a pack: a line for each rule.
     pub(crate) fn write(text: &str) -> String {
@@ -86,21 +122,5 @@ pub(crate) mod write {
             opening(text),
             rules.join(",\n")
         )
-    }
-
-    fn json(node: &Node) -> Json {
-        match &node.value {
-            Value::Null => Json::Null,
-            Value::Bool(value) => Json::from(*value),
-            Value::Whole(value) => Json::from(*value),
-            Value::Real(value) => Json::from(*value),
-            Value::Text(text) => Json::from(text.as_str()),
-            Value::List(items) => items.iter().map(json).collect(),
-            Value::Map(entries) => {
-                let entries =
-                    entries.iter().map(|(key, value)| (key.text().unwrap().to_owned(), json(value)));
-                Json::Object(entries.collect::<Map<_, _>>())
-            }
-        }
     }
 }

@@ -125,6 +125,23 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     Some(File { header, rules })
 }
 
+/// The rules of a file as JSON, with their lines: lists opened, and without examples. Nothing is checked.
+pub(crate) fn raw(source: &Source<'_>) -> Vec<(usize, serde_json::Value)> {
+    let lean = (source.layer == Layer::Baseline).then(|| baseline::lean(source)).flatten();
+    if let Some(rules) = lean.and_then(|lean| lean::raw(lean, source.text)) {
+        return rules;
+    }
+    let Ok(document) = parse(source.text) else { return Vec::new() };
+    let Some(Value::List(items)) = document.get("rules").map(|node| &node.value) else { return Vec::new() };
+    let lists = Lists::read(document.get("lists"), &mut |_, _, _| ());
+    let rule = |item: &Node| {
+        let mut rule = lean::json(lists.open(item).ok()?.as_ref());
+        rule.as_object_mut()?.remove("examples");
+        Some((item.spot.line, rule))
+    };
+    items.iter().filter_map(rule).collect()
+}
+
 /// The value of one key of the file; what it is by default if it cannot be read.
 fn one<T: DeserializeOwned + Default>(
     document: &Node,
