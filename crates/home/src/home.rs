@@ -163,6 +163,11 @@ impl Home {
         self.state.join("bin")
     }
 
+    /// The rules in a form that a hook without a daemon can judge by at once.
+    pub fn snapshots(&self) -> PathBuf {
+        self.state.join("snapshot")
+    }
+
     /// What was installed where, and how it was before.
     pub fn receipts(&self) -> PathBuf {
         self.state.join("install")

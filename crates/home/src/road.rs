@@ -102,6 +102,22 @@ impl Configuration {
         problems.extend(loaded.problems);
 
         let text = read_optional(&home.settings(), &mut problems);
+        let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
+        let mut configuration = Self::of(home, env, loaded.rules, mode, text, problems);
+        sources.warnings.append(&mut configuration.warnings);
+        configuration.warnings = sources.warnings;
+        configuration
+    }
+
+    /// Rules, and the hooks of this settings file.
+    pub(crate) fn of(
+        home: &Home,
+        env: &Env,
+        rules: RuleSet,
+        mode: Mode,
+        text: Option<String>,
+        mut problems: Vec<Problem>,
+    ) -> Self {
         let settings = text.as_ref().map_or_else(load::Loaded::default, |text| {
             let person = env.home.as_deref().and_then(Path::to_str);
             let around = load::Around { dir: &home.config, home: person, env: &env.all };
@@ -109,17 +125,15 @@ impl Configuration {
         });
         // Records name what decided: the rules, and the hooks where there are any.
         let generation = match &text {
-            Some(text) => format!("{}-{}", loaded.rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
-            None => loaded.rules.digest(),
+            Some(text) => format!("{}-{}", rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
+            None => rules.digest(),
         };
-        let (mut hooks, mut warnings) = (settings.hooks, sources.warnings);
-        warnings.extend(settings.warnings);
+        let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
         let sessions = Some(Sessions::new(home.sessions()));
-        let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
-        Self { generation, rules: loaded.rules, mode, hooks, limits, problems, warnings, sessions }
+        Self { generation, rules, mode, hooks, limits, problems, warnings, sessions }
     }
 }
 
@@ -127,7 +141,7 @@ impl Configuration {
     /// What it is made of, for the leaf of a generation that was not seen before.
     pub fn detail(&self) -> Value {
         json!({
-            "rules": self.rules.rules().count(),
+            "rules": self.rules.count(),
             "mode": self.mode,
             "hooks": self.hooks.len(),
             "unusable": self.problems.len(),

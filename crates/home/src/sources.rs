@@ -242,9 +242,14 @@ impl Sources {
 
     /// Makes rules of the texts.
     pub fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
+        self.with(load)
+    }
+
+    /// Makes something of the texts and of what was chosen about them.
+    pub fn with<T>(&self, make: fn(&[Source<'_>], &Choices<'_>) -> T) -> T {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
-        load(&sources, &Choices { disabled: &disabled, monitor: self.monitor })
+        make(&sources, &Choices { disabled: &disabled, monitor: self.monitor })
     }
 
     /// The same with another file in place of the person's policy.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{Book, Home, make_private, write_whole};
+use tenterhook_home::{Book, Home, Place, make_private, snapshot, write_whole};
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
@@ -45,6 +45,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         // The programs first: settings never name a program that is not there.
         place_programs(home)?;
         plan.apply().map_err(|error| refused(&error))?;
+        // Without one, hooks that find no daemon read the files themselves.
+        snapshot::write(home, &context.env, &Place::default())?;
     }
     let json = context.terminal.json;
     let in_force = !done || plan.in_force;

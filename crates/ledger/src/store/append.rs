@@ -13,7 +13,6 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tenterhook_event::{EventId, Timestamp};
 
-use super::{DATABASE, undelivered};
 use super::block::Block;
 use super::error::AppendError;
 use super::hold::Hold;
@@ -23,6 +22,7 @@ use super::publish::Publisher;
 use super::rows::{self, NewLeaf, StoredNodes};
 use super::signing::Signing;
 use super::tidy::{self, Tidy};
+use super::{DATABASE, undelivered};
 use crate::entry::{Body, Entry, Sealed, Sealing};
 use crate::hash::Hash;
 use crate::payload::RedactionKey;

@@ -53,7 +53,10 @@ fn a_decision_cannot_be_hidden_by_filing_it_as_undelivered() {
     let test = Test::filled();
     test.database().execute_batch("INSERT INTO undelivered (seq, by) VALUES (17, 18)").unwrap();
     let id = event(17).id;
-    assert_eq!(test.complaint(), format!("leaf 18: it is filed under what it supersedes `{id}`, but says `nothing`"));
+    assert_eq!(
+        test.complaint(),
+        format!("leaf 18: it is filed under what it supersedes `{id}`, but says `nothing`")
+    );
     let test = Test::new();
     let (_, seq) = decided_twice(&test);
     test.database().execute_batch("DELETE FROM undelivered").unwrap();

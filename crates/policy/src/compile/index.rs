@@ -139,9 +139,7 @@ impl Index {
                 for (part, needs) in &parts {
                     match needs {
                         None => kind.always.push((number, *part)),
-                        Some(needs) => {
-                            needs.iter().for_each(|Need(key)| kind.keys.keep(key, (number, *part)))
-                        }
+                        Some(needs) => needs.iter().for_each(|need| kind.keep(need, (number, *part))),
                     }
                 }
             }
