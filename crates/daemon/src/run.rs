@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_home::{Book, Env, Failure, Home, door, make_private, regular_file, write_whole};
+use tenterhook_home::{
+    Book, Env, Failure, Home, Place, door, make_private, regular_file, snapshot, write_whole,
+};
 use tenterhook_ledger::{Durability, Ledger, OpenError};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
@@ -54,6 +56,8 @@ pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
 }
 
 async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+    // From now on a signal is heard, not died of.
+    let mut signals = Signals::listen()?;
     home.make()?;
     make_private(&home.run())?;
     // First of all: of two daemons only one gets the socket.
@@ -83,8 +87,9 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     write_whole(&home.daemon(), &card(&running)?, 0o600)?;
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
+    press(home, env).await;
 
-    watch_over(&daemon, &book).await?;
+    watch_over(&daemon, &book, env, &mut signals).await;
 
     tracing::info!("ending: calls under way are finished");
     daemon.ends().await;
@@ -108,18 +113,38 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     Ok(())
 }
 
+struct Signals {
+    term: Signal,
+    int: Signal,
+    hup: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            term: signal(SignalKind::terminate())?,
+            int: signal(SignalKind::interrupt())?,
+            hup: signal(SignalKind::hangup())?,
+        })
+    }
+}
+
 /// Keeps an eye on files and on the spool, until a signal says to end.
-async fn watch_over(daemon: &Arc<Daemon>, book: &Book) -> Result<(), Failure> {
-    let mut term = signal(SignalKind::terminate())?;
-    let mut int = signal(SignalKind::interrupt())?;
-    let mut hup = signal(SignalKind::hangup())?;
+async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
     let (mut looks, mut intakes) = (interval(LOOKS), interval(INTAKES));
     loop {
         tokio::select! {
-            _ = term.recv() => return Ok(()),
-            _ = int.recv() => return Ok(()),
-            _ = hup.recv() => refresh(daemon, true).await,
-            _ = looks.tick() => refresh(daemon, false).await,
+            _ = signals.term.recv() => return,
+            _ = signals.int.recv() => return,
+            _ = signals.hup.recv() => {
+                refresh(daemon, true).await;
+                press(&daemon.home, env).await;
+            }
+            _ = looks.tick() => {
+                if refresh(daemon, false).await {
+                    press(&daemon.home, env).await;
+                }
+            }
             _ = intakes.tick() => {
                 if book.spooled().0 > 0 {
                     book.take_in(&daemon.ledger);
@@ -129,7 +154,8 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book) -> Result<(), Failure> {
     }
 }
 
-async fn refresh(daemon: &Arc<Daemon>, anyway: bool) {
+/// Looks at the files again, and says whether another generation is in force.
+async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
     let daemon = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
         let refreshed = daemon.generations.refresh(anyway);
@@ -144,6 +170,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) {
                 problems = base.problems.len(),
                 "another generation is in force"
             );
+            return true;
         }
         Ok((base, Ok(Refreshed::Stale))) => {
             for problem in &base.stale {
@@ -152,6 +179,18 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) {
         }
         Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be read again"),
         Err(error) => tracing::error!(%error, "the files could not be read again"),
+    }
+    false
+}
+
+/// Keeps what is in force where hooks find it when nobody answers them.
+async fn press(home: &Home, env: &Env) {
+    let (home, env) = (home.clone(), env.clone());
+    let pressed = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
+    match pressed.await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!(error = error.message, "no snapshot for hooks without a daemon"),
+        Err(error) => tracing::warn!(%error, "no snapshot for hooks without a daemon"),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn stop(context: &Context) -> Result<bool, CommandError> {
         CommandError::failed(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
     })?;
     let began = Instant::now();
-    while home.socket().exists() || rustix::process::test_kill_process(pid).is_ok() {
+    while rustix::process::test_kill_process(pid).is_ok() {
         if began.elapsed() > PATIENCE {
             return Err(
                 CommandError::failed("the daemon does not end").hint(format!("see {}", home.log().display()))
