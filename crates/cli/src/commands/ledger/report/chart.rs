@@ -51,9 +51,12 @@ pub(super) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
             }
         }
         if at % every == 0 {
+            // The last one would run out of the picture.
+            let late = x > (WIDTH - 70) * 1000;
+            let (x, anchor) = if late { (WIDTH * 1000, "end") } else { (x, "start") };
             let _ = writeln!(
                 svg,
-                "<text x=\"{}\" y=\"{}\" class=\"axis\">{label}</text>",
+                "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"axis\">{label}</text>",
                 decimal(x),
                 HEIGHT + 16
             );
@@ -79,7 +82,7 @@ pub(super) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
     }
     for (at, (name, count)) in (0..).zip(counts.iter().take(MOST)) {
         let class = if PARTS.contains(&name.as_str()) { name.as_str() } else { "go" };
-        let short: String = name.chars().take(28).collect();
+        let short = shortened(name);
         let _ = writeln!(
             svg,
             "<text x=\"0\" y=\"{y}\">{}</text><rect class=\"{class}\" x=\"190\" y=\"{}\" width=\"{}\" height=\"12\"><title>{}: {count}</title></rect><text x=\"{}\" y=\"{y}\" class=\"axis\">{count}</text>",
@@ -92,6 +95,26 @@ pub(super) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
         );
     }
     svg + "</svg>\n"
+}
+
+/// What the colours mean.
+pub(super) fn legend() -> String {
+    let entry = |part: &&str| {
+        format!(
+            "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"{part}\" width=\"10\" height=\"10\"/></svg>{}</li>\n",
+            words(part)
+        )
+    };
+    format!("<ul class=\"legend\">\n{}</ul>\n", PARTS.iter().map(entry).collect::<String>())
+}
+
+/// As much of a name as there is room for.
+fn shortened(name: &str) -> String {
+    const ROOM: usize = 26;
+    if name.chars().count() <= ROOM {
+        return name.to_owned();
+    }
+    name.chars().take(ROOM - 1).chain(['…']).collect()
 }
 
 fn words(part: &str) -> &str {

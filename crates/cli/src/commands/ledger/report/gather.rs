@@ -26,7 +26,7 @@ pub(super) type Counts = [u64; 3];
 pub(super) struct Shown {
     pub(super) row: Row,
     pub(super) kind: String,
-    /// The proof as a text; a leaf that is not signed yet has none.
+    /// The proof as a text; a leaf that no checkpoint covers yet has none.
     pub(super) proof: Option<String>,
 }
 

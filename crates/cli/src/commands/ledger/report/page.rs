@@ -42,8 +42,12 @@ pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
         when(gathered.first),
         when(gathered.last)
     );
-    let _ =
-        writeln!(page, "<h2>Decisions per {unit}</h2>\n{}", chart::over_time(&gathered.bars, gathered.step));
+    let _ = writeln!(
+        page,
+        "<h2>Decisions per {unit}</h2>\n{}<div class=\"time\">{}</div>",
+        chart::legend(),
+        chart::over_time(&gathered.bars, gathered.step)
+    );
     page += "<div class=\"charts\">\n";
     for (title, counts) in
         [("By verdict", &gathered.verdicts), ("By rule", &gathered.rules), ("By tool", &gathered.tools)]
@@ -97,6 +101,7 @@ fn proofs(gathered: &Gathered) -> String {
         escape(gathered.key.as_deref().unwrap_or(none)),
         escape(gathered.checkpoint.as_deref().unwrap_or(none))
     );
+    text += "<p class=\"print\">The proof of each leaf is in the file that this was printed from.</p>\n";
     for Shown { row, proof, .. } in &gathered.shown {
         let _ = match proof {
             Some(proof) => writeln!(
@@ -107,7 +112,7 @@ fn proofs(gathered: &Gathered) -> String {
             ),
             None => writeln!(
                 text,
-                "<p id=\"leaf-{0}\">leaf {0} has no proof: it is pruned or not signed yet.</p>",
+                "<p id=\"leaf-{0}\">leaf {0} has no proof: it is pruned, or in no checkpoint yet.</p>",
                 row.seq
             ),
         };
