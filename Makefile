@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate picture bench fuzz e2e tools
+.PHONY: help run build test lint generate picture bench fuzz soak e2e tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -51,6 +51,13 @@ SEED ?= 1
 fuzz: ## Read texts that nobody would write (SECONDS=3600 for an hour)
 	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
 	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
+
+# How often `make soak` kills and tears.
+ROUNDS ?= 500
+
+soak: ## Kill the ledger's writer and tear its files, again and again (ROUNDS=500)
+	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-ledger --test suite -- \
+		--nocapture --test-threads 1 survives_kill_9 torn::
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	$(CARGO) build --locked -p tenterhook

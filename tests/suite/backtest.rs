@@ -79,7 +79,7 @@ fn what_cannot_be_replayed_is_counted() {
     drop(reader);
     let options = tenterhook_ledger::Options::new(|| 0);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
-    ledger.erase(first, first, "test", "to see").unwrap();
+    ledger.erase(first, first, "test", "to see", &|_| Vec::new()).unwrap();
     ledger.close().unwrap();
     test.write("work/new.yaml", NO_CURL);
     let answer = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();

@@ -50,7 +50,7 @@ fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
     assert!(leaf["tool"].get("args").is_none(), "arguments are payload");
     assert_eq!(leaf["stored"], json!({"args": {"command": "rm -rf /"}}));
     let answer = verified(&test);
-    assert_eq!((&answer["size"], &answer["unsigned"]), (&json!(3), &json!(0)), "the last leaf is signed too");
+    assert_eq!((&answer["size"], &answer["unpublished"]), (&json!(3), &json!(0)), "the last leaf too");
     for (name, mode) in [("ledger.db", 0o600), ("key", 0o600), ("redaction.key", 0o600), ("key.pub", 0o644)] {
         let file = std::fs::metadata(test.home().join("ledger").join(name)).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, mode, "{name}");

@@ -116,10 +116,74 @@ fn tail_shows_the_latest_and_goes_on() {
 }
 
 #[test]
+fn tail_follows_a_process_that_keeps_the_ledger_open() {
+    let test = recorded();
+    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["ledger", "tail", "-n", "1", "-f", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["seq"], 5, "what was there already");
+    // A daemon, which never lets go: this process.
+    let options = tenterhook_ledger::Options::new(tenterhook_home::door::now_ms);
+    let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
+    for number in 0..30_u64 {
+        let door = tenterhook_home::door::mint().unwrap();
+        let detail = json!({"number": number});
+        let entry =
+            tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
+        ledger.append(entry).unwrap();
+        if number % 10 == 9 {
+            // Each of them, in order, while the ledger stays open.
+            for expected in number - 9..=number {
+                let leaf = next();
+                assert_eq!(
+                    (&leaf["seq"], &leaf["leaf"]["detail"]["number"]),
+                    (&json!(6 + expected), &json!(expected))
+                );
+            }
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    ledger.close().unwrap();
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+}
+
+#[test]
+fn query_filters_narrow_together_and_by_the_millisecond() {
+    let test = recorded();
+    let leaf = test.run(&["ledger", "show", "3", "--json"]).json()["leaf"].clone();
+    let at = leaf["ts"].as_str().unwrap();
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s-2"}).to_string();
+    test.run_with(&["hook", "claude-code", "stop"], stop.as_bytes());
+    assert_eq!(found(&test, &["--since", at, "--until", at]), [0; 0], "until is not included");
+    assert_eq!(found(&test, &["--since", at, "--limit", "100"]).last(), Some(&3), "since is");
+    assert!(!found(&test, &["--until", at]).contains(&3));
+    assert_eq!(found(&test, &["--harness", "claude-code", "--session", "s-2"]), [6, 5]);
+    assert_eq!(found(&test, &["--harness", "claude-code", "--verdict", "none", "--tool", "Bash"]), [4, 2]);
+    assert_eq!(found(&test, &["--verdict", "deny", "--session", "s-2"]), [0; 0]);
+    assert_eq!(found(&test, &["--kind", "start"]), [0]);
+    assert_eq!(
+        found(&test, &["--kind", "decision", "--rule", "recursive-delete", "--text", "RM -RF"]),
+        [3],
+        "in any case"
+    );
+    assert_eq!(found(&test, &["--text", "100%_nothing"]), [0; 0], "signs of SQL are letters");
+    assert_eq!(found(&test, &["--text", "_"]).first(), Some(&6), "an underscore is one");
+    for verdict in ["allow", "defer", "ask"] {
+        assert_eq!(found(&test, &["--verdict", verdict]), [0; 0], "{verdict}");
+    }
+    for kind in ["erase", "rotate", "prune"] {
+        assert_eq!(found(&test, &["--kind", kind]), [0; 0], "{kind}");
+    }
+}
+
+#[test]
 fn stats_count_and_name_the_record_of_an_earlier_version() {
     let test = recorded();
     let stats = test.run(&["ledger", "stats", "--json"]).json();
-    assert_eq!((&stats["size"], &stats["signed"], &stats["sessions"]), (&json!(6), &json!(6), &json!(2)));
+    assert_eq!((&stats["size"], &stats["published"], &stats["sessions"]), (&json!(6), &json!(6), &json!(2)));
     assert_eq!(stats["verdicts"], json!({"deny": 1, "none": 3}));
     assert_eq!(stats["first_ledger"], Value::Null);
     let old = test.write("home/ledger.jsonl", "{}\n");
@@ -192,7 +256,7 @@ fn another_key_takes_over_and_old_checkpoints_still_count() {
     let key = std::fs::read_to_string(test.home().join("ledger/key.pub")).unwrap();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
-    let ran = test.run(&["ledger", "rotate-key", "--yes", "--json"]);
+    let ran = test.run(&["ledger", "key", "rotate", "--yes", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_ne!(ran.json()["key"], key.trim());
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
@@ -221,6 +285,22 @@ fn exports_are_private_and_never_overwrite() {
         0
     );
     assert!(tiles.join("checkpoint").is_file());
+    let check =
+        || test.run(&["--home", "/nonexistent", "ledger", "verify", "--file", tiles.to_str().unwrap()]);
+    let ran = check();
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("6 leaves are as") && ran.stdout.contains("payloads are not in tiles"),
+        "{}",
+        ran.stdout
+    );
+    let bundle = tiles.join("tile/entries/000.p/6");
+    let text = String::from_utf8_lossy(&std::fs::read(&bundle).unwrap()).replace("\"deny\"", "\"none\"");
+    std::fs::write(&bundle, text).unwrap();
+    let ran = check();
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    std::fs::remove_file(tiles.join("checkpoint")).unwrap();
+    assert_eq!(check().exit, 2, "there is nothing that could be verified");
     let lines = test.run(&["ledger", "export", "--output", "-"]).stdout;
     assert!(lines.starts_with("{\"ledger\":1,") && lines.lines().last().unwrap().contains("checkpoint"));
 }
@@ -240,6 +320,8 @@ fn a_report_is_one_file_that_carries_its_proofs_and_asks_nobody() {
         "<!doctype html>",
         "prefers-color-scheme: dark",
         "@media print",
+        "default-src 'none'",
+        "<ul class=\"legend\">",
         "<svg",
         "recursive-delete",
         "session s-1",

@@ -7,7 +7,8 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on should stop where it is; and it may read its own environment"
+    clippy::print_stderr,
+    reason = "a test that cannot go on should stop where it is; it may read its own environment and say what it left out"
 )]
 
 mod asked;
@@ -28,6 +29,8 @@ mod install;
 mod judge;
 mod ledger;
 mod ledger_commands;
+mod ledger_disk;
+mod ledger_settings;
 mod ledger_tampered;
 mod links;
 mod organisation;

@@ -62,8 +62,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     make_private(&home.run())?;
     // First of all: of two daemons only one gets the socket.
     let socket = listen::bind(&home.socket())?;
-    let opened = open(home, options).await?;
     let book = Book::of(home);
+    let opened = open(home, &book, options).await?;
     book.take_in(&opened.ledger);
     let token = token(&home.token())?;
     let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token)?);
@@ -195,11 +195,13 @@ async fn press(home: &Home, env: &Env) {
 }
 
 /// Whoever writes a leaf without a daemon holds the ledger for a moment.
-async fn open(home: &Home, options: &Options) -> Result<tenterhook_ledger::Opened, Failure> {
+async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_ledger::Opened, Failure> {
     let began = Instant::now();
     loop {
-        let mut how = tenterhook_ledger::Options::new(door::now_ms);
-        how.durability = options.durability;
+        let mut how = book.options()?;
+        if options.durability == Durability::Relaxed {
+            how.durability = Durability::Relaxed;
+        }
         match Ledger::open(&home.ledger(), how) {
             Ok(opened) => {
                 for what in &opened.recovered {

@@ -52,7 +52,8 @@ pub fn post_and_forget(post: Post) {
 }
 
 impl Post {
-    fn send(self) -> Result<(u16, Vec<u8>), String> {
+    /// Posts here and now; status and body come back, whatever the status is.
+    pub fn send(self) -> Result<(u16, Vec<u8>), String> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_global(Some(self.limit))
             // A redirect could send the payload to somebody else.
@@ -62,7 +63,10 @@ impl Post {
             .proxy(None)
             .build()
             .into();
-        let mut request = agent.post(&self.url).header("content-type", "application/json");
+        let mut request = agent.post(&self.url);
+        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            request = request.header("content-type", "application/json");
+        }
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }

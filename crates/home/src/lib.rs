@@ -33,7 +33,10 @@ pub use error::Failure;
 pub use home::{Home, make_private, write_whole};
 pub use intake::regular_file;
 pub use mode::Mode;
-pub use recorder::{Book, BookRecorder, Spool, SpoolRecorder, TakenIn, generation_entry, secrets};
+pub use recorder::{
+    Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,
+    secrets,
+};
 pub use road::{Configuration, Memory, Road};
 pub use seal::SealKey;
 pub use sessions::{SessionMemory, Sessions};

@@ -6,6 +6,8 @@
 //! once, so that others wait as short as can be. Whoever opens the ledger takes in what was spooled;
 //! event ids are unique in it, so nothing comes in twice.
 
+mod settings;
+mod sinks;
 mod spool;
 
 use std::os::unix::fs::DirBuilderExt;
@@ -17,12 +19,16 @@ use serde_json::{Value, json};
 use sha2::Digest as _;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{Decided, EventId};
-use tenterhook_ledger::{Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing};
+use tenterhook_ledger::{
+    AppendError, Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing, SignError,
+    SinkReport, SoftwareKey,
+};
 
 use crate::Failure;
 use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
+pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
 
 /// How long another writer may keep us waiting.
@@ -35,6 +41,9 @@ const AT_ONCE: usize = 64;
 pub struct Book {
     dir: PathBuf,
     spool: Spool,
+    settings: Settings,
+    /// What opens a sealed key.
+    passphrase: Option<String>,
     /// What a person should know about how something was kept.
     notes: Mutex<Vec<String>>,
 }
@@ -61,9 +70,40 @@ pub struct SpoolRecorder {
 // === impl Book ===
 
 impl Book {
-    /// The record of a home.
+    /// The record of a home, kept as its settings say.
     pub fn of(home: &Home) -> Self {
-        Self { dir: home.ledger(), spool: Spool::of(home), notes: Mutex::default() }
+        Self {
+            dir: home.ledger(),
+            spool: Spool::of(home),
+            // `check` says what in them cannot be used.
+            settings: Settings::of(home).0,
+            passphrase: None,
+            notes: Mutex::default(),
+        }
+    }
+
+    /// How it is kept.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The file with the key that signs.
+    pub fn key_file(&self) -> PathBuf {
+        self.dir.join("key")
+    }
+
+    /// Whether somebody has to say a passphrase before anything can be written.
+    pub fn needs_passphrase(&self) -> bool {
+        let sealed = SoftwareKey::is_sealed(&self.key_file());
+        let new = self.settings.sealed && !self.key_file().exists();
+        (sealed || new) && self.passphrase.is_none() && self.settings.passphrase_file.is_none()
+    }
+
+    /// The same, with what opens its sealed key.
+    #[must_use]
+    pub fn with_passphrase(mut self, passphrase: String) -> Self {
+        self.passphrase = Some(passphrase);
+        self
     }
 
     /// Reads what is recorded, with what was spooled, if nobody else writes just now.
@@ -81,7 +121,7 @@ impl Book {
 
     /// Opens the ledger for writing, with all that was spooled in it.
     pub fn write(&self) -> Result<Ledger, Failure> {
-        let ledger = self.open(Options::new).map_err(|error| unusable(&error))?;
+        let ledger = self.open(Options::new, true).map_err(|error| unusable(&error))?;
         self.spool.take_in(&ledger, usize::MAX);
         Ok(ledger)
     }
@@ -91,19 +131,33 @@ impl Book {
         if self.spool.count().0 == 0 {
             return TakenIn::default();
         }
-        let Ok(opened) = Ledger::open(&self.dir, Options::new(now_ms)) else { return TakenIn::default() };
+        let Ok(passphrase) = self.opening() else { return TakenIn::default() };
+        let options = self.set(Options::new(now_ms), self.is_due(), passphrase);
+        let Ok(opened) = Ledger::open(&self.dir, options) else { return TakenIn::default() };
         let taken = self.spool.take_in(&opened.ledger, usize::MAX);
         // The leaves are durable; a checkpoint that could not be signed comes with the next one.
-        drop(opened.ledger.close());
+        drop(self.close(opened.ledger));
         taken
+    }
+
+    /// Lets go of the ledger. What did not reach a sink is noted.
+    pub fn close(&self, ledger: Ledger) -> Result<(), AppendError> {
+        let reports = ledger.clone();
+        let closed = ledger.close();
+        for SinkReport { sink, size, error } in reports.sinks() {
+            if let Some(error) = error {
+                self.note(format!("the checkpoint of {size} leaves did not reach the {sink}: {error}"));
+            }
+        }
+        closed
     }
 
     /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
     /// not done.
     pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
         let door = door::mint()?;
-        let entry = Entry::change(door.id, door.ts, what, &env::user(), detail).from(Origin::Cli);
-        self.keep(vec![entry.searched(&secrets)]).map_err(|why| {
+        let entry = Entry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
+        self.keep(vec![entry.from(Origin::Cli)]).map_err(|why| {
             Failure::failed(format!("`{what}` is not done, because it cannot be recorded: {why}"))
                 .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
         })
@@ -111,24 +165,23 @@ impl Book {
 
     /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
     pub fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
-        let (sealing, reason) = match sealing(&self.dir) {
+        let (sealing, reason) = match sealing(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
         };
         let sealed = entries.into_iter().map(|entry| entry.seal(&sealing)).collect::<Result<Vec<_>, _>>();
         let sealed = sealed.map_err(|error| error.to_string())?;
-        let opened = match reason {
-            Some(why) => Err((why, false)),
-            None => self
-                .open(Options::brief)
-                .map_err(|error| (error.to_string(), matches!(error, OpenError::Locked { .. }))),
+        let opened = if let Some(why) = reason {
+            Err((why, false))
+        } else {
+            self.open(Options::brief, self.is_due()).map_err(|error| (error.to_string(), is_expected(&error)))
         };
-        let (why, busy) = match opened {
+        let (why, expected) = match opened {
             Ok(ledger) => {
                 self.spool.take_in(&ledger, AT_ONCE);
                 let appended = ledger.append_all(sealed.clone());
                 // The leaves are durable; a checkpoint that could not be signed comes with the next one.
-                drop(ledger.close());
+                drop(self.close(ledger));
                 match appended {
                     Ok(_) => return Ok(()),
                     Err(error) => (error.to_string(), false),
@@ -139,7 +192,7 @@ impl Book {
         let spooled: Result<(), std::io::Error> =
             sealed.iter().try_for_each(|one: &Sealed| self.spool.put(one));
         spooled.map_err(|error| format!("{why}; and the spool cannot be written: {error}"))?;
-        if !busy {
+        if !expected {
             self.note(format!("the ledger cannot be written, the decision is in the spool: {why}"));
         }
         Ok(())
@@ -164,11 +217,13 @@ impl Book {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    fn open(&self, options: fn(fn() -> u64) -> Options) -> Result<Ledger, OpenError> {
+    /// Opens the ledger; its checkpoints go to servers too if `far`.
+    fn open(&self, begin: fn(fn() -> u64) -> Options, far: bool) -> Result<Ledger, OpenError> {
+        let passphrase = self.opening()?;
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
-            match Ledger::open(&self.dir, options(now_ms)) {
+            match Ledger::open(&self.dir, self.set(begin(now_ms), far, passphrase.clone())) {
                 Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(8));
@@ -182,8 +237,9 @@ impl Book {
 
 /// How entries are sealed for the ledger in this directory. Without a place for the ledger's own key the
 /// marks of secrets get one that is forgotten: they correlate with nothing, but nothing is readable either.
-fn sealing(dir: &Path) -> Result<Sealing, (Sealing, String)> {
-    let sealing = |key| Sealing { key, keep_raw: false, max_payload: Options::new(now_ms).max_payload };
+fn sealing(dir: &Path, settings: &Settings) -> Result<Sealing, (Sealing, String)> {
+    let Settings { keep_raw, max_payload, .. } = *settings;
+    let sealing = |key| Sealing { key, keep_raw, max_payload };
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
     let key = match made {
         Ok(()) => RedactionKey::open(dir).map_err(|error| error.to_string()),
@@ -197,12 +253,60 @@ fn sealing(dir: &Path) -> Result<Sealing, (Sealing, String)> {
     })
 }
 
+impl Book {
+    /// How somebody opens the ledger who keeps it, such as the daemon.
+    pub fn options(&self) -> Result<Options, Failure> {
+        let passphrase = self.opening().map_err(|error| unusable(&error))?;
+        Ok(self.set(Options::new(now_ms), true, passphrase))
+    }
+
+    /// Whether servers get the checkpoint too: somebody waits, so they are asked now and then only.
+    fn is_due(&self) -> bool {
+        self.settings.sinks.iter().any(Destination::is_far) && sinks::due(&self.dir)
+    }
+
+    /// The same options, as the settings have them.
+    fn set(&self, mut options: Options, far: bool, passphrase: Option<String>) -> Options {
+        options.durability = self.settings.durability;
+        options.max_payload = self.settings.max_payload;
+        options.keep_raw = self.settings.keep_raw;
+        options.sinks = sinks::sinks(self.settings.sinks.iter().filter(|sink| far || !sink.is_far()));
+        options.passphrase = passphrase;
+        options.who = env::user();
+        options.settings = self.settings.detail();
+        options
+    }
+
+    /// What opens or seals the key, if anything has to.
+    fn opening(&self) -> Result<Option<String>, OpenError> {
+        if let Some(passphrase) = &self.passphrase {
+            return Ok(Some(passphrase.clone()));
+        }
+        let sealed = SoftwareKey::is_sealed(&self.key_file());
+        let new = self.settings.sealed && !self.key_file().exists();
+        match &self.settings.passphrase_file {
+            _ if !sealed && !new => Ok(None),
+            Some(path) => passphrase(path).map(Some).map_err(|error| OpenError::Store(error.message)),
+            None => Err(SignError::Sealed(self.key_file()).into()),
+        }
+    }
+}
+
+/// Whether the spool is just the place to go: somebody writes, or whoever has the passphrase will.
+fn is_expected(error: &OpenError) -> bool {
+    matches!(error, OpenError::Locked { .. } | OpenError::Key(SignError::Sealed(_)))
+}
+
 /// The ledger cannot be written, in words, and what to do about it.
 fn unusable(error: &OpenError) -> Failure {
     let hint = match error {
         OpenError::Locked { .. } => "wait until it is done, then try again",
         OpenError::Permissions { .. } => "take the right to write away from others: `chmod go-w DIR`",
-        OpenError::RolledBack { .. } | OpenError::Damaged(_) => {
+        OpenError::Key(SignError::Sealed(_)) => {
+            "run it where it can ask for the passphrase, or use `--passphrase-file FILE`"
+        }
+        OpenError::Key(SignError::Passphrase(_)) => "try again with the right passphrase",
+        OpenError::RolledBack { .. } | OpenError::Damaged(_) | OpenError::Unsigned { .. } => {
             "`tenterhook ledger verify` says what is wrong; keep the directory as evidence and begin a new one by moving it away"
         }
         OpenError::Newer { .. } => "use the newer program",
@@ -236,7 +340,7 @@ pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry>
         all.extend(more);
     }
     let who = event.agent.user.as_deref().unwrap_or_default();
-    Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail))
+    Some(Entry::change(EventId::from_parts(0, number), event.ts, "generation", who, detail, &secrets))
 }
 
 // === impl SpoolRecorder ===
@@ -244,7 +348,7 @@ pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry>
 impl SpoolRecorder {
     /// Spools one decision.
     pub fn keep(&self, decided: &Decided<'_>) -> Result<(), String> {
-        let sealing = match sealing(&self.home.ledger()) {
+        let sealing = match sealing(&self.home.ledger(), &Settings::of(&self.home).0) {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
         let spool = Spool::of(&self.home);

@@ -131,6 +131,7 @@ impl Configuration {
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
+        problems.extend(crate::recorder::Settings::of(home).1);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
         let sessions = Some(Sessions::new(home.sessions()));
         Self { generation, rules, mode, hooks, limits, problems, warnings, sessions }

@@ -149,6 +149,15 @@ pub struct Sealing {
     pub max_payload: usize,
 }
 
+// === impl Sealing ===
+
+impl Sealing {
+    /// A text of its own, as it may be stored.
+    pub(crate) fn clean(&self, text: &str, redactor: Redactor<'_>) -> String {
+        if self.keep_raw { text.to_owned() } else { self.key.redact(text, &redactor(text)).0 }
+    }
+}
+
 // === impl Entry ===
 
 impl Entry {
@@ -178,22 +187,38 @@ impl Entry {
             ..Body::default()
         };
         let payload = payload(decided, outcome);
-        Self::new(Kind::Decision, event.id, event.ts, body, payload).searched(redactor)
+        Self::new(Kind::Decision, event.id, event.ts, body, payload, redactor)
     }
 
-    /// Something that changes protection: what, who did it, and how it looks now.
-    pub fn change(id: EventId, ts: Timestamp, what: &str, who: &str, detail: Value) -> Self {
+    /// Something that changes protection: what, who did it, and how it looks now. People write
+    /// secrets into paths and reasons too, so `redactor` looks at all of it.
+    pub fn change(
+        id: EventId,
+        ts: Timestamp,
+        what: &str,
+        who: &str,
+        detail: Value,
+        redactor: Redactor<'_>,
+    ) -> Self {
         let body = Body {
             what: Some(what.to_owned()),
             who: Some(who.to_owned()),
             detail: (!detail.is_null()).then_some(detail),
             ..Body::default()
         };
-        Self::new(Kind::Change, id, ts, body, None)
+        Self::new(Kind::Change, id, ts, body, None, redactor)
     }
 
-    pub(crate) fn new(kind: Kind, id: EventId, ts: Timestamp, body: Body, payload: Option<Value>) -> Self {
-        Self { id, ts, origin: Origin::Hook, kind, body, payload, found: Vec::new() }
+    /// There is no entry in which nobody has looked for secrets: whoever makes one brings a redactor.
+    pub(crate) fn new(
+        kind: Kind,
+        id: EventId,
+        ts: Timestamp,
+        body: Body,
+        payload: Option<Value>,
+        redactor: Redactor<'_>,
+    ) -> Self {
+        Self { id, ts, origin: Origin::Hook, kind, body, payload, found: Vec::new() }.searched(redactor)
     }
 
     /// The same, brought by somebody else than a hook.
@@ -218,8 +243,7 @@ impl Entry {
     }
 
     /// The same, with secrets looked for in every text; what stood found before is forgotten.
-    #[must_use]
-    pub fn searched(mut self, redactor: Redactor<'_>) -> Self {
+    fn searched(mut self, redactor: Redactor<'_>) -> Self {
         let mut found = Vec::new();
         let mut search = |text: &mut String| {
             found.push(redactor(text).into_iter().map(|(range, kind)| (range, kind.to_owned())).collect());
@@ -232,7 +256,14 @@ impl Entry {
     /// Every text that somebody else wrote, always in the same order.
     fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         let body = &mut self.body;
-        let plain = [&mut body.cwd, &mut body.project, &mut body.reason, &mut body.nudge];
+        let plain = [
+            &mut body.cwd,
+            &mut body.project,
+            &mut body.reason,
+            &mut body.nudge,
+            &mut body.what,
+            &mut body.who,
+        ];
         plain.into_iter().flatten().for_each(&mut *each);
         if let Some(Flow::Stop { reason: Some(reason) }) = &mut body.flow {
             each(reason);

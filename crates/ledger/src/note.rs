@@ -25,6 +25,8 @@ pub struct VerifierKey {
     name: String,
     algorithm: u8,
     public: VerifyingKey,
+    /// Worked out once: every signature line has it.
+    key_id: u32,
 }
 
 /// A text and its signature lines.
@@ -83,7 +85,14 @@ impl VerifierKey {
         if wrong || !matches!(algorithm, ED25519 | COSIGNATURE) {
             return Err(NoteError::Key(name.chars().take(200).collect()));
         }
-        Ok(Self { name: name.to_owned(), algorithm, public })
+        let digest: [u8; 32] = Sha256::new()
+            .chain_update(name)
+            .chain_update([b'\n', algorithm])
+            .chain_update(public.as_bytes())
+            .finalize()
+            .into();
+        let [a, b, c, d, ..] = digest;
+        Ok(Self { name: name.to_owned(), algorithm, public, key_id: u32::from_be_bytes([a, b, c, d]) })
     }
 
     /// The key's name; for a log, its origin.
@@ -93,14 +102,7 @@ impl VerifierKey {
 
     /// The first four bytes of the hash of name, algorithm and key.
     pub fn key_id(&self) -> u32 {
-        let digest: [u8; 32] = Sha256::new()
-            .chain_update(&self.name)
-            .chain_update([b'\n', self.algorithm])
-            .chain_update(self.public.as_bytes())
-            .finalize()
-            .into();
-        let [a, b, c, d, ..] = digest;
-        u32::from_be_bytes([a, b, c, d])
+        self.key_id
     }
 
     /// The key's id as leaves name it: eight hexadecimal digits.
@@ -221,7 +223,7 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let material: Vec<u8> = self.key_id.to_be_bytes().into_iter().chain(self.signature.clone()).collect();
+        let material = [self.key_id.to_be_bytes().as_slice(), &self.signature].concat();
         write!(f, "— {} {}", self.name, base64(&material))
     }
 }

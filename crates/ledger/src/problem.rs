@@ -96,6 +96,13 @@ pub enum Wrong {
     },
     /// Nothing signs this log.
     Unsigned,
+    /// Nothing signs its end. The writer signs with every commit, so it did not write that.
+    UnsignedEnd {
+        /// How many leaves that are.
+        leaves: u64,
+        /// When the first of them says that it was recorded.
+        since: Option<String>,
+    },
     /// There is no leaf at all.
     Empty,
     /// The log never had the key that was given.
@@ -118,6 +125,13 @@ pub enum Wrong {
     DoesNotExtend {
         /// The size of the checkpoint that was brought along.
         size: u64,
+    },
+    /// A file of a log that is many files.
+    File {
+        /// Which, below the log's directory.
+        path: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// The store or the file cannot be read.
     Unreadable(String),
@@ -183,6 +197,15 @@ impl fmt::Display for Wrong {
                 write!(f, "it is missing: {signed} leaves were signed, {here} are here")
             }
             Self::Unsigned => f.write_str("no checkpoint signs this log"),
+            Self::UnsignedEnd { leaves, since } => {
+                write!(f, "nobody signed the last {leaves}")?;
+                if let Some(since) = since {
+                    write!(f, ", recorded since {since} as they say")?;
+                }
+                f.write_str(
+                    ": the ledger signs with every commit, so it did not write them, or its signature was taken away",
+                )
+            }
             Self::Empty => f.write_str("there is no leaf"),
             Self::OtherKey { given, keys } => {
                 write!(f, "signed by an unknown key: `{}`, you gave `{given}`", keys.join("`, `"))
@@ -194,6 +217,7 @@ impl fmt::Display for Wrong {
             Self::DoesNotExtend { size } => {
                 write!(f, "does not extend the checkpoint you hold: the first {size} leaves are others")
             }
+            Self::File { path, why } => write!(f, "`{path}`: {why}"),
             Self::Unreadable(why) => f.write_str(why),
         }
     }

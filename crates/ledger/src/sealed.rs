@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hash::{base64, from_base64};
 use crate::note::VerifierKey;
-use crate::sign::{SignError, Signer, SoftwareKey, random, read_private, write_new};
+use crate::sign::{SignError, Signer, SoftwareKey, random, read_private, replace, write_new};
 
 const FORMAT: &str = "tenterhook-key/1";
 /// Nobody's file may make us take more memory than this, in KiB.
@@ -48,6 +48,26 @@ struct File {
 impl SoftwareKey {
     /// Writes the key to a new file, sealed under a passphrase.
     pub fn seal(&self, path: &Path, passphrase: &str, cost: Cost) -> Result<(), SignError> {
+        let text = self.sealed_text(passphrase, cost)?;
+        write_new(path, text.as_bytes(), 0o600)
+            .map_err(|source| SignError::Io { path: path.to_owned(), source })
+    }
+
+    /// Seals a key where it lies. Whoever may have read the disk before could still have it.
+    pub fn seal_in_place(path: &Path, passphrase: &str, cost: Cost) -> Result<(), SignError> {
+        let text = Self::load(path)?.sealed_text(passphrase, cost)?;
+        replace(path, text.as_bytes(), 0o600)
+            .map_err(|source| SignError::Io { path: path.to_owned(), source })
+    }
+
+    /// Opens a sealed key where it lies: from then on it needs no passphrase.
+    pub fn unseal_in_place(path: &Path, passphrase: &str) -> Result<(), SignError> {
+        let text = Self::unseal(path, passphrase)?.text();
+        replace(path, text.as_bytes(), 0o600)
+            .map_err(|source| SignError::Io { path: path.to_owned(), source })
+    }
+
+    fn sealed_text(&self, passphrase: &str, cost: Cost) -> Result<String, SignError> {
         let (salt, nonce) = (random::<16>()?, random::<12>()?);
         let key = self.key().to_string();
         let sealed = cipher(passphrase, &salt, cost)?
@@ -61,10 +81,8 @@ impl SoftwareKey {
             nonce: base64(&nonce),
             secret: base64(&sealed),
         };
-        let text =
-            serde_json::to_string_pretty(&file).map_err(|error| SignError::Other(error.to_string()))?;
-        write_new(path, format!("{text}\n").as_bytes(), 0o600)
-            .map_err(|source| SignError::Io { path: path.to_owned(), source })
+        let text = serde_json::to_string_pretty(&file);
+        text.map(|text| text + "\n").map_err(|error| SignError::Other(error.to_string()))
     }
 
     /// Opens a sealed key.
@@ -91,6 +109,12 @@ impl SoftwareKey {
     /// Whether the file holds a sealed key and so asks for a passphrase.
     pub fn is_sealed(path: &Path) -> bool {
         read_sealed(path).is_ok()
+    }
+
+    /// What guessing the passphrase of a sealed key costs; nothing when it is not sealed.
+    #[cfg(feature = "store")]
+    pub(crate) fn sealed_cost(path: &Path) -> Option<Cost> {
+        read_sealed(path).ok().map(|file| file.argon2id)
     }
 }
 
@@ -144,5 +168,23 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap().replace(&key.key().to_string(), &other);
         std::fs::write(&path, text).unwrap();
         assert!(SoftwareKey::unseal(&path, "correct horse").is_err(), "the public half is sealed in as well");
+    }
+
+    #[test]
+    fn a_key_is_sealed_and_opened_where_it_lies() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        let key = SoftwareKey::generate("example.com/log").unwrap();
+        key.save(&path).unwrap();
+        let plain = std::fs::read(&path).unwrap();
+        SoftwareKey::seal_in_place(&path, "correct horse", CHEAP).unwrap();
+        let secret = base64(key.seed());
+        assert!(!std::fs::read_to_string(&path).unwrap().contains(secret.trim_end_matches('=')));
+        assert!(SoftwareKey::seal_in_place(&path, "again", CHEAP).is_err(), "it is sealed already");
+        assert!(SoftwareKey::unseal_in_place(&path, "wrong horse").is_err());
+        SoftwareKey::unseal_in_place(&path, "correct horse").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), plain);
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 }

@@ -50,6 +50,9 @@ pub enum SignError {
     /// The file holds no key.
     #[error("`{}` holds no signing key", .0.display())]
     NoKey(PathBuf),
+    /// The key is sealed, and nobody said the passphrase.
+    #[error("`{}` is sealed, and its passphrase was not given", .0.display())]
+    Sealed(PathBuf),
     /// The passphrase does not open the key, or the file was changed.
     #[error("the passphrase does not open `{}`", .0.display())]
     Passphrase(PathBuf),
@@ -97,10 +100,14 @@ impl SoftwareKey {
 
     /// Writes the key to a new file that nobody else may read.
     pub fn save(&self, path: &Path) -> Result<(), SignError> {
-        let material: Vec<u8> = std::iter::once(ED25519).chain(*self.seed()).collect();
-        let text = format!("{PREFIX}{}+{}+{}\n", self.public.name(), self.public.id(), base64(&material));
-        write_new(path, text.as_bytes(), 0o600)
+        write_new(path, self.text().as_bytes(), 0o600)
             .map_err(|source| SignError::Io { path: path.to_owned(), source })
+    }
+
+    /// The secret half as a text.
+    pub(crate) fn text(&self) -> String {
+        let material: Vec<u8> = std::iter::once(ED25519).chain(*self.seed()).collect();
+        format!("{PREFIX}{}+{}+{}\n", self.public.name(), self.public.id(), base64(&material))
     }
 }
 

@@ -2,14 +2,21 @@
 
 //! A log as files that any <https://c2sp.org/tlog-tiles> client can read.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::checkpoint::Checkpoint;
+use crate::hash::{HASH_BYTES, Hash};
+use crate::problem::{Problem, Wrong};
 use crate::tree::Nodes;
+use crate::verify::{Expect, Item, Verified, Verifier};
 
 /// Hashes in a full tile.
 pub const WIDTH: u64 = 256;
 /// The levels of the tree that a tile spans.
 const HEIGHT: u32 = 8;
+/// No file is longer: a bundle of the longest leaves, in bytes.
+const LONGEST: u64 = WIDTH * (u16::MAX as u64 + 2);
 
 /// A log that cannot be written as tiles.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +55,7 @@ pub fn all(size: u64) -> impl Iterator<Item = (u32, u64, u64)> {
 }
 
 /// Writes checkpoint, tiles and entry bundles to a directory. `leaf` is asked for the bytes of each
-/// leaf in order; a bundle with a pruned leaf in it is left out.
+/// leaf in order; in the place of one that was pruned stands an empty entry.
 pub fn write<N: Nodes>(
     dir: &Path,
     (checkpoint, size): (&str, u64),
@@ -64,25 +71,133 @@ where
         for at in index * WIDTH..index * WIDTH + width {
             tile.extend(nodes.node(level * HEIGHT, at).map_err(read)?.0);
         }
-        put(&dir.join(format!("tile/{level}/{}", path(index, width))), &tile)?;
+        put(&dir.join(tile_path(level, index, width)), &tile)?;
         if level == 0 {
-            let mut bundle = Some(Vec::new());
+            let mut bundle = Vec::new();
             for seq in index * WIDTH..index * WIDTH + width {
-                let bytes = leaf(seq).map_err(read)?;
-                bundle = bundle.zip(bytes).and_then(|(bundle, bytes)| entry(bundle, &bytes));
+                let bytes = leaf(seq).map_err(read)?.unwrap_or_default();
+                let length = u16::try_from(bytes.len());
+                let length = length.map_err(|_| TilesError::Read(format!("leaf {seq} is too long")))?;
+                bundle.extend(length.to_be_bytes());
+                bundle.extend(bytes);
             }
-            if let Some(bundle) = bundle {
-                put(&dir.join(format!("tile/entries/{}", path(index, width))), &bundle)?;
-            }
+            put(&dir.join(bundle_path(index, width)), &bundle)?;
         }
     }
-    put(&dir.join("checkpoint"), checkpoint.as_bytes())
+    put(&dir.join(CHECKPOINT), checkpoint.as_bytes())
 }
 
-fn entry(mut bundle: Vec<u8>, bytes: &[u8]) -> Option<Vec<u8>> {
-    bundle.extend(u16::try_from(bytes.len()).ok()?.to_be_bytes());
-    bundle.extend(bytes);
-    Some(bundle)
+const CHECKPOINT: &str = "checkpoint";
+
+fn tile_path(level: u32, index: u64, width: u64) -> String {
+    format!("tile/{level}/{}", path(index, width))
+}
+
+fn bundle_path(index: u64, width: u64) -> String {
+    format!("tile/entries/{}", path(index, width))
+}
+
+/// Verifies a directory of tiles: every leaf, every hash of every tile, the checkpoint and the keys.
+/// Payloads are not in it. `progress` hears how many leaves were checked, out of how many.
+pub fn verify(
+    dir: &Path,
+    expect: Expect,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Verified, Problem> {
+    let note = get(dir, CHECKPOINT).map_err(|why| wrong(CHECKPOINT, why).here())?;
+    let note = String::from_utf8(note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
+    let (checkpoint, _) =
+        Checkpoint::parse(&note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
+    let (mut verifier, size) = (Verifier::without_payloads(expect)?, checkpoint.size);
+    // Hashes that the leaves gave, for each level of tiles above the leaves; compared tile by tile.
+    let mut above: Vec<Vec<Hash>> = Vec::new();
+    for index in 0..size.div_ceil(WIDTH) {
+        let first = index * WIDTH;
+        let width = (size - first).min(WIDTH);
+        let named = |path: &str, why: String| wrong(path, why).between(first, first + width);
+        let hashes = tile(dir, 0, index, width).map_err(|(path, why)| named(&path, why))?;
+        let path = bundle_path(index, width);
+        let bundle = get(dir, &path).map_err(|why| named(&path, why))?;
+        let mut rest = bundle.as_slice();
+        for (seq, hash) in (first..).zip(hashes) {
+            let entry = entry(&mut rest).ok_or_else(|| named(&path, "it ends too early".into()))?;
+            let bytes = (!entry.is_empty()).then_some(entry);
+            verifier.leaf(Item { seq, bytes, hash, payload: None })?;
+            let step = usize::try_from(HEIGHT).unwrap_or(8);
+            for (place, hash) in verifier.completed().iter().step_by(step).skip(1).enumerate() {
+                if above.len() <= place {
+                    above.push(Vec::new());
+                }
+                let Some(tile) = above.get_mut(place) else { continue };
+                tile.push(*hash);
+            }
+            compare(dir, &mut above, seq + 1, size)?;
+        }
+        if !rest.is_empty() {
+            return Err(named(&path, "there is more in it than leaves".into()));
+        }
+        progress(verifier.size(), Some(size));
+    }
+    verifier.checkpoint(&note)?;
+    verifier.finish()
+}
+
+/// Compares the hashes that were gathered with the tiles that they fill.
+fn compare(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> Result<(), Problem> {
+    for (level, gathered) in (1..).zip(above) {
+        let full = u64::try_from(gathered.len()).unwrap_or(0);
+        if full == 0 || (full < WIDTH && here < size) {
+            continue;
+        }
+        let last = (here >> (HEIGHT * level)).saturating_sub(1);
+        let index = last / WIDTH;
+        let stored = tile(dir, level, index, full).map_err(|(path, why)| wrong(&path, why).here())?;
+        let span = 1 << (HEIGHT * level);
+        let differs = stored.iter().zip(gathered.iter()).position(|(stored, hash)| stored != hash);
+        if let Some(at) = differs {
+            let from = (index * WIDTH + u64::try_from(at).unwrap_or(0)) * span;
+            let why = format!("the stored hash over leaves {from} to {} is another", from + span - 1);
+            return Err(wrong(&tile_path(level, index, full), why).here());
+        }
+        gathered.clear();
+    }
+    Ok(())
+}
+
+/// The next entry of a bundle.
+fn entry<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, after) = rest.split_first_chunk::<2>()?;
+    let (entry, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+    *rest = after;
+    Some(entry)
+}
+
+fn tile(dir: &Path, level: u32, index: u64, width: u64) -> Result<Vec<Hash>, (String, String)> {
+    let path = tile_path(level, index, width);
+    let bytes = get(dir, &path).map_err(|why| (path.clone(), why))?;
+    let hashes: Vec<Hash> = bytes.chunks_exact(HASH_BYTES).filter_map(Hash::from_slice).collect();
+    let fits = bytes.len() == hashes.len() * HASH_BYTES && u64::try_from(hashes.len()) == Ok(width);
+    if fits { Ok(hashes) } else { Err((path, format!("a tile of {width} hashes has another length"))) }
+}
+
+fn wrong(path: &str, why: String) -> Wrong {
+    Wrong::File { path: path.to_owned(), why }
+}
+
+/// A whole file, if it is not longer than any can be.
+fn get(dir: &Path, path: &str) -> Result<Vec<u8>, String> {
+    let open = || {
+        let file = std::fs::File::open(dir.join(path))?;
+        let mut bytes = Vec::new();
+        file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match open() {
+        Ok(bytes) if u64::try_from(bytes.len()).is_ok_and(|length| length <= LONGEST) => Ok(bytes),
+        Ok(_) => Err("it is longer than any such file".into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err("it is missing".into()),
+        Err::<_, std::io::Error>(error) => Err(error.to_string()),
+    }
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), TilesError> {

@@ -53,8 +53,8 @@ pub struct Verified {
     pub size: u64,
     /// The root over all of them.
     pub root: Hash,
-    /// How many leaves no checkpoint covers yet.
-    pub unsigned: u64,
+    /// How many leaves only the head signs: no checkpoint that went out covers them yet.
+    pub unpublished: u64,
     /// How many leaves were pruned; a leaf says so.
     pub pruned: u64,
     /// How many payloads were erased or pruned; a leaf says so.
@@ -65,18 +65,25 @@ pub struct Verified {
     pub keys: Vec<VerifierKey>,
     /// No key was given, so the log's own was believed.
     pub on_first_use: bool,
+    /// Payloads were there to be checked. Tiles have none.
+    pub payloads: bool,
 }
 
 /// Checks a log leaf by leaf.
 #[derive(Debug)]
 pub struct Verifier {
     expect: Expect,
+    payloads: bool,
     since: Option<Checkpoint>,
     tree: Frontier,
     chain: Chain,
     completed: Vec<Hash>,
-    /// Leaves up to here are covered by a checkpoint that fits.
+    /// Leaves up to here are covered by a checkpoint or a head that fits.
     signed: u64,
+    /// When the first leaf behind them was recorded, and how much it says that itself.
+    unsigned_since: Option<String>,
+    /// Leaves up to here are covered by a checkpoint that fits.
+    published: u64,
     checkpoints: u64,
     gone: Ranges,
     gone_payloads: Ranges,
@@ -95,11 +102,14 @@ impl Verifier {
         };
         let mut this = Self {
             expect,
+            payloads: true,
             since,
             tree: Frontier::new(),
             chain: Chain::default(),
             completed: Vec::new(),
             signed: 0,
+            unsigned_since: None,
+            published: 0,
             checkpoints: 0,
             gone: Ranges::default(),
             gone_payloads: Ranges::default(),
@@ -108,6 +118,11 @@ impl Verifier {
         };
         this.held()?;
         Ok(this)
+    }
+
+    /// The same for a log that comes without its payloads.
+    pub fn without_payloads(expect: Expect) -> Result<Self, Problem> {
+        Ok(Self { payloads: false, ..Self::new(expect)? })
     }
 
     /// How many leaves were checked.
@@ -130,8 +145,12 @@ impl Verifier {
             return Err(Wrong::Twice.at(item.seq));
         }
         let envelope = item.bytes.map(|bytes| self.envelope(seq, bytes, &item)).transpose()?;
-        if envelope.is_none() {
-            self.gone.push(seq);
+        match &envelope {
+            None => self.gone.push(seq),
+            Some(envelope) if self.unsigned_since.is_none() => {
+                self.unsigned_since = Some(envelope.recorded.clone().into_owned());
+            }
+            Some(_) => {}
         }
         self.completed.clear();
         self.tree.push(item.hash, &mut self.completed);
@@ -151,7 +170,9 @@ impl Verifier {
             return Err(Wrong::Seq(envelope.seq).at(seq));
         }
         self.chain.follow(&envelope).map_err(|wrong| wrong.at(seq))?;
-        self.payload(seq, &envelope, item)?;
+        if self.payloads {
+            self.payload(seq, &envelope, item)?;
+        }
         if let (Kind::Prune | Kind::Erase, Some(from), Some(to)) = (envelope.kind, envelope.from, envelope.to)
         {
             let covered = if envelope.kind == Kind::Prune { &mut self.pruned } else { &mut self.erased };
@@ -189,6 +210,14 @@ impl Verifier {
 
     /// Checks a checkpoint of the size that was just reached.
     pub fn checkpoint(&mut self, note: &str) -> Result<(), Problem> {
+        self.head(note)?;
+        self.published = self.size();
+        self.checkpoints += 1;
+        Ok(())
+    }
+
+    /// Checks the head: what the writer signed with its last commit, and did not send out yet.
+    pub fn head(&mut self, note: &str) -> Result<(), Problem> {
         let (checkpoint, signed) =
             Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(self.size()))?;
         if checkpoint.size > self.size() {
@@ -205,8 +234,7 @@ impl Verifier {
         if checkpoint.root != self.tree.root() {
             return Err(Wrong::Root.between(self.signed, checkpoint.size));
         }
-        self.signed = checkpoint.size;
-        self.checkpoints += 1;
+        (self.signed, self.unsigned_since) = (checkpoint.size, None);
         Ok(())
     }
 
@@ -252,18 +280,23 @@ impl Verifier {
             let keys = self.chain.keys().into_iter().map(short).collect();
             return Err(Wrong::OtherKey { given: short(key), keys }.here());
         }
-        if self.checkpoints == 0 {
+        if self.signed == 0 {
             return Err(Wrong::Unsigned.here());
+        }
+        if size > self.signed {
+            let wrong = Wrong::UnsignedEnd { leaves: size - self.signed, since: self.unsigned_since };
+            return Err(wrong.between(self.signed, size));
         }
         Ok(Verified {
             origin,
             size,
             root: self.tree.root(),
-            unsigned: size - self.signed,
+            unpublished: size - self.published,
             pruned: self.gone.count(),
             erased: self.gone_payloads.count(),
             checkpoints: self.checkpoints,
             on_first_use: self.expect.key.is_none(),
+            payloads: self.payloads,
             keys: self.chain.into_keys(),
         })
     }

@@ -65,8 +65,8 @@ impl Daemon {
         links: Vec<EventId>,
     ) -> Result<(), String> {
         let door = door::mint().map_err(|failure| failure.message)?;
-        let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail).with_links(links);
-        self.recorder.keep(entry.searched(&secrets)).await.map(drop)
+        let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail, &secrets);
+        self.recorder.keep(entry.with_links(links)).await.map(drop)
     }
 
     /// A signal ends the daemon too, and nobody can be asked who sent it: at least it is on record.

@@ -41,7 +41,8 @@ pub struct Around<'a> {
     pub env: &'a BTreeMap<String, String>,
 }
 
-/// Reads a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`Defaults`] and `list`.
+/// Reads the hooks of a `tenterhook.yaml`: `hooks` is a list, or a map with the keys of [`Defaults`] and
+/// `list`.
 pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     let mut loaded = Loaded::default();
     let document = match parse(text) {
@@ -62,11 +63,14 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     };
     repeated(&mut loaded, name, entries);
     for (key, value) in entries {
-        if key.text() == Some("hooks") {
-            hooks(&mut loaded, name, value, around);
-        } else {
-            let message = format!("no such key: `{}`", key.text().unwrap_or("?"));
-            loaded.problems.push(Problem::new(name, key.spot, message).hint("known: hooks"));
+        match key.text() {
+            Some("hooks") => hooks(&mut loaded, name, value, around),
+            // Read by whoever keeps a ledger.
+            Some("ledger") => {}
+            other => {
+                let message = format!("no such key: `{}`", other.unwrap_or("?"));
+                loaded.problems.push(Problem::new(name, key.spot, message).hint("known: hooks, ledger"));
+            }
         }
     }
     loaded

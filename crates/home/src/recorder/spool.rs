@@ -18,8 +18,9 @@ use crate::door::now_ms;
 use crate::env;
 use crate::seal::{SealKey, Sealed as Use};
 
-/// No spooled entry is longer, in bytes: an envelope, and a payload of at most 1 MiB with its escapes.
-const LONGEST: u64 = 16 << 20;
+/// No spooled entry is longer, in bytes: an envelope, and the largest payload, which is JSON already, so
+/// that its escapes at most double it.
+const LONGEST: u64 = (2 * super::settings::MOST + (1 << 20)) as u64;
 /// What an entry that cannot be used is called from then on.
 const REFUSED: &str = "refused";
 
@@ -178,7 +179,7 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let at = at.map_or_else(now_ms, |at| u64::try_from(at.as_millis()).unwrap_or_default());
     let id = EventId::from_parts(at, number);
     let detail = json!({"file": name, "reason": why});
-    let entry = Entry::change(id, Timestamp::from_unix_ms(now_ms()), "spool-refused", &env::user(), detail);
+    let entry = Entry::change(id, Timestamp::from_unix_ms(now_ms()), "spool-refused", &env::user(), detail, &super::secrets);
     ledger.append(entry.from(Origin::Spool)).ok()?;
     drop(std::fs::rename(path, path.with_extension(REFUSED)));
     Some(())

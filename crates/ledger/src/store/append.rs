@@ -47,6 +47,7 @@ pub(crate) struct Writer {
     /// When relaxed commits must be on the disk.
     pub(super) sync_due: Option<Instant>,
     pub(super) signing: Signing,
+    pub(super) passphrase: Option<String>,
     pub(super) publisher: Publisher,
     batch: Batch,
     pub(super) brief: bool,
@@ -79,6 +80,7 @@ impl Writer {
             stale: false,
             durability: options.durability,
             sync_due: None,
+            passphrase: options.passphrase.take(),
             batch: options.batch,
             brief: options.brief,
             clock: options.clock,
@@ -145,6 +147,10 @@ impl Writer {
             Ok(()) => work(self),
             Err(error) => Err(error),
         };
+        let result = result.and_then(|value| {
+            let grown = self.tree.size() > tree.size();
+            if grown { self.sign_head().map(|()| value) } else { Ok(value) }
+        });
         match result.and_then(|value| self.execute("COMMIT").map(|()| value)) {
             Ok(value) => {
                 self.signing.grown(self.tree.size());
@@ -241,8 +247,9 @@ impl Writer {
         let [a, b] = [random::<8>()?, random::<8>()?].map(u64::from_be_bytes);
         let id = EventId::from_parts(now, u128::from(a) << 64 | u128::from(b));
         let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 0 };
-        let entry = Entry::new(kind, id, Timestamp::from_unix_ms(now), body, None).from(Origin::Cli);
-        let entry = entry.seal(&sealing)?;
+        // What others wrote in it was looked at before it came to the writer.
+        let entry = Entry::new(kind, id, Timestamp::from_unix_ms(now), body, None, &|_| Vec::new());
+        let entry = entry.from(Origin::Cli).seal(&sealing)?;
         self.transact(|this| {
             let appended = this.write(&entry)?;
             also(&this.connection, appended.seq())?;

@@ -8,8 +8,9 @@ use tenterhook_event::Timestamp;
 
 use super::filing::Filing;
 use super::reader::{Reader, with_item};
-use super::rows::{signed, unsigned};
+use super::rows::{HEAD, meta, signed, unsigned};
 use super::undelivered::Said;
+use crate::checkpoint::Checkpoint;
 use crate::hash::HASH_BYTES;
 use crate::problem::{Problem, Wrong};
 use crate::record::Envelope;
@@ -47,6 +48,15 @@ impl Reader {
             .map_err(unreadable)?;
         let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
         let mut notes = notes.map_err(unreadable)?.peekable();
+        let head = meta(&self.connection, HEAD).map_err(unreadable)?;
+        let mut head = match &head {
+            Some(note) => {
+                let (head, _) =
+                    Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(size))?;
+                Some((head.size, note))
+            }
+            None => None,
+        };
         let sql = "SELECT l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload,
                 l.id, l.kind, l.source, l.session, l.tool, l.verdict, l.rule, l.ts
             FROM leaves l ORDER BY l.seq";
@@ -67,12 +77,18 @@ impl Reader {
             {
                 verifier.checkpoint(&note.map_err(unreadable)?.1)?;
             }
+            if let Some((_, note)) = head.take_if(|(size, _)| *size == here) {
+                verifier.head(note)?;
+            }
             if here.is_multiple_of(4096) {
                 progress(here, Some(size));
             }
         }
         if let Some(note) = notes.next() {
             verifier.checkpoint(&note.map_err(unreadable)?.1)?;
+        }
+        if let Some((_, note)) = head {
+            verifier.head(note)?;
         }
         progress(verifier.size(), Some(size));
         let verified = verifier.finish()?;

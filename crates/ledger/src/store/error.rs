@@ -60,6 +60,14 @@ pub enum OpenError {
         /// How many are here.
         here: u64,
     },
+    /// There are leaves at the end that nobody signed, so going on would sign what somebody else wrote.
+    #[error("nobody signed the last {} leaves, from leaf {signed} on: this ledger did not write them, or its signature was taken away", here - signed)]
+    Unsigned {
+        /// How many were signed.
+        signed: u64,
+        /// How many are here.
+        here: u64,
+    },
     /// What is stored does not fit together.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -115,7 +123,7 @@ pub struct ReadFailed(pub(crate) String);
 // === impl Refused ===
 
 impl Refused {
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::Full => "the disk is full: ",
             Self::ReadOnly => "the ledger may not be written: ",
@@ -129,7 +137,7 @@ impl Refused {
 impl From<rusqlite::Error> for AppendError {
     fn from(error: rusqlite::Error) -> Self {
         let cause = match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Refused::Full,
+            _ if no_room(&error) => Refused::Full,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Refused::ReadOnly,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Refused::Damaged,
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Refused::Disk,
@@ -137,6 +145,13 @@ impl From<rusqlite::Error> for AppendError {
         };
         Self::Refused { cause, why: error.to_string() }
     }
+}
+
+/// The disk is full. The index of the journal lives in a file too, and has an error of its own.
+fn no_room(error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 impl From<SignError> for AppendError {
@@ -149,6 +164,7 @@ impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ if no_room(&error) => Self::Store(format!("{}{error}", Refused::Full.words())),
             _ => Self::Store(error.to_string()),
         }
     }

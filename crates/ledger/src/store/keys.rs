@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::OpenError;
+use super::options::Options;
 use crate::note::{VerifierKey, short};
+use crate::sealed::Cost;
 use crate::sign::{SignError, Signer, SoftwareKey, random, replace};
 
 /// The key, unless the caller brings one.
@@ -23,12 +25,12 @@ fn next(dir: &Path) -> PathBuf {
 pub(crate) fn open(
     dir: &Path,
     expected: Option<&VerifierKey>,
-    given: Option<Arc<dyn Signer>>,
+    options: &mut Options,
     recovered: &mut Vec<String>,
 ) -> Result<Arc<dyn Signer>, OpenError> {
-    let signer = match given {
+    let signer = match options.key.take() {
         Some(signer) => signer,
-        None => own(dir, expected, recovered)?,
+        None => own(dir, expected, options.passphrase.as_deref(), recovered)?,
     };
     match expected {
         Some(expected) if expected != signer.key() => {
@@ -41,22 +43,36 @@ pub(crate) fn open(
 fn own(
     dir: &Path,
     expected: Option<&VerifierKey>,
+    passphrase: Option<&str>,
     recovered: &mut Vec<String>,
 ) -> Result<Arc<dyn Signer>, OpenError> {
     if next(dir).exists() {
         settle(dir, expected, recovered)?;
     }
-    if !path(dir).exists() && expected.is_none() {
+    let path = path(dir);
+    if !path.exists() && expected.is_none() {
         let origin = format!("tenterhook.local/{}", short(&random::<8>()?));
-        SoftwareKey::generate(&origin)?.save(&path(dir))?;
+        let key = SoftwareKey::generate(&origin)?;
+        match passphrase {
+            // It was never on the disk as it is.
+            Some(passphrase) => key.seal(&path, passphrase, Cost::default())?,
+            None => key.save(&path)?,
+        }
+        return Ok(Arc::new(key));
     }
-    Ok(Arc::new(SoftwareKey::load(&path(dir))?))
+    Ok(Arc::new(match passphrase {
+        _ if !SoftwareKey::is_sealed(&path) => SoftwareKey::load(&path)?,
+        Some(passphrase) => SoftwareKey::unseal(&path, passphrase)?,
+        None => return Err(SignError::Sealed(path).into()),
+    }))
 }
 
 /// A change of keys was under way when the last run ended: the log says whether it happened.
 fn settle(dir: &Path, expected: Option<&VerifierKey>, recovered: &mut Vec<String>) -> Result<(), OpenError> {
     let io = |source| OpenError::Io { path: next(dir), source };
-    let took_over = SoftwareKey::load(&next(dir)).is_ok_and(|key| Some(key.key()) == expected);
+    let new = SoftwareKey::load(&next(dir)).map(|key| key.key().clone());
+    let new = new.or_else(|_| SoftwareKey::sealed_public(&next(dir)));
+    let took_over = new.is_ok_and(|key| Some(&key) == expected);
     if took_over {
         std::fs::rename(next(dir), path(dir)).map_err(io)?;
         recovered.push("a change of keys was finished: the new key signs".into());
@@ -67,10 +83,15 @@ fn settle(dir: &Path, expected: Option<&VerifierKey>, recovered: &mut Vec<String
     Ok(())
 }
 
-/// A new key for the log of this name, in the place of one that is about to take over.
-pub(crate) fn prepare(dir: &Path, origin: &str) -> Result<SoftwareKey, SignError> {
+/// A new key for the log of this name, in the place of one that is about to take over. If the one
+/// that goes is sealed, so is the one that comes.
+pub(crate) fn prepare(dir: &Path, origin: &str, passphrase: Option<&str>) -> Result<SoftwareKey, SignError> {
     let key = SoftwareKey::generate(origin)?;
-    key.save(&next(dir))?;
+    match (SoftwareKey::sealed_cost(&path(dir)), passphrase) {
+        (Some(cost), Some(passphrase)) => key.seal(&next(dir), passphrase, cost)?,
+        (Some(_), None) => return Err(SignError::Sealed(path(dir))),
+        (None, _) => key.save(&next(dir))?,
+    }
     Ok(key)
 }
 

@@ -13,7 +13,7 @@ use super::open;
 use super::options::Options;
 use super::remove::Removal;
 use crate::entry::{Entry, Sealed, Sealing};
-use crate::payload::RedactionKey;
+use crate::payload::{RedactionKey, Redactor};
 use crate::record::Kind;
 use crate::sign::Signer;
 use crate::sink::SinkError;
@@ -224,25 +224,40 @@ impl Ledger {
     }
 
     /// Erases the payloads of leaves `from..=to`; a leaf says so, and the tree stays as it is.
-    pub fn erase(&self, from: u64, to: u64, who: &str, reason: &str) -> Result<Appended, AppendError> {
-        self.remove(Kind::Erase, from, to, who, reason)
+    /// `redactor` looks for secrets in the reason.
+    pub fn erase(
+        &self,
+        from: u64,
+        to: u64,
+        who: &str,
+        reason: &str,
+        redactor: Redactor<'_>,
+    ) -> Result<Appended, AppendError> {
+        self.remove(Kind::Erase, (from, to), who, reason, redactor)
     }
 
     /// Removes leaves `0..=to` and their payloads; their hashes stay, and a leaf says so. Leaves
     /// that the verifier needs (start, changes of keys, erasures, prunings) stay too.
-    pub fn prune(&self, to: u64, who: &str, reason: &str) -> Result<Appended, AppendError> {
-        self.remove(Kind::Prune, 0, to, who, reason)
+    pub fn prune(
+        &self,
+        to: u64,
+        who: &str,
+        reason: &str,
+        redactor: Redactor<'_>,
+    ) -> Result<Appended, AppendError> {
+        self.remove(Kind::Prune, (0, to), who, reason, redactor)
     }
 
     fn remove(
         &self,
         kind: Kind,
-        from: u64,
-        to: u64,
+        (from, to): (u64, u64),
         who: &str,
         reason: &str,
+        redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
-        let removal = Removal { kind, from, to, who: who.to_owned(), reason: reason.to_owned() };
+        let reason = self.0.sealing.clean(reason, redactor);
+        let removal = Removal { kind, from, to, who: who.to_owned(), reason };
         self.ask(|reply| Command::Remove(removal, reply))
     }
 

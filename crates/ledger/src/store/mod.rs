@@ -29,6 +29,7 @@ pub use ledger::{Appended, Ledger, Opened, SinkReport};
 pub use options::{Batch, Durability, Every, Options};
 pub use query::{Filter, Found};
 pub use reader::{Format, Reader, Record, StoredPayload};
+pub use signing::SETTINGS;
 pub use stats::Stats;
 
 /// The database's file in the ledger's directory.

@@ -13,7 +13,7 @@ use super::block::Block;
 use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
-use super::rows::{StoredNodes, last_checkpoint, meta, size};
+use super::rows::{HEAD, StoredNodes, last_checkpoint, meta, size};
 use super::{CHECKPOINT, DATABASE, PAGE, keys, migrate};
 use crate::checkpoint::Checkpoint;
 use crate::note::VerifierKey;
@@ -35,7 +35,7 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
         }
         None => None,
     };
-    let signer = keys::open(dir, key.as_ref(), options.key.take(), &mut recovered)?;
+    let signer = keys::open(dir, key.as_ref(), options, &mut recovered)?;
     keys::publish(dir, signer.key())?;
     let here = size(&connection)?;
     if hold.unclean {
@@ -47,12 +47,17 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     let block = Block::load(&connection)?;
     let mut writer = Writer::new((connection, dir, hold), (tree, block), signed, signer, options);
     if here == 0 {
-        writer.start().map_err(|error| match error {
-            AppendError::Refused { why, .. } => OpenError::Store(why),
-            other => OpenError::Store(other.to_string()),
-        })?;
+        writer.start().map_err(unwritten)?;
     }
+    writer.say_how_it_is_kept(options).map_err(unwritten)?;
     Ok((writer, recovered))
+}
+
+fn unwritten(error: AppendError) -> OpenError {
+    match error {
+        AppendError::Refused { cause, why } => OpenError::Store(format!("{}{why}", cause.words())),
+        other => OpenError::Store(other.to_string()),
+    }
 }
 
 /// SQLite would let the whole world read what it creates.
@@ -97,7 +102,10 @@ fn damaged(error: rusqlite::Error) -> OpenError {
 }
 
 /// Whether the leaves still carry what was last signed; the whole check is `verify`'s. Says up to
-/// where leaves are signed.
+/// where a checkpoint went out.
+///
+/// Going on means signing all that is there, so nothing is believed that the key did not sign: leaves
+/// that somebody put behind the last signature would be vouched for by the next one.
 fn check(
     connection: &Connection,
     dir: &Path,
@@ -109,9 +117,12 @@ fn check(
     // It is not synced, so a power cut may leave it empty.
     let file = std::fs::read_to_string(&path).ok().filter(|note| !note.is_empty());
     let stored = last_checkpoint(connection)?;
-    let mut signed = 0;
-    for note in stored.iter().map(|(_, note)| note).chain(&file) {
-        let (checkpoint, _) =
+    let head = meta(connection, HEAD)?;
+    let (mut published, mut signed) = (0, 0);
+    let notes = [head.as_ref(), stored.as_ref().map(|(_, note)| note), file.as_ref()];
+    for (at, note) in notes.into_iter().enumerate() {
+        let Some(note) = note else { continue };
+        let (checkpoint, lines) =
             Checkpoint::parse(note).map_err(|error| OpenError::Damaged(error.to_string()))?;
         if checkpoint.origin != signer.key().name() {
             return Err(OpenError::Damaged(format!("a checkpoint of another log, `{}`", checkpoint.origin)));
@@ -125,7 +136,16 @@ fn check(
                 "the first {size} leaves are not those that were signed"
             )));
         }
-        signed = signed.max(checkpoint.size);
+        // A checkpoint from before a change of keys is not by this key, and needs not be.
+        if lines.check(&[signer.key()]).is_ok() {
+            signed = signed.max(checkpoint.size);
+        }
+        if at > 0 {
+            published = published.max(checkpoint.size);
+        }
+    }
+    if here > signed {
+        return Err(OpenError::Unsigned { signed, here });
     }
     if let Some((size, note)) = stored
         && file.as_ref() != Some(&note)
@@ -136,10 +156,7 @@ fn check(
             "the file `{CHECKPOINT}` was behind; it has the checkpoint of {size} leaves again"
         ));
     }
-    if here > signed && signed > 0 {
-        recovered.push(format!("{} leaves were not signed yet", here - signed));
-    }
-    Ok(signed)
+    Ok(published)
 }
 
 #[cfg(test)]
@@ -154,7 +171,7 @@ mod tests {
         let id = tenterhook_event::EventId::from_parts(1, number.into());
         let ts = tenterhook_event::Timestamp::from_unix_ms(1);
         let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
-        Entry::change(id, ts, "mode", "dev", serde_json::Value::Null).seal(&sealing).unwrap()
+        Entry::change(id, ts, "mode", "dev", serde_json::Value::Null, &|_| Vec::new()).seal(&sealing).unwrap()
     }
 
     fn writer(dir: &Path, durability: Durability) -> Writer {

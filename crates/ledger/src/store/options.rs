@@ -5,6 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::sign::Signer;
 use crate::sink::Sink;
 
@@ -27,12 +29,12 @@ pub struct Batch {
     pub age: Duration,
 }
 
-/// How often a checkpoint is signed, whichever comes first.
+/// How often a checkpoint is signed and goes out, whichever comes first.
 #[derive(Debug, Clone, Copy)]
 pub struct Every {
     /// After so many leaves.
     pub leaves: u64,
-    /// So long after the first leaf that is not signed.
+    /// So long after the first leaf that it would add.
     pub age: Duration,
 }
 
@@ -54,11 +56,17 @@ pub struct Options {
     pub sinks: Vec<Box<dyn Sink>>,
     /// Milliseconds since the Unix epoch.
     pub clock: fn() -> u64,
-    /// How often a checkpoint is signed.
+    /// How often a checkpoint is signed and goes out. Every commit is signed anyway.
     pub checkpoint_every: Every,
     /// Somebody opens, records a leaf and is gone: no thread is started for that, and closing
     /// leaves work to the next one as long as it is little.
     pub brief: bool,
+    /// Opens the key in the ledger's directory if it is sealed, and seals a new one.
+    pub passphrase: Option<String>,
+    /// Who keeps the ledger: named in the leaf that says how.
+    pub who: String,
+    /// What else belongs to how it is kept, such as where checkpoints go: an object.
+    pub settings: Value,
 }
 
 impl Options {
@@ -75,13 +83,31 @@ impl Options {
             clock,
             checkpoint_every: Every { leaves: 10_000, age: Duration::from_secs(1) },
             brief: false,
+            passphrase: None,
+            who: String::new(),
+            settings: Value::Null,
         }
     }
 
-    /// The same for somebody who records a leaf and is gone: it is signed in the commit that
+    /// The same for somebody who records a leaf and is gone: a checkpoint is signed in the commit that
     /// records it.
     pub fn brief(clock: fn() -> u64) -> Self {
         let every = Every { leaves: 1, age: Duration::from_secs(1) };
         Self { checkpoint_every: every, brief: true, ..Self::new(clock) }
+    }
+
+    /// What a reader of the ledger should know about how it is kept. Whenever it is another than
+    /// before, a leaf says so.
+    pub(crate) fn kept(&self) -> Value {
+        let durability = match self.durability {
+            Durability::Durable => "durable",
+            Durability::Relaxed => "relaxed",
+        };
+        let mut kept =
+            json!({"durability": durability, "keep_raw": self.keep_raw, "max_payload": self.max_payload});
+        if let (Some(kept), Value::Object(more)) = (kept.as_object_mut(), &self.settings) {
+            kept.extend(more.clone());
+        }
+        kept
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Publisher {
     reports: Reports,
     /// How many publications are not answered yet.
     busy: Arc<std::sync::atomic::AtomicU64>,
+    /// How many leaves the last one has.
+    sent: u64,
 }
 
 impl Publisher {
@@ -33,7 +35,7 @@ impl Publisher {
         let (outbox, back) = channel();
         let reports: Reports = Arc::default();
         let busy = Arc::default();
-        let mut this = Self { out: None, back, thread: None, reports, busy };
+        let mut this = Self { out: None, back, thread: None, reports, busy, sent: 0 };
         if !sinks.is_empty() {
             let (dir, reports, busy) = (dir.to_owned(), Arc::clone(&this.reports), Arc::clone(&this.busy));
             let mut sinks = sinks;
@@ -63,8 +65,10 @@ impl Publisher {
         self.busy.load(std::sync::atomic::Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn publish(&self, checkpoint: Checkpoint, note: String) {
-        if let Some(out) = &self.out {
+    /// Sends a checkpoint out, unless that was done.
+    pub(crate) fn publish(&mut self, checkpoint: Checkpoint, note: String) {
+        if let Some(out) = self.out.as_ref().filter(|_| self.sent != checkpoint.size) {
+            self.sent = checkpoint.size;
             self.busy.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             // The thread ends only when we do.
             drop(out.send((checkpoint, note)));

@@ -175,6 +175,11 @@ impl Reader {
         Ok(rows::last_checkpoint(&self.connection)?)
     }
 
+    /// The head: a checkpoint of all leaves that was signed with the last of them and went nowhere yet.
+    pub fn head(&self) -> Result<Option<String>, ReadFailed> {
+        Ok(rows::meta(&self.connection, rows::HEAD)?)
+    }
+
     /// The root of the tree of this many leaves.
     pub fn root(&self, size: u64) -> Result<Hash, ReadFailed> {
         Ok(tree::root(&StoredNodes(&self.connection), size)?)

@@ -92,7 +92,8 @@ pub(crate) fn meta(connection: &Connection, name: &str) -> rusqlite::Result<Opti
 
 /// Sets a word about the ledger itself.
 pub(crate) fn set_meta(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
-    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)", [name, value]).map(drop)
+    let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
+    connection.prepare_cached(sql)?.execute([name, value]).map(drop)
 }
 
 /// Stores a checkpoint.
@@ -106,6 +107,15 @@ pub(crate) fn set_checkpoint(
         .prepare_cached("INSERT OR REPLACE INTO checkpoints (size, at, note) VALUES (?1, ?2, ?3)")?
         .execute(params![signed(size), signed(at), note])
         .map(drop)
+}
+
+/// The word under which the head is kept: a checkpoint of all leaves, signed with the last of them.
+pub(crate) const HEAD: &str = "head";
+
+/// How many leaves the latest checkpoint has.
+pub(crate) fn last_checkpoint_size(connection: &Connection) -> rusqlite::Result<Option<u64>> {
+    let sql = "SELECT size FROM checkpoints ORDER BY size DESC LIMIT 1";
+    connection.prepare_cached(sql)?.query_row([], |row| unsigned(row, 0)).optional()
 }
 
 /// The latest checkpoint: its size and its note.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Signing: checkpoints, changes of keys, and what is due by the clock.
+//! Signing: the head of every commit, checkpoints, changes of keys, and what is due by the clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,15 +9,19 @@ use rusqlite::config::DbConfig;
 
 use super::append::Writer;
 use super::error::AppendError;
-use super::options::{Durability, Every};
+use super::options::{Durability, Every, Options};
 use super::{CHECKPOINT, DATABASE, keys, rows};
 use crate::chain::rotation;
 use crate::checkpoint::Checkpoint;
 use crate::entry::Body;
-use crate::note::Line;
+use crate::note::{Line, Note};
 use crate::record::Kind;
 use crate::sign::{Signer, replace_copy};
 
+/// The change that says how the ledger is kept.
+pub const SETTINGS: &str = "ledger settings";
+/// The word under which the store remembers it.
+const KEPT: &str = "kept";
 /// How often an otherwise idle writer looks for what witnesses answered.
 const LISTEN: Duration = Duration::from_millis(250);
 /// A journal up to this length, in bytes, is left to the next one who opens a ledger briefly.
@@ -27,10 +31,10 @@ const SHORT_JOURNAL: u64 = 1 << 20;
 pub(crate) struct Signing {
     signer: Arc<dyn Signer>,
     id: String,
-    /// Leaves up to here are signed, and who wants to know was told.
+    /// Leaves up to here are in a checkpoint, and who wants to know was told.
     signed: u64,
     every: Every,
-    /// When what is not signed must be.
+    /// When the next checkpoint must be signed.
     due: Option<Instant>,
 }
 
@@ -55,7 +59,7 @@ impl Signing {
         }
     }
 
-    /// Whether so many leaves are not signed that it is time.
+    /// Whether so many leaves are in no checkpoint that it is time.
     pub(crate) fn is_full(&self, size: u64) -> bool {
         size - self.signed >= self.every.leaves
     }
@@ -76,6 +80,27 @@ impl Writer {
         self.checkpoint().map(drop)
     }
 
+    /// How a ledger is kept is a matter of protection, so a change of that is a leaf. One that is kept
+    /// as usual says nothing.
+    pub(crate) fn say_how_it_is_kept(&mut self, options: &Options) -> Result<(), AppendError> {
+        let kept = options.kept();
+        let before = match rows::meta(&self.connection, KEPT)? {
+            Some(before) => before,
+            None => Options::new(self.clock).kept().to_string(),
+        };
+        let text = kept.to_string();
+        if before == text {
+            return Ok(());
+        }
+        let body = Body {
+            what: Some(SETTINGS.to_owned()),
+            who: Some(options.who.clone()),
+            detail: Some(kept),
+            ..Body::default()
+        };
+        self.own(Kind::Change, body, move |connection, _| rows::set_meta(connection, KEPT, &text)).map(drop)
+    }
+
     /// Signs what there is, keeps it, and sends it out. Nothing is sent that could still be lost.
     pub(crate) fn checkpoint(&mut self) -> Result<String, AppendError> {
         let signer = Arc::clone(&self.signing.signer);
@@ -90,6 +115,9 @@ impl Writer {
         };
         if self.signing.signed < size {
             self.announce(&note)?;
+        } else {
+            // An earlier run may have signed it and not have reached everybody.
+            self.publisher.publish(self.here(), note.clone());
         }
         Ok(note)
     }
@@ -98,6 +126,19 @@ impl Writer {
     pub(super) fn sign(&mut self) -> Result<String, AppendError> {
         let signer = Arc::clone(&self.signing.signer);
         self.sign_by(&[&*signer])
+    }
+
+    /// Signs the tree as it will be when the transaction that is open is committed, in that
+    /// transaction: leaves and signature become durable together or not at all, so no leaf is ever
+    /// unsigned. There is one head, and each takes the place of the one before; an older one is of use
+    /// only to whoever wants to roll the log back. A checkpoint of all leaves does as well.
+    pub(super) fn sign_head(&mut self) -> Result<(), AppendError> {
+        let last = rows::last_checkpoint_size(&self.connection)?;
+        if last == Some(self.tree.size()) {
+            return Ok(());
+        }
+        let note = self.here().sign(&[&*self.signing.signer])?.to_string();
+        Ok(rows::set_meta(&self.connection, rows::HEAD, &note)?)
     }
 
     fn sign_by(&mut self, signers: &[&dyn Signer]) -> Result<String, AppendError> {
@@ -134,7 +175,7 @@ impl Writer {
         let old = Arc::clone(&self.signing.signer);
         let new: Arc<dyn Signer> = match new {
             Some(new) => new,
-            None => Arc::new(keys::prepare(&self.dir, old.key().name())?),
+            None => Arc::new(keys::prepare(&self.dir, old.key().name(), self.passphrase.as_deref())?),
         };
         if new.key().name() != old.key().name() || new.key() == old.key() {
             return Err(AppendError::Entry(format!("`{}` is no new key of this log", new.key())));
@@ -148,8 +189,14 @@ impl Writer {
             new_signature: Some(new_signature),
             ..Body::default()
         };
-        self.own(Kind::Rotate, body, move |connection, _| rows::set_meta(connection, "key", &key))?;
-        (self.signing.signer, self.signing.id) = (Arc::clone(&new), new.key().id());
+        // The new key signs from this commit on; the leaf itself still names the old one.
+        self.signing.signer = Arc::clone(&new);
+        let leaf = self.own(Kind::Rotate, body, move |connection, _| rows::set_meta(connection, "key", &key));
+        if let Err(error) = leaf {
+            self.signing.signer = old;
+            return Err(error);
+        }
+        self.signing.id = new.key().id();
         if own {
             keys::install(&self.dir)?;
         }
@@ -184,7 +231,12 @@ impl Writer {
     /// Adds a witness's lines to the checkpoint they are for.
     fn cosign(&mut self, size: u64, lines: &[Line]) -> Result<(), AppendError> {
         let Some((last, note)) = rows::last_checkpoint(&self.connection)? else { return Ok(()) };
-        if last == size {
+        let there = Note::parse(&note).map(|note| note.signatures).unwrap_or_default();
+        let new = |line: &&Line| {
+            !there.iter().any(|there| (&there.name, there.key_id) == (&line.name, line.key_id))
+        };
+        let lines: Vec<_> = lines.iter().filter(new).collect();
+        if last == size && !lines.is_empty() {
             let note = lines.iter().fold(note, |note, line| note + &line.to_string() + "\n");
             self.transact(|this| Ok(rows::set_checkpoint(&this.connection, size, (this.clock)(), &note)?))?;
             self.sync()?;

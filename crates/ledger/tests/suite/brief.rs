@@ -33,7 +33,7 @@ fn the_next_one_finds_everything_in_order() {
         assert_eq!(opened.ledger.append(entry(number)).unwrap(), Appended::New { seq: number });
         opened.ledger.close().unwrap();
         assert!(journal(&test) > 0, "what is in the journal stays there");
-        assert_eq!(test.verify().unwrap().unsigned, 0);
+        assert_eq!(test.verify().unwrap().unpublished, 0);
     }
     assert_eq!(test.open().append(entry(7)).unwrap(), Appended::AlreadyThere { seq: 7 });
     assert_eq!(journal(&test), 0, "who stays longer tidies up");

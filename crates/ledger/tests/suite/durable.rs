@@ -32,8 +32,10 @@ fn whoever_hears_of_a_leaf_finds_it() {
             };
             ledger.submit(entry(number), done).unwrap();
         }
+        // A relaxed ledger says first that it is one.
+        let first = u64::from(durability == Durability::Relaxed);
         for (number, seq, found) in told.iter().take(8) {
-            assert_eq!((seq, found), (number, Some(number)), "{durability:?}");
+            assert_eq!((seq, found), (first + number, Some(first + number)), "{durability:?}");
         }
     }
 }
@@ -113,5 +115,5 @@ fn the_journal_is_moved_into_the_database_while_leaves_are_recorded() {
     assert!(length("ledger.db") > before + (20 << 20), "40 MB were recorded");
     assert!(longest < 72 << 20, "the journal had {longest} bytes");
     ledger.close().unwrap();
-    assert_eq!(test.verify().unwrap().size, 401);
+    assert_eq!(test.verify().unwrap().size, 402);
 }

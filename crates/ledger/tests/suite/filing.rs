@@ -107,7 +107,7 @@ fn what_leaves_are_filed_under_is_verified() {
 fn what_is_pruned_is_filed_no_more() {
     let test = filled();
     let ledger = test.open();
-    ledger.prune(300, "dev", "older than a year").unwrap();
+    ledger.prune(300, "dev", "older than a year", &crate::common::find_secrets).unwrap();
     ledger.append(entry(601)).unwrap();
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().pruned, 300);

@@ -137,3 +137,33 @@ fn the_ledger_s_own_key_can_be_changed_and_a_crash_in_between_is_settled() {
     drop(opened);
     assert_eq!(test.verify_with(Expect::default()).unwrap().keys.len(), 2);
 }
+
+fn sealed_options() -> Options {
+    let mut options = Options::new(clock);
+    options.passphrase = Some("correct horse".into());
+    options
+}
+
+#[test]
+fn a_sealed_key_of_its_own_never_lies_open_and_its_successor_is_sealed_too() {
+    let test = Test::new();
+    let ledger = Ledger::open(&test.dir, sealed_options()).unwrap().ledger;
+    ledger.append(entry(1)).unwrap();
+    ledger.rotate(None).unwrap();
+    ledger.append(entry(2)).unwrap();
+    ledger.close().unwrap();
+    assert!(SoftwareKey::is_sealed(&test.dir.join("key")));
+    let error = Ledger::open(&test.dir, Options::new(clock)).err().unwrap().to_string();
+    let path = test.dir.join("key").display().to_string();
+    assert_eq!(error, format!("`{path}` is sealed, and its passphrase was not given"));
+    let mut wrong = sealed_options();
+    wrong.passphrase = Some("wrong horse".into());
+    let error = Ledger::open(&test.dir, wrong).err().unwrap().to_string();
+    assert_eq!(error, format!("the passphrase does not open `{path}`"));
+    // A change of keys that a crash cut short is settled without the passphrase being asked twice.
+    std::fs::copy(test.dir.join("key"), test.dir.join("key.next")).unwrap();
+    let opened = Ledger::open(&test.dir, sealed_options()).unwrap();
+    assert_eq!(opened.recovered, ["a change of keys was finished: the new key signs"]);
+    drop(opened);
+    assert_eq!(test.verify_with(Expect::default()).unwrap().keys.len(), 2);
+}

@@ -9,12 +9,14 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on should stop where it is; and it may read its own environment"
+    clippy::print_stderr,
+    reason = "a test that cannot go on should stop where it is; it may read its own environment and say how far it is"
 )]
 
 mod brief;
 mod common;
 mod crash;
+mod disk;
 mod durable;
 mod filing;
 mod key;
@@ -28,6 +30,7 @@ mod store;
 mod supersede;
 mod tamper;
 mod tamper_export;
+mod tamper_tiles;
 mod torn;
 mod tree;
 mod trouble;

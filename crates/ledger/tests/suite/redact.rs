@@ -3,9 +3,10 @@
 //! Secrets become marks before anything is stored or spooled.
 
 use serde_json::json;
-use tenterhook_ledger::{Ledger, RedactionKey};
+use tenterhook_event::{EventId, Timestamp};
+use tenterhook_ledger::{Durability, Entry, Ledger, Options, RedactionKey};
 
-use crate::common::{Test, decided, event, options, outcome};
+use crate::common::{NOW, Test, decided, entry, event, find_secrets, options, outcome};
 
 fn secretive(number: u64) -> tenterhook_ledger::Entry {
     let mut event = event(number);
@@ -53,9 +54,38 @@ fn whoever_wants_secrets_kept_has_to_say_so() {
     let mut raw = options();
     raw.keep_raw = true;
     let ledger = Ledger::open(&test.dir, raw).unwrap().ledger;
-    ledger.append(secretive(1)).unwrap();
-    let payload = test.reader().get(1).unwrap().unwrap().payload.unwrap().bytes.unwrap();
+    assert_eq!(ledger.append(secretive(1)).unwrap().seq(), 2);
+    let payload = test.reader().get(2).unwrap().unwrap().payload.unwrap().bytes.unwrap();
     assert!(String::from_utf8(payload).unwrap().contains("hunter2"));
+}
+
+#[test]
+fn how_the_ledger_is_kept_is_a_leaf_whenever_it_changes() {
+    let test = Test::new();
+    let kept = |change: &dyn Fn(&mut Options)| {
+        let mut options = options();
+        options.who = "dev".into();
+        change(&mut options);
+        Ledger::open(&test.dir, options).unwrap().ledger.close().unwrap();
+        let last = test.reader().size().unwrap() - 1;
+        let leaf = test.reader().get(last).unwrap().unwrap();
+        (last, String::from_utf8(leaf.bytes.unwrap()).unwrap())
+    };
+    assert_eq!(kept(&|_| ()).0, 0, "as usual is no news");
+    let (seq, raw) = kept(&|options| options.keep_raw = true);
+    let said = r#""kind":"change""#;
+    let detail = r#""what":"ledger settings","who":"dev","detail":{"durability":"durable","keep_raw":true,"max_payload":1048576}"#;
+    assert!(seq == 1 && raw.contains(said) && raw.contains(detail), "{raw}");
+    assert_eq!(kept(&|options| options.keep_raw = true).0, 1, "once is enough");
+    assert!(kept(&|_| ()).1.contains(r#""keep_raw":false"#), "and when it ends");
+    let (seq, more) = kept(&|options| {
+        options.durability = Durability::Relaxed;
+        options.settings = json!({"sinks": ["journal"]});
+    });
+    assert!(
+        seq == 3 && more.contains(r#""durability":"relaxed""#) && more.contains(r#""sinks":["journal"]"#)
+    );
+    assert_eq!(test.verify().unwrap().size, 4);
 }
 
 #[test]
@@ -64,4 +94,32 @@ fn another_ledger_marks_the_same_secret_otherwise() {
     let mark = |test: &Test| RedactionKey::open(&test.dir).unwrap().mark("k", "hunter2");
     assert_eq!(mark(&one), mark(&one));
     assert_ne!(mark(&one), mark(&other));
+}
+
+#[test]
+fn nobody_can_forget_to_look_into_a_change_or_a_reason() {
+    let test = Test::new();
+    let ledger = test.open();
+    ledger.append(entry(1)).unwrap();
+    let change = Entry::change(
+        EventId::from_parts(NOW, 7),
+        Timestamp::from_unix_ms(NOW),
+        "rules add secret=what",
+        "secret=who",
+        json!({"from": "https://dev:secret=hunter2 example.com", "secret=inkey": [["secret=deep"]]}),
+        &find_secrets,
+    );
+    ledger.append(change).unwrap();
+    ledger.erase(1, 1, "dev", "it had secret=inreason in it", &find_secrets).unwrap();
+    ledger.prune(1, "dev", "secret=prunereason", &find_secrets).unwrap();
+    ledger.close().unwrap();
+    let leaves = test.reader().from(2, 3).unwrap();
+    for (leaf, secrets) in leaves.iter().zip([5, 1, 1]) {
+        let text = String::from_utf8(leaf.bytes.clone().unwrap()).unwrap();
+        assert_eq!(text.matches("[[redacted:test-secret:").count(), secrets, "{text}");
+        for secret in ["hunter2", "inkey", "deep", "=what", "=who", "inreason", "prunereason"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+    test.verify().unwrap();
 }

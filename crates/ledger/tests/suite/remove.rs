@@ -4,7 +4,7 @@
 
 use tenterhook_ledger::{Expect, Filter, Format, Hash, export};
 
-use crate::common::{Test, entry, event, record};
+use crate::common::{Test, entry, event, find_secrets, record};
 
 #[test]
 fn an_erased_payload_is_gone_from_every_file_and_the_log_verifies() {
@@ -21,7 +21,7 @@ fn an_erased_payload_is_gone_from_every_file_and_the_log_verifies() {
     assert!(files());
     let salt = test.reader().get(17).unwrap().unwrap().payload.unwrap().salt;
     assert!(salt.is_some());
-    assert_eq!(ledger.erase(17, 17, "dev", "asked for by the customer").unwrap().seq(), 31);
+    assert_eq!(ledger.erase(17, 17, "dev", "asked for by the customer", &find_secrets).unwrap().seq(), 31);
     assert!(!files(), "not in the database, not in its journal");
     ledger.close().unwrap();
     let verified = test.verify().unwrap();
@@ -40,7 +40,7 @@ fn pruned_leaves_are_gone_and_every_proof_still_holds() {
     let before = test.reader().checkpoint().unwrap().unwrap().1;
     let hash = test.reader().get(9).unwrap().unwrap().hash;
     let ledger = test.open();
-    assert_eq!(ledger.prune(19, "dev", "older than a year").unwrap().seq(), 41);
+    assert_eq!(ledger.prune(19, "dev", "older than a year", &find_secrets).unwrap().seq(), 41);
     ledger.close().unwrap();
     let verified = test.verify_with(Expect { key: None, since: Some(before) }).unwrap();
     assert_eq!((verified.size, verified.pruned), (42, 19), "the start stays");
@@ -61,9 +61,12 @@ fn pruned_leaves_are_gone_and_every_proof_still_holds() {
 fn nothing_can_be_removed_that_is_not_there() {
     let test = Test::filled();
     let ledger = test.open();
-    let error = ledger.erase(41, 41, "dev", "").unwrap_err().to_string();
+    let error = ledger.erase(41, 41, "dev", "", &find_secrets).unwrap_err().to_string();
     assert_eq!(error, "not recorded: there are no leaves 41 to 41");
-    assert!(ledger.erase(5, 4, "dev", "").is_err() && ledger.prune(99, "dev", "").is_err());
+    assert!(
+        ledger.erase(5, 4, "dev", "", &find_secrets).is_err()
+            && ledger.prune(99, "dev", "", &find_secrets).is_err()
+    );
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().size, 41);
 }
@@ -72,7 +75,7 @@ fn nothing_can_be_removed_that_is_not_there() {
 fn an_erasure_covers_what_it_names_and_no_more() {
     let test = Test::filled();
     let ledger = test.open();
-    ledger.erase(3, 5, "dev", "r").unwrap();
+    ledger.erase(3, 5, "dev", "r", &find_secrets).unwrap();
     ledger.close().unwrap();
     test.database()
         .execute_batch("UPDATE leaves SET salt = NULL, payload = NULL, erased = 1 WHERE seq = 6")

@@ -52,6 +52,14 @@ fn a_file_elsewhere_gets_the_latest_checkpoint_and_sees_a_roll_back() {
 }
 
 #[test]
+fn a_sink_that_was_away_gets_what_it_missed_though_nothing_new_is_recorded() {
+    let test = Test::filled();
+    let file = test.path().join("elsewhere");
+    with_sinks(&test, vec![Box::new(FileSink(file.clone()))]).close().unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), test.reader().checkpoint().unwrap().unwrap().1);
+}
+
+#[test]
 fn the_journal_gets_a_datagram_with_the_whole_note() {
     let test = Test::new();
     let path = test.path().join("journal");
@@ -189,5 +197,10 @@ fn a_witness_cosigns_what_extends_what_it_has_seen() {
     assert_eq!((checkpoint.size, note.signatures.len()), (10, 2));
     assert_eq!(key.cosigned(&note.text, &note.signatures[1].signature), Some(1_794_729_600));
     assert_eq!(note.check(&[&key]), Ok(&key));
-    assert_eq!(test.verify().unwrap().unsigned, 0, "a cosigned checkpoint verifies like any other");
+    // Another run with nothing new asks again, and does not pile signatures up.
+    let ledger = with_sinks(&test, vec![Box::new(sink(0))]);
+    ledger.close().unwrap();
+    let (_, note) = Checkpoint::parse(&test.reader().checkpoint().unwrap().unwrap().1).unwrap();
+    assert_eq!(note.signatures.len(), 2);
+    assert_eq!(test.verify().unwrap().unpublished, 0, "a cosigned checkpoint verifies like any other");
 }

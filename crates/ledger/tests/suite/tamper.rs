@@ -65,6 +65,9 @@ fn note(test: &Test, size: u32) -> String {
     test.database().query_row(sql, [size], |row| row.get(0)).unwrap()
 }
 
+/// Takes the head away, as somebody would who rolls back.
+const NO_HEAD: &str = "DELETE FROM meta WHERE name = 'head'";
+
 const BYTES: &str = "leaf 17: its bytes do not match its hash";
 
 macro_rules! fields {
@@ -215,6 +218,8 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
     let held = note(&test, 41);
     let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
     test.database().execute_batch(delete).unwrap();
+    assert_eq!(test.complaint(), "leaf 33: it is missing: 41 leaves were signed, 33 are here");
+    test.database().execute_batch(NO_HEAD).unwrap();
     assert!(test.verify().is_ok(), "by itself it is a good log, only an older one");
     let expect = Expect { key: Some(key(1).key().clone()), since: Some(held) };
     let complaint = test.verify_with(expect).unwrap_err().to_string();
@@ -297,7 +302,20 @@ fn a_leaf_with_its_hashes_and_the_checkpoints_that_tell() {
     test.database().execute_batch("DELETE FROM checkpoints WHERE size IN (33, 41)").unwrap();
     let complaint = test.verify_with(Expect { key: None, since: Some(note(&Test::filled(), 17)) });
     assert!(complaint.is_err(), "salts differ from ledger to ledger, so roots do");
-    assert_eq!(test.verify().unwrap().unsigned, 24, "what no checkpoint covers is said to be unsigned");
+    assert_eq!(test.complaint(), "leaves 17 to 40: they do not give the root that was signed");
+    test.database().execute_batch(NO_HEAD).unwrap();
+    assert_eq!(
+        test.complaint(),
+        "leaves 17 to 40: nobody signed the last 24, recorded since 2026-11-15T08:00:00.000Z as they say: \
+         the ledger signs with every commit, so it did not write them, or its signature was taken away"
+    );
+    std::fs::remove_file(test.dir.join("checkpoint")).unwrap();
+    let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "nobody signed the last 24 leaves, from leaf 17 on: this ledger did not write them, or its signature was taken away",
+        "and whoever goes on does not sign them either"
+    );
 }
 
 #[test]
@@ -383,5 +401,79 @@ fn a_checkpoint_of_another_log() {
 
 #[test]
 fn every_checkpoint_deleted() {
-    assert_eq!(sql("DELETE FROM checkpoints"), "no checkpoint signs this log");
+    let test = Test::filled();
+    test.database().execute_batch("DELETE FROM checkpoints").unwrap();
+    assert_eq!(test.verify().unwrap().unpublished, 41, "the head still signs every leaf");
+    test.database().execute_batch(NO_HEAD).unwrap();
+    assert_eq!(test.complaint(), "no checkpoint signs this log");
+}
+
+/// A ledger whose last leaves no checkpoint covers yet, as somebody finds it who stops the writer.
+fn unpublished() -> Test {
+    let test = Test::filled();
+    let copy = Test::new();
+    let ledger = test.open();
+    record(&ledger, 41..=43);
+    std::fs::create_dir(&copy.dir).unwrap();
+    std::fs::set_permissions(&copy.dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    for name in ["ledger.db", "ledger.db-wal", "checkpoint"] {
+        std::fs::copy(test.dir.join(name), copy.dir.join(name)).unwrap();
+    }
+    assert_eq!(copy.verify().unwrap().unpublished, 3);
+    copy
+}
+
+#[test]
+fn a_leaf_that_is_not_published_yet_with_all_hashes() {
+    let test = unpublished();
+    edit(&test, 42, "\"took_us\":40", "\"took_us\":41");
+    rehash(&test);
+    assert_eq!(test.complaint(), "leaves 41 to 43: they do not give the root that was signed");
+    let error = Ledger::open(&test.dir, options()).err().unwrap().to_string();
+    assert_eq!(error, "the store is damaged: the first 44 leaves are not those that were signed");
+}
+
+#[test]
+fn a_leaf_that_is_not_published_yet_deleted() {
+    let test = unpublished();
+    test.database().execute_batch("DELETE FROM leaves WHERE seq = 43").unwrap();
+    assert_eq!(test.complaint(), "leaf 43: it is missing: 44 leaves were signed, 43 are here");
+}
+
+#[test]
+fn leaves_put_behind_the_head() {
+    let test = Test::filled();
+    let bytes = test.reader().get(40).unwrap().unwrap().bytes.unwrap();
+    let text = String::from_utf8(bytes).unwrap().replace("\"seq\":40", "\"seq\":41");
+    let copy = "INSERT INTO leaves SELECT 41, nodes, id || 'x', ts, kind, source, session, tool, verdict, rule, ?1, salt, payload, erased FROM leaves WHERE seq = 40";
+    let text = text.replacen("\",\"ts\"", "x\",\"ts\"", 1);
+    test.database().execute(copy, [text.as_bytes()]).unwrap();
+    rehash(&test);
+    assert!(
+        test.complaint().starts_with("leaves 41 to 41: nobody signed the last 1, "),
+        "{}",
+        test.complaint()
+    );
+    assert!(matches!(
+        Ledger::open(&test.dir, options()),
+        Err(tenterhook_ledger::OpenError::Unsigned { signed: 41, here: 42 })
+    ));
+}
+
+#[test]
+fn a_forged_or_foreign_head() {
+    let forge = |from: &str, to: &str| {
+        let test = Test::filled();
+        let head = test.reader().head().unwrap().unwrap().replacen(from, to, 1);
+        test.database().execute("UPDATE meta SET value = ?1 WHERE name = 'head'", [head]).unwrap();
+        (test.complaint(), Ledger::open(&test.dir, options()).err().map(|error| error.to_string()))
+    };
+    let (complaint, _) = forge("example.com/ledger\n", "example.com/other\n");
+    assert_eq!(complaint, "the checkpoint of 41 leaves: it is of another log, `example.com/other`");
+    let (complaint, error) = forge("\n41\n", "\n42\n");
+    assert_eq!(complaint, "leaf 41: it is missing: 42 leaves were signed, 41 are here");
+    assert_eq!(error.unwrap(), "42 leaves were signed, 41 are here: the ledger was rolled back");
+    let (complaint, error) = forge("\n41\n", "\nnonsense\n");
+    assert!(complaint.starts_with("the checkpoint of 41 leaves: "), "{complaint}");
+    assert!(error.unwrap().starts_with("the store is damaged: "));
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use tenterhook_ledger::{Expect, Ledger};
 
 use crate::common::{Test, options, record};
+use crate::crash::{self, Luck};
 
 const PAGE: usize = 8192;
 
@@ -51,13 +52,18 @@ fn goes_on(dir: &Path, what: &str) {
 fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
     let (test, _ledger) = interrupted();
     let length = std::fs::metadata(test.dir.join("ledger.db-wal")).unwrap().len();
-    for round in 0..20 {
+    let (mut luck, rounds) = (Luck::new(), crash::rounds(20));
+    for round in 0..rounds {
         let dir = test.path().join(format!("cut-{round}"));
         copy(&test.dir, &dir);
         let file = std::fs::OpenOptions::new().write(true).open(dir.join("ledger.db-wal")).unwrap();
-        let kept = 1 + (length - 1) * round / 20 + round * 7;
+        // Evenly spread, and then anywhere.
+        let kept =
+            if round < 20 { (length - 1) * round / 20 + round * 7 } else { luck.below(length - 1) } + 1;
         file.set_len(kept.min(length)).unwrap();
         goes_on(&dir, &format!("cut at {kept} of {length}"));
+        std::fs::remove_dir_all(&dir).unwrap();
+        crash::progress("short write", round + 1, rounds, "");
     }
 }
 
@@ -65,15 +71,20 @@ fn a_journal_cut_anywhere_leaves_a_log_that_verifies() {
 fn a_journal_with_a_torn_write_leaves_a_log_that_verifies() {
     let (test, _ledger) = interrupted();
     let journal = std::fs::read(test.dir.join("ledger.db-wal")).unwrap();
-    for round in 0..20 {
+    let (mut luck, rounds) = (Luck::new(), crash::rounds(20));
+    let length = u64::try_from(journal.len()).unwrap() - 32;
+    for round in 0..rounds {
         let dir = test.path().join(format!("torn-{round}"));
         copy(&test.dir, &dir);
         let mut torn = journal.clone();
-        let at = 32 + (torn.len() - 32) * round / 20 + round * 13;
+        let at = if round < 20 { length * round / 20 + round * 13 } else { luck.below(length) };
+        let at = 32 + usize::try_from(at).unwrap();
         let end = (at + 512).min(torn.len());
         torn[at..end].fill(0xA5);
         std::fs::write(dir.join("ledger.db-wal"), torn).unwrap();
         goes_on(&dir, &format!("torn at {at}"));
+        std::fs::remove_dir_all(&dir).unwrap();
+        crash::progress("torn write", round + 1, rounds, "");
     }
 }
 

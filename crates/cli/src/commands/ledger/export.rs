@@ -9,6 +9,7 @@ use serde_json::json;
 use tenterhook_home::Book;
 use tenterhook_ledger::{Format, Reader};
 
+use super::passphrase::if_said;
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -39,15 +40,15 @@ pub(super) struct Args {
     force: bool,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    let book = if_said(Book::of(context.home()?), file)?;
     // Asked before anything is written: there has to be a ledger.
     book.read()?;
     match book.write() {
-        // Signs what is not signed yet, and brings in the spool.
-        Ok(ledger) => drop(ledger.close()),
+        // Brings in the spool, and signs a checkpoint of everything.
+        Ok(ledger) => drop(book.close(ledger)),
         Err(error) => context.terminal.note(&format!(
-            "{WARN}note{WARN:#}: only what is signed already is exported: {}\n",
+            "{WARN}note{WARN:#}: only what a checkpoint covers already is exported: {}\n",
             error.message
         ))?,
     }

@@ -6,6 +6,8 @@ mod bar;
 mod checkpoint;
 mod export;
 mod filter;
+mod key;
+mod passphrase;
 mod proof;
 mod query;
 mod remove;
@@ -16,7 +18,7 @@ mod stats;
 mod tail;
 mod verify;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenterhook_home::write_whole;
@@ -47,6 +49,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// A file with the passphrase of a sealed key, for where there is nobody to ask
+    #[arg(long, global = true, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,15 +65,16 @@ enum Command {
     Verify(verify::Args),
     Proof(proof::ProofArgs),
     VerifyProof(proof::VerifyArgs),
-    Checkpoint(checkpoint::CheckpointArgs),
+    Checkpoint(checkpoint::Args),
     Export(export::Args),
     Report(report::Args),
     Erase(remove::EraseArgs),
     Prune(remove::PruneArgs),
-    RotateKey(checkpoint::RotateArgs),
+    Key(key::Args),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let file = args.passphrase_file.as_deref();
     match &args.command {
         Command::Tail(args) => tail::run(context, args),
         Command::Query(args) => query::run(context, args),
@@ -77,12 +83,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Verify(args) => verify::run(context, args),
         Command::Proof(args) => proof::prove(context, args),
         Command::VerifyProof(args) => proof::verify(context, args),
-        Command::Checkpoint(args) => checkpoint::checkpoint(context, args),
-        Command::Export(args) => export::run(context, args),
-        Command::Report(args) => report::run(context, args),
-        Command::Erase(args) => remove::erase(context, args),
-        Command::Prune(args) => remove::prune(context, args),
-        Command::RotateKey(args) => checkpoint::rotate(context, args),
+        Command::Checkpoint(args) => checkpoint::run(context, args, file),
+        Command::Export(args) => export::run(context, args, file),
+        Command::Report(args) => report::run(context, args, file),
+        Command::Erase(args) => remove::erase(context, args, file),
+        Command::Prune(args) => remove::prune(context, args, file),
+        Command::Key(args) => key::run(context, args, file),
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, Com
     let seq = record.seq;
     let proof = reader.proof(seq).map_err(unread)?.ok_or_else(|| match record.bytes {
         None => CommandError::unusable(format!("leaf {seq} was pruned; there is nothing left to prove")),
-        Some(_) => CommandError::failed(format!("leaf {seq} is not signed yet"))
+        Some(_) => CommandError::failed(format!("leaf {seq} is in no checkpoint yet"))
             .hint("`tenterhook ledger checkpoint` signs all that is recorded"),
     })?;
     hand_over(context, &proof.to_string(), args.output.as_deref())?;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Timestamp;
-use tenterhook_home::{Book, door::now_ms};
+use tenterhook_home::{Book, door::now_ms, secrets};
 use tenterhook_ledger::{AppendError, Reader};
 
 use super::checkpoint::refused;
 use super::filter::moment;
+use super::passphrase::writing;
 use super::unread;
 use crate::commands::change::confirm;
 use crate::context::Context;
@@ -64,7 +66,11 @@ pub(super) struct PruneArgs {
     yes: bool,
 }
 
-pub(super) fn erase(context: &Context, args: &EraseArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn erase(
+    context: &Context,
+    args: &EraseArgs,
+    file: Option<&Path>,
+) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let (from, to) = args.leaves;
     exists(&book.read()?, to)?;
@@ -72,16 +78,21 @@ pub(super) fn erase(context: &Context, args: &EraseArgs) -> Result<ExitCode, Com
     if !args.yes && !confirm(context.terminal, &question, "erase")? {
         return Ok(ExitCode::FAILURE);
     }
+    let book = writing(context, file)?;
     let ledger = book.write()?;
     let appended = ledger
-        .erase(from, to, &tenterhook_home::env::user(), &args.reason)
+        .erase(from, to, &tenterhook_home::env::user(), &args.reason, &secrets)
         .map_err(|error| unremoved(&error))?;
-    ledger.close().map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
     let what = format!("the payloads of leaves {from} to {to} are erased");
     done(context, &what, from, to, appended.seq())
 }
 
-pub(super) fn prune(context: &Context, args: &PruneArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn prune(
+    context: &Context,
+    args: &PruneArgs,
+    file: Option<&Path>,
+) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let kept = args.keep_days.map(|days| now_ms().saturating_sub(days.saturating_mul(86_400_000)));
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
@@ -99,10 +110,12 @@ pub(super) fn prune(context: &Context, args: &PruneArgs) -> Result<ExitCode, Com
     if !args.yes && !confirm(context.terminal, &question, "prune")? {
         return Ok(ExitCode::FAILURE);
     }
+    let book = writing(context, file)?;
     let ledger = book.write()?;
-    let appended =
-        ledger.prune(to, &tenterhook_home::env::user(), &args.reason).map_err(|error| unremoved(&error))?;
-    ledger.close().map_err(|error| refused(&error))?;
+    let appended = ledger
+        .prune(to, &tenterhook_home::env::user(), &args.reason, &secrets)
+        .map_err(|error| unremoved(&error))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
     done(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), 0, to, appended.seq())
 }
 

@@ -73,8 +73,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&row::json(&record))?;
     } else {
-        let signed = reader.checkpoint().map_err(unread)?.is_some_and(|(size, _)| size > record.seq);
-        context.terminal.say(&page(&record, signed))?;
+        let published = reader.checkpoint().map_err(unread)?.is_some_and(|(size, _)| size > record.seq);
+        context.terminal.say(&page(&record, published))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,7 +93,7 @@ pub(super) fn find(reader: &Reader, said: &str) -> Result<Record, CommandError> 
     reader.get(seq).map_err(unread)?.ok_or_else(unknown)
 }
 
-fn page(record: &Record, signed: bool) -> String {
+fn page(record: &Record, published: bool) -> String {
     let leaf = leaf(record);
     let mut text = format!("{BOLD}leaf {}{BOLD:#}", record.seq);
     let _ = match leaf.field("kind").as_str() {
@@ -115,7 +115,11 @@ fn page(record: &Record, signed: bool) -> String {
         text,
         "  {DIM}{:<20}{DIM:#} {}",
         "signed",
-        if signed { "a checkpoint covers it" } else { "not yet" }
+        if published {
+            "a checkpoint covers it"
+        } else {
+            "with its commit; no checkpoint with it went out yet"
+        }
     );
     let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
     if !steps.is_empty() {

@@ -7,11 +7,14 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::Book;
+use tenterhook_ledger::{Filter, Kind, Reader, SETTINGS, SoftwareKey};
 
 use super::filter::FilterArgs;
+use super::row::leaf;
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
+use tenterhook_home::recorded::Field as _;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
@@ -33,11 +36,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let book = Book::of(home);
     let reader = book.read()?;
     let stats = reader.stats(&args.filter.filter()).map_err(unread)?;
-    let signed = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);
+    let published = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);
     let size = reader.size().map_err(unread)?;
     let key = reader.key().map_err(unread)?.map(|key| key.to_string());
     let bytes = on_disk(&home.ledger());
     let (waiting, refused) = book.spooled();
+    let raw = raw(&reader)?;
     let first = home.first_ledger();
     let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string());
     if context.terminal.json {
@@ -56,8 +60,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             "kinds": counted(&stats.kinds), "verdicts": counted(&stats.verdicts), "harnesses": counted(&stats.harnesses),
             "tools": counted(&stats.tools), "rules": counted(&stats.rules), "days": days,
             "payloads": stats.payloads, "payload_bytes": stats.payload_bytes, "erased": stats.erased, "pruned": stats.pruned,
-            "size": size, "signed": signed, "key": key, "bytes_on_disk": bytes,
+            "size": size, "published": published, "key": key, "bytes_on_disk": bytes,
             "spool": {"waiting": waiting, "refused": refused},
+            "keep_raw": raw.iter().map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>(),
             "first_ledger": first.is_file().then_some(&first),
         }))?;
         return Ok(ExitCode::SUCCESS);
@@ -89,7 +94,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let _ = writeln!(
         text,
-        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, {signed} of them signed by {}\n  {} bytes in {}",
+        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, signed by {}; the last checkpoint that went out has {published}\n  {} bytes in {}",
         stats.payloads,
         stats.payload_bytes,
         stats.erased,
@@ -98,6 +103,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         bytes,
         home.ledger().display()
     );
+    for (from, to) in raw {
+        let until = to.map_or_else(|| "on: that is still so".to_owned(), |to| format!("to {to}"));
+        let _ = writeln!(
+            text,
+            "  {WARN}secrets were kept as they are from leaf {from} {until}{WARN:#} (`keep_raw`)"
+        );
+    }
+    if book.settings().sealed && !SoftwareKey::is_sealed(&book.key_file()) {
+        let _ = writeln!(
+            text,
+            "  {WARN}the key is not sealed, and your settings want it to be{WARN:#}: `tenterhook ledger key seal`"
+        );
+    }
     if waiting + refused > 0 {
         let _ = writeln!(
             text,
@@ -114,6 +132,26 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// From which leaf to which secrets were kept, as the leaves about the ledger's settings say.
+fn raw(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, CommandError> {
+    let filter = Filter { kind: Some(Kind::Change), text: Some(SETTINGS.to_owned()), ..Filter::default() };
+    let found = reader.query(&filter, u64::from(u32::MAX)).map_err(unread)?;
+    let mut spans: Vec<(u64, Option<u64>)> = Vec::new();
+    for record in found.records.iter().rev() {
+        let leaf = leaf(record);
+        if leaf.field("what") != SETTINGS {
+            continue;
+        }
+        let open = spans.last_mut().filter(|(_, to)| to.is_none());
+        match (leaf.field("detail").field("keep_raw") == true, open) {
+            (true, None) => spans.push((record.seq, None)),
+            (false, Some((_, to))) => *to = Some(record.seq),
+            _ => {}
+        }
+    }
+    Ok(spans)
 }
 
 fn on_disk(dir: &Path) -> u64 {

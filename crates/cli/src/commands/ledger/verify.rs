@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_home::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
-use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export};
+use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
 
 use super::{Bar, public_key};
 use crate::context::Context;
@@ -27,13 +27,14 @@ Exit codes:
 Examples:
   tenterhook ledger verify
   tenterhook ledger verify --since checkpoint-of-monday
-  tenterhook ledger verify --file export.jsonl --key key.pub";
+  tenterhook ledger verify --file export.jsonl --key key.pub
+  tenterhook ledger verify --file tiles/ --key key.pub";
 
 /// Check that nothing was changed, taken away or put in
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// An export instead of this home's ledger
+    /// An export instead of this home's ledger: a file of lines, or a directory of tiles
     #[arg(long, value_name = "EXPORT")]
     file: Option<PathBuf>,
     /// A public key the log must have had, or a file with it
@@ -49,7 +50,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let since = args.since.as_ref().map(held).transpose()?;
     let mut bar = Bar::new(context.terminal);
     let mut progress = |done: u64, of: Option<u64>| bar.show(done, of);
-    let result = if let Some(path) = &args.file {
+    let result = if let Some(path) = args.file.as_ref().filter(|path| path.is_dir()) {
+        if !path.join("checkpoint").is_file() {
+            let message = format!("`{}` is no directory of tiles: it has no `checkpoint`", path.display());
+            return Err(CommandError::unusable(message)
+                .hint("`tenterhook ledger export --format tiles --output DIR` writes one"));
+        }
+        tiles::verify(path, Expect { key, since }, &mut progress)
+    } else if let Some(path) = &args.file {
         let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
         export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
     } else {
@@ -82,8 +90,9 @@ fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
     if context.terminal.json {
         return context.terminal.print_json(&json!({
             "verified": true, "origin": verified.origin, "size": verified.size, "root": verified.root.to_string(),
-            "unsigned": verified.unsigned, "pruned": verified.pruned, "erased": verified.erased,
+            "unpublished": verified.unpublished, "pruned": verified.pruned, "erased": verified.erased,
             "checkpoints": verified.checkpoints, "keys": keys, "trusted_on_first_use": verified.on_first_use,
+            "payloads_checked": verified.payloads,
         }));
     }
     let mut text = format!(
@@ -94,13 +103,16 @@ fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
         text += &format!("  {DIM}key{DIM:#}         {key}\n");
     }
     for (number, what) in [
-        (verified.unsigned, "leaves are not signed yet"),
+        (verified.unpublished, "leaves are signed, but no checkpoint with them went out yet"),
         (verified.pruned, "leaves were pruned, and a leaf says so"),
         (verified.erased, "payloads were erased, and a leaf says so"),
     ] {
         if number > 0 {
             text += &format!("  {number} {what}\n");
         }
+    }
+    if !verified.payloads {
+        text += &format!("{WARN}note{WARN:#}: payloads are not in tiles, so they were not checked\n");
     }
     if verified.on_first_use {
         text += &format!(

@@ -6,13 +6,14 @@ mod chart;
 mod gather;
 mod page;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::{Book, door::now, write_whole};
 
 use super::filter::FilterArgs;
+use super::passphrase::if_said;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD, WARN};
@@ -37,14 +38,14 @@ pub(super) struct Args {
     output: PathBuf,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Book::of(context.home()?);
+pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    let book = if_said(Book::of(context.home()?), file)?;
     book.read()?;
     match book.write() {
-        // Signs what is not signed yet, so that every leaf has its proof.
-        Ok(ledger) => drop(ledger.close()),
+        // Signs a checkpoint of all of them, so that every leaf has its proof.
+        Ok(ledger) => drop(book.close(ledger)),
         Err(error) => context.terminal.note(&format!(
-            "{WARN}note{WARN:#}: leaves that are not signed yet have no proof: {}\n",
+            "{WARN}note{WARN:#}: leaves that no checkpoint covers yet have no proof: {}\n",
             error.message
         ))?,
     }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `ledger key`: who signs, and how the secret half lies on the disk.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_home::{Book, door, env, passphrase, secrets};
+use tenterhook_ledger::{Cost, Entry, Origin, SignError, SoftwareKey};
+
+use super::checkpoint::refused;
+use super::{passphrase as said, unread};
+use crate::commands::change::confirm;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+The key lies in the ledger's directory and only its owner can read it. The agent runs as you, so it could;
+a sealed key cannot be used without its passphrase. Hooks have nobody to ask: they spool until somebody who
+has the passphrase opens the ledger, or find it in the file that `ledger.key.passphrase_file` of your
+`tenterhook.yaml` names.
+
+Examples:
+  tenterhook ledger key show
+  tenterhook ledger key seal
+  tenterhook ledger key rotate --yes
+  tenterhook ledger key unseal --passphrase-file /media/stick/passphrase";
+
+/// Show, change, seal and unseal the key that signs
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Who signs, and whether the key is sealed
+    Show,
+    /// Let a new key sign from here on; both keys sign the leaf that says so
+    Rotate {
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Seal the key under a passphrase
+    Seal,
+    /// Let the key lie open again, for its owner only
+    Unseal {
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
+}
+
+pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    // A ledger is not begun by asking for its key.
+    Book::of(context.home()?).read()?;
+    match args.command {
+        Command::Show => show(context),
+        Command::Rotate { yes } => rotate(context, yes, file),
+        Command::Seal => seal(context, file),
+        Command::Unseal { yes } => unseal(context, yes, file),
+    }
+}
+
+fn show(context: &Context) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    let key = book.read()?.key().map_err(unread)?;
+    let key = key.ok_or_else(|| CommandError::failed("the ledger names no key"))?;
+    let sealed = SoftwareKey::is_sealed(&book.key_file());
+    if context.terminal.json {
+        let (id, file) = (key.id(), book.key_file());
+        context
+            .terminal
+            .print_json(&json!({"key": key.to_string(), "id": id, "sealed": sealed, "file": file}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!(
+        "{BOLD}{key}{BOLD:#}\n  {DIM}id{DIM:#}     {}\n  {DIM}file{DIM:#}   {}\n",
+        key.id(),
+        book.key_file().display()
+    );
+    text += &format!(
+        "  {DIM}sealed{DIM:#} {}\n",
+        if sealed { "yes, under a passphrase" } else { "no: whoever runs as you can sign" }
+    );
+    if book.settings().sealed && !sealed {
+        text += &format!(
+            "{WARN}warning{WARN:#}: your settings want it sealed; run `tenterhook ledger key seal`\n"
+        );
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rotate(context: &Context, yes: bool, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    if !yes && !confirm(context.terminal, "Let a new key sign from here on?", "key rotate")? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let book = said::writing(context, file)?;
+    let ledger = book.write()?;
+    let note = ledger.rotate(None).map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
+    let key = book.read()?.key().map_err(unread)?.map(|key| key.to_string()).unwrap_or_default();
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"key": key, "checkpoint": note}))?;
+    } else {
+        let text = format!(
+            "{GOOD}✓{GOOD:#} a new key signs from here on\n  {DIM}key{DIM:#} {key}\n\n{DIM}keep this checkpoint; both keys signed it:{DIM:#}\n{note}"
+        );
+        context.terminal.say(&text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    if SoftwareKey::is_sealed(&book.key_file()) {
+        return Err(CommandError::unusable("the key is sealed already")
+            .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
+    }
+    let passphrase = said::new(context.terminal, file)?;
+    change(&book, "ledger key seal", || {
+        SoftwareKey::seal_in_place(&book.key_file(), &passphrase, Cost::default())
+    })?;
+    let after =
+        "it lay open until now, so let a new key, which never did, take over: `tenterhook ledger key rotate`";
+    done(context, "the key is sealed", after, &json!({"sealed": true}))
+}
+
+fn unseal(context: &Context, yes: bool, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    let book = Book::of(context.home()?);
+    if !SoftwareKey::is_sealed(&book.key_file()) {
+        return Err(CommandError::unusable("the key is not sealed"));
+    }
+    let question = "Let the key lie open? Whoever runs as you can sign then.";
+    if !yes && !confirm(context.terminal, question, "key unseal")? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let settings = book.settings().passphrase_file.clone();
+    let opens = match file.or(settings.as_deref()) {
+        Some(file) => passphrase(file)?,
+        None => said::ask(context.terminal, "Passphrase of the ledger's key")?,
+    };
+    let book = book.with_passphrase(opens.clone());
+    change(&book, "ledger key unseal", || SoftwareKey::unseal_in_place(&book.key_file(), &opens))?;
+    done(context, "the key lies open, for its owner only", "", &json!({"sealed": false}))
+}
+
+/// Records the change and makes it while nobody else can write.
+fn change(book: &Book, what: &str, make: impl FnOnce() -> Result<(), SignError>) -> Result<(), CommandError> {
+    let ledger = book.write()?;
+    let door = door::mint()?;
+    let entry = Entry::change(door.id, door.ts, what, &env::user(), Value::Null, &secrets).from(Origin::Cli);
+    ledger.append(entry).map_err(|error| refused(&error))?;
+    let made = make();
+    book.close(ledger).map_err(|error| refused(&error))?;
+    made.map_err(|error| CommandError::failed(error.to_string()))
+}
+
+fn done(context: &Context, what: &str, after: &str, answer: &Value) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        context.terminal.print_json(answer)?;
+    } else {
+        let hint = if after.is_empty() { String::new() } else { format!("  {DIM}{after}{DIM:#}\n") };
+        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n{hint}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! How the ledger is kept, as `tenterhook.yaml` says it, and the key that signs it.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext};
+
+fn hook(test: &TestContext, command: &str) -> Ran {
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes())
+}
+
+fn settings(test: &TestContext, text: &str) {
+    test.write("home/tenterhook.yaml", text);
+}
+
+fn verified(test: &TestContext) -> Value {
+    let ran = test.run(&["ledger", "verify", "--json"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    ran.json()
+}
+
+fn changes(test: &TestContext) -> Vec<Value> {
+    test.leaves().into_iter().filter(|leaf| leaf["what"] == "ledger settings").collect()
+}
+
+/// A token that the detectors know, made here so that nobody who scans this repository finds one.
+fn secret() -> String {
+    format!("{}{}", "AKIA", "Q3EGRZ7LWQ2NFKXT")
+}
+
+#[test]
+fn keeping_secrets_is_a_choice_that_is_recorded_and_warned_of() {
+    let test = TestContext::new();
+    let stored = |at: usize| test.ledger()[at]["stored"].to_string();
+    hook(&test, &format!("echo {}", secret()));
+    settings(&test, "ledger:\n  keep_raw: true\n");
+    hook(&test, &format!("echo {}", secret()));
+    hook(&test, "ls");
+    assert!(stored(0).contains("[[redacted:") && stored(1).contains(&secret()));
+    let change = &changes(&test)[0];
+    assert_eq!(
+        change["detail"],
+        json!({"durability": "durable", "keep_raw": true, "max_payload": 1_048_576})
+    );
+    let stats = test.run(&["ledger", "stats"]).stdout;
+    let warning = format!("secrets were kept as they are from leaf {} on: that is still so", change["seq"]);
+    assert!(stats.contains(&warning), "{stats}");
+    std::fs::remove_file(test.home().join("tenterhook.yaml")).unwrap();
+    hook(&test, &format!("echo {}", secret()));
+    assert!(stored(3).contains("[[redacted:"));
+    let changes = changes(&test);
+    assert_eq!((changes.len(), &changes[1]["detail"]["keep_raw"]), (2, &json!(false)));
+    let spans = test.run(&["ledger", "stats", "--json"]).json()["keep_raw"].clone();
+    assert_eq!(spans, json!([{"from": changes[0]["seq"], "to": changes[1]["seq"]}]));
+    verified(&test);
+}
+
+#[test]
+fn a_payload_may_be_as_large_as_the_settings_say_and_a_relaxed_ledger_holds_too() {
+    let test = TestContext::new();
+    settings(&test, "ledger: {max_payload: 20, durability: relaxed}\n");
+    hook(&test, "echo this is longer than twenty bytes");
+    let leaf = test.ledger().pop().unwrap();
+    assert_eq!((&leaf["payload"]["stored"], &leaf["stored"]), (&json!("hash"), &Value::Null));
+    assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed");
+    assert_eq!(verified(&test)["unpublished"], 0);
+}
+
+#[test]
+fn a_setting_that_cannot_be_used_is_said_and_stops_nothing() {
+    let test = TestContext::new();
+    settings(&test, "ledger:\n  keep_row: true\n  durability: relaxed\n");
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 1);
+    for part in ["2:3: ledger setting `keep_row`: no such key", "did you mean `keep_raw`?"] {
+        assert!(ran.stdout.contains(part) || ran.stderr.contains(part), "{}{}", ran.stdout, ran.stderr);
+    }
+    assert_eq!(hook(&test, "rm -rf /").json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(changes(&test)[0]["detail"]["durability"], "relaxed", "the other key counts");
+}
+
+/// A server that says `200` to everything and hands on what it is told.
+fn server() -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/told?token=x", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut request, mut some) = (stream.unwrap(), Vec::new(), [0; 4096]);
+            let body = loop {
+                let read = stream.read(&mut some).unwrap();
+                request.extend_from_slice(&some[..read]);
+                let text = String::from_utf8_lossy(&request).into_owned();
+                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+                let length = head
+                    .lines()
+                    .find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+                if body.len() >= length.unwrap().parse().unwrap() {
+                    break body.to_owned();
+                }
+            };
+            // Before the answer, so that whoever was answered has told.
+            drop(tell.send(body));
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        }
+    });
+    (url, told)
+}
+
+#[test]
+fn checkpoints_go_where_the_settings_say() {
+    let test = TestContext::new();
+    let (url, told) = server();
+    let file = test.path("elsewhere");
+    settings(&test, &format!("ledger:\n  sinks:\n    - file: {}\n    - webhook: {url}\n", file.display()));
+    let ran = hook(&test, "ls");
+    assert_eq!(ran.stderr, "");
+    let held = || std::fs::read_to_string(&file).unwrap();
+    // The first leaf of a log has a checkpoint of its own.
+    let latest = || std::iter::from_fn(|| told.try_recv().ok()).last();
+    let note = latest().unwrap();
+    assert_eq!(held(), note);
+    let sinks = changes(&test)[0]["detail"]["sinks"].clone();
+    assert_eq!(sinks[0], format!("file {}", file.display()));
+    assert!(sinks[1].as_str().unwrap().starts_with("webhook 127.0.0.1:"), "{sinks}");
+    assert!(!sinks.to_string().contains("token"), "an address may hold a secret");
+
+    hook(&test, "ls");
+    assert!(
+        told.try_recv().is_err(),
+        "a server is not asked again at once by a call that somebody waits for"
+    );
+    assert_ne!(held(), note, "the file is");
+    test.run(&["ledger", "checkpoint"]);
+    assert_eq!(latest().unwrap(), held(), "whoever asks for a checkpoint has it sent");
+    let ran = test.run(&["ledger", "verify", "--since", file.to_str().unwrap()]);
+    assert_eq!(ran.exit, 0, "{}", ran.stdout);
+}
+
+#[test]
+fn a_sink_that_has_seen_more_says_that_the_ledger_was_rolled_back() {
+    let test = TestContext::new();
+    let file = test.path("elsewhere");
+    settings(&test, &format!("ledger: {{sinks: [{{file: {}}}]}}\n", file.display()));
+    hook(&test, "ls");
+    let old = std::fs::read(test.home().join("ledger/ledger.db")).unwrap();
+    hook(&test, "rm -rf /");
+    hook(&test, "ls");
+    std::fs::write(test.home().join("ledger/ledger.db"), old).unwrap();
+    std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
+    let ran = hook(&test, "ls");
+    assert!(
+        ran.stderr.contains("did not reach the file") && ran.stderr.contains("the log was rolled back"),
+        "{}",
+        ran.stderr
+    );
+}
+
+fn passphrase(test: &TestContext, name: &str, text: &str) -> String {
+    let path = test.write(name, text);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
+    let test = TestContext::new();
+    hook(&test, "ls");
+    let (right, wrong) = (passphrase(&test, "right", "correct horse\n"), passphrase(&test, "wrong", "x\n"));
+    let sealed = || test.run(&["ledger", "key", "show", "--json"]).json()["sealed"].clone();
+    assert_eq!(sealed(), false);
+    let ran = test.run(&["ledger", "key", "seal"]);
+    assert_eq!(ran.exit, 2);
+    assert!(
+        ran.stderr.contains("nobody to ask") && ran.stderr.contains("--passphrase-file"),
+        "{}",
+        ran.stderr
+    );
+    let ran = test.run(&["ledger", "key", "seal", "--passphrase-file", &right]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("the key is sealed") && ran.stdout.contains("key rotate"), "{}", ran.stdout);
+    assert_eq!(sealed(), true);
+
+    let before = test.leaves().len();
+    let ran = hook(&test, "rm -rf /");
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!((ran.stderr.as_str(), test.leaves().len()), ("", before), "it waits in the spool");
+    for args in [vec!["ledger", "checkpoint"], vec!["ledger", "checkpoint", "--passphrase-file", &wrong]] {
+        assert_ne!(test.run(&args).exit, 0);
+    }
+    let ran = test.run(&["ledger", "key", "rotate", "--yes", "--passphrase-file", &right]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(sealed(), true, "the key that comes is sealed too");
+    let leaves = test.leaves();
+    assert!(leaves.iter().any(|leaf| leaf["verdict"] == "deny" && leaf["origin"] == "spool"));
+    assert!(leaves.iter().any(|leaf| leaf["what"] == "ledger key seal" && leaf["origin"] == "cli"));
+
+    settings(&test, &format!("ledger: {{key: {{sealed: true, passphrase_file: {right}}}}}\n"));
+    let ran = hook(&test, "ls");
+    assert_eq!((ran.stderr.as_str(), test.ledger().last().unwrap()["origin"].as_str()), ("", Some("hook")));
+    std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = hook(&test, "ls");
+    assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);
+    std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o600)).unwrap();
+
+    let ran = test.run(&["ledger", "key", "unseal", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(sealed(), false);
+    assert!(
+        test.run(&["ledger", "stats"])
+            .stdout
+            .contains("the key is not sealed, and your settings want it to be")
+    );
+    assert_eq!(verified(&test)["keys"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_passphrase_is_asked_for_and_not_shown() {
+    let test = TestContext::new();
+    hook(&test, "ls");
+    // `script` gives the program a terminal. Who types waits to be asked.
+    let typed = |args: &str, lines: &[&str]| -> (i32, String) {
+        let line = format!("{} {args}", env!("CARGO_BIN_EXE_tenterhook"));
+        let mut command = test.command("/usr/bin/script".as_ref(), &["-qec", &line, "/dev/null"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (mut seen, mut some, mut left) = (String::new(), [0; 512], lines.iter());
+        loop {
+            let read = screen.read(&mut some).unwrap();
+            if read == 0 {
+                break;
+            }
+            seen.push_str(&String::from_utf8_lossy(&some[..read]));
+            if seen.ends_with(": ")
+                && let Some(line) = left.next()
+            {
+                // The prompt is there a moment before the terminal is told to show nothing.
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+            }
+        }
+        (child.wait().unwrap().code().unwrap(), seen)
+    };
+    if !Command::new("script").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+        eprintln!("SKIPPED, so nothing is proved here: there is no `script` that would give us a terminal");
+        return;
+    }
+    let (exit, screen) = typed("ledger key seal", &["hunter2 horse", "hunter3 horse"]);
+    assert!(exit == 2 && screen.contains("the two are not the same"), "{screen}");
+    let (exit, screen) = typed("ledger key seal", &["hunter2 horse", "hunter2 horse"]);
+    assert_eq!(exit, 0, "{screen}");
+    assert!(screen.contains("New passphrase:") && screen.contains("The same again:"), "{screen}");
+    assert!(!screen.contains("horse"), "{screen}");
+    let (exit, screen) = typed("ledger checkpoint", &["hunter2 horse"]);
+    assert!(exit == 0 && screen.contains("Passphrase of the ledger's key:"), "{screen}");
+    let (exit, screen) = typed("ledger checkpoint", &["wrong horse"]);
+    assert!(exit == 1 && screen.contains("does not open"), "{screen}");
+}
