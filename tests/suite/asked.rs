@@ -2,7 +2,6 @@
 
 //! Questions to a person, on a terminal of their own.
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -10,26 +9,21 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::context::TestContext;
+use crate::person::terminal;
 
 const RULES: &str =
     "version: 1\nrules:\n  - {id: no-docker, match: {shell: {program: docker}}, verdict: deny, reason: no}\n";
 
 /// What a person sees who answers the question, and how it ends.
 fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
-    let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&near).unwrap();
-    unlockpt(&near).unwrap();
-    let name = ptsname(&near, Vec::new()).unwrap().into_string().unwrap();
-    let far = File::options().read(true).write(true).open(name).unwrap();
+    let (mut near, far) = terminal();
     let end = || Stdio::from(OwnedFd::from(far.try_clone().unwrap()));
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
     let mut child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
     drop((command, far));
 
-    let mut near = File::from(near);
     let (mut seen, mut said, started) = (Vec::new(), false, Instant::now());
     loop {
         assert!(started.elapsed() < Duration::from_mins(1), "{}", String::from_utf8_lossy(&seen));
@@ -54,23 +48,24 @@ fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     (String::from_utf8(seen).unwrap().replace("\r\n", "\n"), exit)
 }
 
-const END_OF_INPUT: &[u8] = b"\x04";
-
 #[test]
 fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
     let test = TestContext::new();
     test.write("work/.tenterhook.yaml", RULES);
     let trusted = || test.run(&["policy", "trust", "--list"]).stdout.contains("work");
-    for no in [b"n\n".as_slice(), b"\n", b"no\n", b"maybe\n", b"yikes\n", END_OF_INPUT] {
-        let (text, exit) = answered(&test, &["policy", "trust"], no);
-        assert!(text.contains("Trust this file?"), "{text}");
-        assert_eq!((exit, trusted()), (1, false), "{no:?}: {text}");
+    for no in ["n", "", "y", "yes", "policy trus", "\u{4}"] {
+        let ran = test.person_who(&["policy", "trust"], |_| no.to_owned());
+        assert_eq!((ran.exit, trusted()), (1, false), "{no:?}: {}", ran.stderr);
     }
-    let (text, exit) = answered(&test, &["policy", "trust"], b"y\n");
-    assert!(text.contains("no-docker"), "what it says is shown first: {text}");
-    assert_eq!((exit, trusted()), (0, true), "{text}");
-    let (text, exit) = answered(&test, &["policy", "trust"], b"");
-    assert!(exit == 0 && text.contains("trusted already") && !text.contains("[y/N]"), "{text}");
+    let ran = test.person(&["policy", "trust"]);
+    assert!(ran.stdout.contains("no-docker"), "what it says is shown first: {}", ran.stdout);
+    assert_eq!((ran.exit, trusted()), (0, true), "{}", ran.stderr);
+    let ran = test.run(&["policy", "trust"]);
+    assert!(
+        ran.exit == 0 && ran.stdout.contains("trusted already"),
+        "nobody has to be asked: {}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -87,11 +82,10 @@ fn a_pack_is_added_and_taken_over_when_the_person_says_so() {
     assert_eq!((exit, verdict("docker ps")), (0, "deny".into()), "{text}");
 
     test.write("work/ours/a.yaml", &RULES.replace("docker", "podman"));
-    let (text, exit) = answered(&test, &["rules", "update", "ours"], b"\n");
-    assert!(text.contains("Take this over?"), "{text}");
-    assert_eq!((exit, verdict("podman ps")), (1, "none".into()), "{text}");
-    let (text, exit) = answered(&test, &["rules", "update", "ours"], b"Y\n");
-    assert_eq!((exit, verdict("podman ps")), (0, "deny".into()), "{text}");
+    let ran = test.person_who(&["rules", "update", "ours"], |_| "y".to_owned());
+    assert_eq!((ran.exit, verdict("podman ps")), (1, "none".into()), "{}", ran.stdout);
+    let ran = test.person(&["rules", "update", "ours"]);
+    assert_eq!((ran.exit, verdict("podman ps")), (0, "deny".into()), "{}", ran.stderr);
 }
 
 #[test]

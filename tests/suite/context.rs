@@ -130,7 +130,7 @@ impl TestContext {
     }
 
     /// The text without what differs from run to run.
-    fn neutral(&self, text: &str) -> String {
+    pub(crate) fn neutral(&self, text: &str) -> String {
         text.replace(self.dir.path().to_str().unwrap(), "[DIR]")
     }
 

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
+use crate::person::code;
 
 const FOREIGN: &str = "{\n    \"model\" : \"opus\",\n\n    \"hooks\": { \"Stop\": [ {\"hooks\":[]} ] } }";
 
@@ -27,7 +28,7 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
     assert_eq!(installed["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook is still there");
     assert_eq!(install(&test)["changed"], false, "twice is once");
 
-    let ran = test.run(&["uninstall", "claude-code", "--yes"]);
+    let ran = test.person(&["uninstall", "claude-code", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
     assert_eq!(std::fs::metadata(&settings).unwrap().permissions().mode() & 0o777, 0o640);
@@ -121,15 +122,16 @@ fn the_client_s_own_directory_is_respected_and_removed_again_if_it_was_not_there
     let test = TestContext::new();
     let dir = test.path("claude dir");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
-    let run = |verb: &str| {
+    let secret = test.enroll();
+    let run = |verb: &str, more: &[&str]| {
         let mut command = test.command(program, &[verb, "claude-code", "--yes"]);
-        command.env("CLAUDE_CONFIG_DIR", &dir);
+        command.args(more).env("CLAUDE_CONFIG_DIR", &dir);
         let ran = test.finish(command, b"");
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
     };
-    run("install");
+    run("install", &[]);
     assert!(dir.join("settings.json").exists());
     assert!(!test.path("person/.claude").exists());
-    run("uninstall");
+    run("uninstall", &["--code", &code(&secret, 0)]);
     assert!(!dir.exists(), "as it was before");
 }

@@ -226,14 +226,14 @@ fn a_proof_needs_nothing_but_the_key() {
 #[test]
 fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
     let test = recorded();
-    let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked"]);
-    assert_eq!(ran.exit, 2, "nobody is there to say yes");
-    let ran = test.run(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
+    let ran = test.run(&["ledger", "erase", "3", "--reason", "somebody asked", "--yes"]);
+    assert_eq!(ran.exit, 1, "an agent is not the one to say yes");
+    let ran = test.person(&["ledger", "erase", "3..4", "--reason", "somebody asked", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let shown = test.run(&["ledger", "show", "3", "--json"]).json();
     assert_eq!((&shown["erased"], &shown["payload"]), (&json!(true), &Value::Null));
     assert_eq!(shown["leaf"]["verdict"], "deny", "the leaf stays");
-    let said = test.run(&["ledger", "show", "6", "--json"]).json()["leaf"].clone();
+    let said = test.run(&["ledger", "show", "8", "--json"]).json()["leaf"].clone();
     assert_eq!((&said["kind"], &said["from"], &said["to"]), (&json!("erase"), &json!(3), &json!(4)));
     assert_eq!(said["reason"], "somebody asked");
     assert_eq!(test.run(&["ledger", "verify", "--json"]).json()["erased"], 2);
@@ -241,10 +241,10 @@ fn erasing_and_pruning_are_leaves_and_the_rest_verifies() {
 
     let nothing = test.run(&["ledger", "prune", "--keep-days", "30", "--reason", "x", "--yes"]);
     assert!(nothing.stdout.contains("nothing is pruned"), "{}", nothing.stdout);
-    let ran = test.run(&["ledger", "prune", "--before", "2999-01-01", "--reason", "retention", "--yes"]);
+    let ran = test.person(&["ledger", "prune", "--before", "2999-01-01", "--reason", "retention", "--yes"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let ran = test.run(&["ledger", "verify", "--json"]);
-    assert_eq!((ran.exit, ran.json()["pruned"].as_u64()), (0, Some(5)), "{}", ran.stdout);
+    assert_eq!((ran.exit, ran.json()["pruned"].as_u64()), (0, Some(7)), "{}", ran.stdout);
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
     assert!(test.run(&["ledger", "query"]).stdout.contains("pruned; its hash is kept"));

@@ -11,8 +11,10 @@
     reason = "a test that cannot go on should stop where it is; it may read its own environment and say what it left out"
 )]
 
+mod approvals;
 mod asked;
 mod at_work;
+mod authority;
 mod backtest;
 mod bad_input;
 mod borders;
@@ -34,6 +36,7 @@ mod ledger_settings;
 mod ledger_tampered;
 mod links;
 mod organisation;
+mod person;
 mod policy;
 mod profiles;
 mod rules;

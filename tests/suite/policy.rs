@@ -91,9 +91,9 @@ fn a_project_loosens_nothing_until_it_is_trusted_and_not_after_a_change() {
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
     fails(&test.run(&["policy", "check"]), 1, "tenterhook policy trust");
 
-    fails(&test.run(&["policy", "trust"]), 2, "there is nobody to ask");
+    fails(&test.run(&["policy", "trust", "--yes"]), 1, "needs a person");
     assert_eq!(verdict(&test, "make x")["verdict"], "none");
-    let ran = test.run(&["policy", "trust", "--yes"]);
+    let ran = test.person(&["policy", "trust"]);
     assert!(ran.stdout.contains("│   - id: ok") && ran.stdout.contains("✓ trusted"), "{}", ran.stdout);
     assert_eq!(verdict(&test, "make x")["verdict"], "allow");
     assert_eq!(test.run(&["policy", "trust", "--list", "--json"]).json()[0]["standing"], "trusted");

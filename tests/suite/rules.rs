@@ -45,7 +45,7 @@ fn rules_are_listed_shown_and_found() {
 fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
     let test = TestContext::new();
     test.write("home/policy.yaml", PACK);
-    said(&test.run(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
+    said(&test.person(&["rules", "disable", "no-docker"]), 0, "This loosens your protection.");
     assert_eq!(verdict(&test, "docker ps"), "none");
     assert_eq!(test.run_with(&["fire"], test.bash("docker ps").as_bytes()).stdout, "");
     said(&test.run(&["policy", "show"]), 0, "  off\n");
@@ -64,7 +64,7 @@ fn a_rule_is_turned_off_and_on_and_loosening_is_said() {
         rules.as_array().unwrap().iter().any(|rule| rule["rule"] == "recursive-delete")
     };
     assert!(matched());
-    said(&test.run(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
+    said(&test.person(&["rules", "disable", "destructive"]), 0, "pack `destructive` is off");
     assert!(
         on("destructive").iter().all(|on| !on) && on("remote-code").iter().all(|on| *on),
         "other packs stay"
@@ -121,13 +121,13 @@ fn a_pack_is_added_pinned_and_refused_when_it_changes() {
     said(&ran, 1, "b.yaml: this file was not there when the pack was added; it is not used");
 
     test.write("work/ours/a.yaml", LOOSE);
-    let ran = test.run(&["rules", "update", "ours", "--yes"]);
+    let ran = test.person(&["rules", "update", "ours"]);
     said(&ran, 0, "~ a.yaml changed");
     said(&ran, 0, "These loosen your protection: free-make");
     assert_eq!(verdict(&test, "make x"), "allow");
     said(&test.run(&["policy", "check"]), 0, "can be used");
     said(&test.run(&["rules", "update", "ours"]), 0, "nothing changed");
-    said(&test.run(&["rules", "remove", "ours"]), 0, "This loosens your protection");
+    said(&test.person(&["rules", "remove", "ours"]), 0, "This loosens your protection");
     assert_eq!(verdict(&test, "make x"), "none");
     assert!(!test.home().join("packs/ours").exists());
     said(&test.run(&["rules", "remove", "ours"]), 2, "no pack `ours` was added");

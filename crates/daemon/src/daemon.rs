@@ -2,14 +2,15 @@
 
 //! What all parts of the daemon share.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use tenterhook_home::authority::Authority;
 use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::Ledger;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
+use crate::approvals::Approvals;
 use crate::generations::Generations;
 use crate::record::LedgerRecorder;
 
@@ -24,6 +25,7 @@ pub struct Daemon {
     user: String,
     pub(crate) generations: Generations,
     pub(crate) authority: Authority,
+    pub(crate) approvals: Approvals,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
@@ -32,7 +34,7 @@ pub struct Daemon {
     pub(crate) started: Instant,
     pub(crate) room: Semaphore,
     pub(crate) answered: AtomicU64,
-    draining: AtomicBool,
+    draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
 }
@@ -47,6 +49,7 @@ impl Daemon {
         let uid = rustix::process::getuid().as_raw();
         Ok(Self {
             authority: Authority::of(&home, uid),
+            approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
             uid,
             user: tenterhook_home::env::user(),
@@ -58,14 +61,14 @@ impl Daemon {
             started: Instant::now(),
             room: Semaphore::new(AT_ONCE),
             answered: AtomicU64::new(0),
-            draining: AtomicBool::new(false),
+            draining: watch::Sender::new(false),
             told_to_end: AtomicBool::new(false),
         })
     }
 
     /// No new calls: what is under way is finished.
     pub(crate) fn drain(&self) {
-        self.draining.store(true, Ordering::Release);
+        self.draining.send_replace(true);
     }
 
     /// Whether calls are under way.
@@ -74,7 +77,13 @@ impl Daemon {
     }
 
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
+        *self.draining.borrow()
+    }
+
+    /// Returns when there are no new calls any more.
+    pub(crate) async fn drained(&self) {
+        // The sender is ours: it is there as long as we are.
+        let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
     }
 
     /// The name of an account.
@@ -85,11 +94,11 @@ impl Daemon {
     /// What the status line says.
     pub(crate) fn status(&self) -> String {
         let base = self.generations.base();
-        let word = match base.mode {
-            _ if !base.stale.is_empty() => "stale",
-            Mode::Monitor => "monitor",
-            Mode::Enforce => "ok",
-        };
-        word.to_owned()
+        match (self.approvals.count(), base.mode) {
+            _ if !base.stale.is_empty() => "stale".to_owned(),
+            (0, Mode::Enforce) => "ok".to_owned(),
+            (0, Mode::Monitor) => "monitor".to_owned(),
+            (waiting, _) => format!("pending {waiting}"),
+        }
     }
 }

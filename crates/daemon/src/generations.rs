@@ -120,6 +120,11 @@ impl Generations {
         Ok(if same { Refreshed::Same } else { Refreshed::New })
     }
 
+    /// What the environment of the daemon says.
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
     fn files_of(&self, place: &Place) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
         let key = (place.cwd.clone(), place.project.clone());

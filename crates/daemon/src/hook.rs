@@ -10,7 +10,9 @@ use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Findi
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::{Place, door, secrets};
 use tenterhook_ledger::Entry;
+use tokio::time::Instant;
 
+use crate::approvals;
 use crate::daemon::Daemon;
 use crate::record::CallRecorder;
 
@@ -32,7 +34,8 @@ pub(crate) struct Asked<'a> {
 /// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
 pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, event, id, project, user, within: _, payload } = asked;
+    let Asked { harness, event, id, project, user, within, payload } = asked;
+    let began = Instant::now();
     let mut door = Door::new(id, door::now(), event);
     (door.project, door.user) = (project, user);
     let call = match harness.decode(&door, payload) {
@@ -42,6 +45,12 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     let outcome = match fire(daemon, &call).await {
         Ok(outcome) => outcome,
         Err(why) => return refuse(daemon, harness, &door, &why).await,
+    };
+    let outcome = match approvals::deadline(harness, &call.event.native_event, began, within) {
+        Some(until) if outcome.decision == Decision::Ask => {
+            approvals::settle(daemon, &call, outcome, until).await
+        }
+        _ => outcome,
     };
     let mut reply = harness.encode(&call, &outcome);
     if harness.event(&call.event.native_event).is_none() {

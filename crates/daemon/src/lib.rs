@@ -7,6 +7,7 @@
 //! holds for the place the agent works in, and its leaf is durable before the answer goes out.
 
 mod api;
+mod approvals;
 mod authority;
 mod daemon;
 mod generations;

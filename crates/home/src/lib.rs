@@ -8,6 +8,7 @@
 //! texts of all rules, [`Configuration`] makes rules and hooks of them, and [`Road`] takes calls down.
 //! What was decided goes into the [`Book`].
 
+mod addition;
 pub mod authority;
 pub mod backtest;
 pub mod door;
@@ -28,6 +29,7 @@ pub mod snapshot;
 mod sources;
 pub mod trust;
 
+pub use addition::append_rule;
 pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, write_whole};

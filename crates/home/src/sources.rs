@@ -240,6 +240,19 @@ impl Sources {
         }
     }
 
+    /// The person's rules, as if their file said this.
+    pub fn replace(&mut self, path: &Path, yaml: &str) {
+        let name = path.display().to_string();
+        let yaml = Cow::Owned(yaml.to_owned());
+        match self.texts.iter_mut().find(|text| text.name == name) {
+            Some(text) => text.yaml = yaml,
+            None => {
+                let (layer, standing, pack) = (Layer::User, Standing::Trusted, None);
+                self.texts.push(Text { name, yaml, layer, standing, pack });
+            }
+        }
+    }
+
     /// Makes rules of the texts.
     pub fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
         self.with(load)

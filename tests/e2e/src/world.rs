@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tenterhook_home::authority::totp;
 
 use crate::process::{self, Finished};
 use crate::programs::{self, Program};
@@ -101,6 +102,19 @@ impl World {
         let mut command = self.command(Program::Tenterhook.path()?)?;
         command.args(args);
         process::run(&mut command, &self.next_logs())
+    }
+
+    /// Sets up codes, as somebody does who loosens protection from a script; one that counts.
+    pub fn code(&self) -> Result<String> {
+        let made = self.tenterhook(&["totp", "enroll", "--json"])?;
+        let made: Value = serde_json::from_str(&made.stdout).context("totp enroll")?;
+        let secret =
+            made.get("secret").and_then(Value::as_str).and_then(totp::from_base32).context("no secret")?;
+        let now = totp::step(tenterhook_home::door::now_ms());
+        // The one of the step before sets them up; the one of now is still good then.
+        let before = totp::code(&secret, now - 1).context("no code")?;
+        self.tenterhook(&["totp", "verify", &before])?;
+        totp::code(&secret, now).context("no code")
     }
 
     /// The decisions on record, oldest first; none if nothing was ever recorded.

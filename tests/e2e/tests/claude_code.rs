@@ -157,7 +157,8 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     let recorded = world.ledger()?;
     assert!(!recorded.is_empty());
 
-    world.tenterhook(&["uninstall", NAME, "--yes"])?;
+    let code = world.code()?;
+    world.tenterhook(&["uninstall", NAME, "--yes", "--code", &code])?;
     assert_eq!(fs::read_to_string(&settings)?, before);
     assert_eq!(fs::metadata(&settings)?.permissions().mode() & 0o7777, 0o600);
 

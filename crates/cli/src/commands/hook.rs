@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
+use tenterhook_home::authority::Agents;
 use tenterhook_home::{Place, Road, SpoolRecorder};
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
@@ -148,6 +149,7 @@ fn here(
 ) -> Result<Reply, CommandError> {
     let home = context.home()?;
     home.make()?;
+    Agents::of(home).remember(i32::try_from(std::process::id()).unwrap_or(0), harness.id);
     let decoded = match payload {
         Ok(payload) => harness.decode(door, &payload).map_err(|error| match payload.is_empty() {
             // Whoever handed over knows why there is nothing.

@@ -2,6 +2,7 @@
 
 //! The verbs, one file each.
 
+mod approvals;
 mod bus;
 mod change;
 mod check;
@@ -14,6 +15,7 @@ mod hook;
 mod install;
 mod judge;
 mod ledger;
+mod mode;
 mod policy;
 mod rules;
 mod scan;
@@ -21,6 +23,7 @@ mod serve;
 mod start;
 mod status;
 mod stop;
+mod totp;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -46,9 +49,12 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Start(start::Args),
     Stop(stop::Args),
-    Restart(start::Args),
+    Restart(start::AgainArgs),
     Status(status::Args),
     Doctor(doctor::Args),
+    Mode(mode::Args),
+    Approvals(approvals::Args),
+    Totp(totp::Args),
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
@@ -73,6 +79,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Restart(args) => start::again(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
+        Command::Mode(args) => mode::run(context, &args),
+        Command::Approvals(args) => approvals::run(context, &args),
+        Command::Totp(args) => totp::run(context, &args),
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),

@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tenterhook_home::authority::Action;
 use tenterhook_home::{Home, make_private};
 
 use super::serve::How;
@@ -11,6 +12,7 @@ use super::{status, stop};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::ProofArgs;
 
 /// How long a daemon may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,6 +30,16 @@ pub(crate) struct Args {
     how: How,
 }
 
+/// End the daemon and start another
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AgainArgs {
+    #[command(flatten)]
+    start: Args,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     if ask::is_up(home) {
@@ -43,11 +55,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Ends the daemon, if there is one, and starts another.
-pub(super) fn again(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    if ask::is_up(context.home()?) {
-        stop::stop(context)?;
-    }
-    run(context, args)
+pub(super) fn again(context: &Context, args: &AgainArgs) -> Result<ExitCode, CommandError> {
+    stop::stop(context, Action::Restart, &args.proof)?;
+    run(context, &args.start)
 }
 
 /// Starts a daemon of its own session, and waits until it answers.

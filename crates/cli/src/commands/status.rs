@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         None => "?".to_owned(),
     };
     let mut said = format!(
-        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  generation  {}\n  answered    {}\n",
+        "{GOOD}the daemon is running{GOOD:#} (process {}, version {})\n  socket      {}\n  listens on  {}\n  mode        {}\n  generation  {}\n  answered    {}\n",
         text("pid"),
         text("version"),
         home.socket().display(),
@@ -57,6 +57,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             Some(Value::String(address)) => format!("http://{address}"),
             _ => "the socket only".to_owned(),
         },
+        text("mode"),
         text("generation"),
         text("answered"),
     );
@@ -67,6 +68,15 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default();
             said += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
         }
+    }
+    if health.get("mode").and_then(Value::as_str) == Some("monitor") {
+        said +=
+            &format!("{WARN}warning{WARN:#}: rules only watch; `tenterhook mode enforce` makes them hold\n");
+    }
+    if let Some(waiting) = health.get("pending").and_then(Value::as_u64).filter(|waiting| *waiting > 0) {
+        said += &format!(
+            "{WARN}warning{WARN:#}: {waiting} waiting for an approval; see `tenterhook approvals list`\n"
+        );
     }
     terminal.say(&said)?;
     Ok(ExitCode::SUCCESS)

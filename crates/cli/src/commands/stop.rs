@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tenterhook_home::authority::Action;
 
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 
 /// How long calls that are under way may take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -23,10 +25,13 @@ Examples:
 /// End the daemon; calls under way are finished
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    #[command(flatten)]
+    proof: ProofArgs,
+}
 
-pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
-    let stopped = stop(context)?;
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let stopped = stop(context, Action::Stop, &args.proof)?;
     if context.terminal.json {
         context.terminal.print_json(&json!({"stopped": stopped}))?;
     } else {
@@ -36,13 +41,14 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
 }
 
 /// Whether there was one.
-pub(super) fn stop(context: &Context) -> Result<bool, CommandError> {
+pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Result<bool, CommandError> {
     let home = context.home()?;
     // The socket says who answers; a file could name any process.
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     let pid = pid.and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| CommandError::failed("the daemon does not say who it is"))?;
+    gate::pass(context, action, json!({}), proof)?;
     kill_process(pid, Signal::TERM).map_err(|error| {
         CommandError::failed(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
     })?;

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
+use tenterhook_home::authority::Action;
 
 use super::change::{ChangeArgs, propose, refused, report, settings_of};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::intake;
 use crate::terminal::{BOLD, GOOD};
 
@@ -17,7 +18,7 @@ entries are taken out. The ledger stays.
 
 Examples:
   tenterhook uninstall claude-code
-  tenterhook uninstall claude-code --yes";
+  tenterhook uninstall claude-code --yes --code-file code.txt";
 
 /// Take Tenterhook out of a harness again
 #[derive(Debug, clap::Args)]
@@ -25,6 +26,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     change: ChangeArgs,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -36,7 +39,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if done {
         if !plan.is_noop() {
             let detail = json!({"harness": harness.id, "settings": plan.change.path});
-            Book::of(home).change("uninstall", detail)?;
+            gate::pass(context, Action::Uninstall, detail, &args.proof)?;
         }
         plan.apply().map_err(|error| refused(&error))?;
     }

@@ -24,6 +24,7 @@ pub(super) async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Exten
             ("listen".to_owned(), json!(daemon.listen.get())),
             ("answered".to_owned(), daemon.answered.load(Ordering::Relaxed).into()),
             ("mode".to_owned(), json!(base.mode)),
+            ("pending".to_owned(), daemon.approvals.count().into()),
             ("generation".to_owned(), base.generation.name().into()),
             ("problems".to_owned(), json!(base.problems)),
             ("stale".to_owned(), json!(base.stale)),

@@ -2,6 +2,7 @@
 
 //! The HTTP API: the same on the socket and on TCP.
 
+mod approvals;
 mod authority;
 mod events;
 mod health;
@@ -28,6 +29,9 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
         .route(HEALTH, get(health::health))
         .route("/v1/hooks/{harness}/{event}", post(hooks::answer))
         .route("/v1/events", post(events::judge))
+        .route("/v1/approvals", get(approvals::list))
+        .route("/v1/approvals/stream", get(approvals::stream))
+        .route("/v1/approvals/{id}", get(approvals::show).post(approvals::answer))
         .route("/v1/authority", get(authority::needs).post(authority::admit))
         .route("/v1/mode", get(mode::get).put(mode::put))
         .fallback(unknown)

@@ -129,6 +129,7 @@ async fn decide(stream: &mut UnixStream, daemon: &Arc<Daemon>, hook: &Hook, peer
                 if stream.write_all(b"TH1 wait\n").await.is_err() {
                     // Whoever asked judges by itself by now. Our decision still becomes a leaf, and
                     // theirs will be linked to it.
+                    daemon.approvals.abandon(id);
                     work.await;
                     return None;
                 }

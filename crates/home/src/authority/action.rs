@@ -17,6 +17,8 @@ pub enum Action {
     RulesDisable,
     /// A pack with exceptions is added.
     RulesAdd,
+    /// A pack is as others have it now.
+    RulesUpdate,
     /// A pack is gone.
     RulesRemove,
     /// A hook is added: it may allow and rewrite.
@@ -52,6 +54,7 @@ const NAMES: &[(Action, &str)] = &[
     (Action::PolicyTrust, "policy trust"),
     (Action::RulesDisable, "rules disable"),
     (Action::RulesAdd, "rules add"),
+    (Action::RulesUpdate, "rules update"),
     (Action::RulesRemove, "rules remove"),
     (Action::HooksAdd, "hooks add"),
     (Action::HooksRemove, "hooks remove"),

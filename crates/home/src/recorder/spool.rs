@@ -179,7 +179,14 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     let at = at.map_or_else(now_ms, |at| u64::try_from(at.as_millis()).unwrap_or_default());
     let id = EventId::from_parts(at, number);
     let detail = json!({"file": name, "reason": why});
-    let entry = Entry::change(id, Timestamp::from_unix_ms(now_ms()), "spool-refused", &env::user(), detail, &super::secrets);
+    let entry = Entry::change(
+        id,
+        Timestamp::from_unix_ms(now_ms()),
+        "spool-refused",
+        &env::user(),
+        detail,
+        &super::secrets,
+    );
     ledger.append(entry.from(Origin::Spool)).ok()?;
     drop(std::fs::rename(path, path.with_extension(REFUSED)));
     Some(())

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Timestamp;
+use tenterhook_home::authority::Action;
 use tenterhook_home::{Book, door::now_ms, secrets};
 use tenterhook_ledger::{AppendError, Reader};
 
@@ -12,9 +13,9 @@ use super::checkpoint::refused;
 use super::filter::moment;
 use super::passphrase::writing;
 use super::unread;
-use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, GOOD};
 
 const ERASE_EXAMPLES: &str = "\
@@ -23,7 +24,7 @@ them. The leaf stays, the tree still verifies, and a leaf of its own says who er
 
 Examples:
   tenterhook ledger erase 17 --reason 'a customer asked for it'
-  tenterhook ledger erase 17..42 --reason 'test data' --yes";
+  tenterhook ledger erase 17..42 --reason 'test data' --code-file code.txt";
 
 /// Erase the payloads of leaves; the leaves stay
 #[derive(Debug, clap::Args)]
@@ -35,9 +36,11 @@ pub(super) struct EraseArgs {
     /// Why; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Do not ask
-    #[arg(long, short)]
+    /// Accepted for scripts; a person or a code is needed all the same
+    #[arg(long, short, hide = true)]
     yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 const PRUNE_EXAMPLES: &str = "\
@@ -46,7 +49,7 @@ verifies. What the verifier needs (start, changes of keys, erasures, prunings) s
 
 Examples:
   tenterhook ledger prune --keep-days 90 --reason 'retention: 90 days'
-  tenterhook ledger prune --before 2026-01-01 --reason 'last year' --yes";
+  tenterhook ledger prune --before 2026-01-01 --reason 'last year' --code-file code.txt";
 
 /// Remove old leaves; their hashes stay, and the tree verifies
 #[derive(Debug, clap::Args)]
@@ -61,9 +64,11 @@ pub(super) struct PruneArgs {
     /// Why; it is recorded
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Do not ask
-    #[arg(long, short)]
+    /// Accepted for scripts; a person or a code is needed all the same
+    #[arg(long, short, hide = true)]
     yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn erase(
@@ -74,10 +79,10 @@ pub(super) fn erase(
     let book = Book::of(context.home()?);
     let (from, to) = args.leaves;
     exists(&book.read()?, to)?;
-    let question = format!("Erase the payloads of leaves {from} to {to}? They cannot be brought back.");
-    if !args.yes && !confirm(context.terminal, &question, "erase")? {
-        return Ok(ExitCode::FAILURE);
-    }
+    let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
+    context.terminal.note(&what)?;
+    let detail = json!({"from": from, "to": to, "reason": args.reason});
+    gate::pass(context, Action::LedgerErase, detail, &args.proof)?;
     let book = writing(context, file)?;
     let ledger = book.write()?;
     let appended = ledger
@@ -106,10 +111,9 @@ pub(super) fn prune(
         return Ok(ExitCode::SUCCESS);
     };
     drop(reader);
-    let question = format!("Remove leaves 0 to {to}? They cannot be brought back.");
-    if !args.yes && !confirm(context.terminal, &question, "prune")? {
-        return Ok(ExitCode::FAILURE);
-    }
+    context.terminal.note(&format!("Leaves 0 to {to} go. They cannot be brought back.\n"))?;
+    let detail = json!({"to": to, "reason": args.reason});
+    gate::pass(context, Action::LedgerPrune, detail, &args.proof)?;
     let book = writing(context, file)?;
     let ledger = book.write()?;
     let appended = ledger

@@ -14,8 +14,8 @@ use super::row::leaf;
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
-use tenterhook_home::recorded::Field as _;
 use crate::terminal::{BOLD, DIM, WARN, tame};
+use tenterhook_home::recorded::Field as _;
 
 const EXAMPLES: &str = "\
 Examples:

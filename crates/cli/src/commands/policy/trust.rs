@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::authority::Action;
 use tenterhook_home::{
     Book, Place,
     trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file, sha256},
 };
 use tenterhook_policy::{Layer, RuleSet, Source};
 
-use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, style_of, tame};
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,7 @@ it. Trust is for exactly that text: when the file changes, it is not trusted any
 
 Examples:
   tenterhook policy trust
-  tenterhook policy trust ~/work/shop --yes
+  tenterhook policy trust ~/work/shop
   tenterhook policy trust --list";
 
 /// Trust a project's rule file after reading it
@@ -32,9 +33,11 @@ Examples:
 pub(super) struct TrustArgs {
     /// The file, or the project it belongs to [default: the one you are in]
     path: Option<PathBuf>,
-    /// Do not ask
-    #[arg(long, short)]
+    /// Accepted for scripts; a person or a code is needed all the same
+    #[arg(long, short, hide = true)]
     yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
     /// List the files that are trusted
     #[arg(long, conflicts_with_all = ["path", "yes"])]
     list: bool,
@@ -61,23 +64,22 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
         context.terminal.say(&preview(&path, &text, standing))?;
     }
     let trusted = standing == Standing::Trusted;
-    let done = trusted || args.yes || confirm(context.terminal, "Trust this file?", "trust")?;
-    if done && !trusted {
+    if !trusted {
         let detail = json!({"path": path, "sha256": sha256(text.as_bytes())});
-        Book::of(home).change("policy trust", detail)?;
+        gate::pass(context, Action::PolicyTrust, detail, &args.proof)?;
         trust.add(&path, &text, tenterhook_home::door::now());
         trust.write(home)?;
     }
     if context.terminal.json {
-        context.terminal.print_json(&json!({"path": path, "trusted": done, "changed": done && !trusted}))?;
+        context.terminal.print_json(&json!({"path": path, "trusted": true, "changed": !trusted}))?;
     } else if trusted {
         context.terminal.say("It is trusted already.\n")?;
-    } else if done {
+    } else {
         context
             .terminal
             .say(&format!("{GOOD}✓{GOOD:#} trusted as it is now; a change takes the trust away\n"))?;
     }
-    Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode, CommandError> {

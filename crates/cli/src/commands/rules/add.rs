@@ -3,20 +3,22 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_event::Decision;
+use tenterhook_home::authority::Action;
 use tenterhook_home::{
     Book, Home, make_private,
     packs::{Added, PackList, compiled_in},
     trust::sha256,
     write_whole,
 };
-use tenterhook_policy::Loaded;
+use tenterhook_policy::{Loaded, Rule};
 
 use super::gather::{Gathered, gather, is_address};
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
 const EXAMPLES: &str = "\
@@ -37,9 +39,11 @@ pub(super) struct AddArgs {
     /// What to call it [default: the last part of where it is from]
     #[arg(long)]
     name: Option<String>,
-    /// Do not ask
+    /// Do not ask, unless it has rules that allow
     #[arg(long, short)]
     yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 /// Fetch an added pack again, and take over what changed
@@ -48,9 +52,8 @@ pub(super) struct AddArgs {
 pub(super) struct UpdateArgs {
     /// The pack
     name: String,
-    /// Do not ask
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 /// Remove an added pack
@@ -59,6 +62,8 @@ pub(super) struct UpdateArgs {
 pub(super) struct RemoveArgs {
     /// The pack
     name: String,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, CommandError> {
@@ -80,10 +85,14 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
     if loaded.rules.rules().next().is_none() {
         return Err(CommandError::unusable("there is no usable rule in it; nothing was added"));
     }
-    if !args.yes && !confirm(context.terminal, "Add this pack?", "rules add")? {
+    let loosens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
+    if loaded.rules.rules().any(loosens) {
+        gate::pass(context, Action::RulesAdd, detail(&added), &args.proof)?;
+    } else if args.yes || confirm(context.terminal, "Add this pack?", "rules add")? {
+        Book::of(home).change("rules add", detail(&added))?;
+    } else {
         return Ok(ExitCode::FAILURE);
     }
-    record(home, "rules add", &added)?;
     copy(home, &name, &gathered)?;
     list.sources.push(added);
     list.write(home)?;
@@ -127,10 +136,8 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<ExitCode, C
         }
         context.terminal.say(&(text + &contents(&fresh, &loaded)))?;
     }
-    if !args.yes && !confirm(context.terminal, "Take this over?", "rules update")? {
-        return Ok(ExitCode::FAILURE);
-    }
-    record(home, "rules update", &fresh)?;
+    // Whether another text says less is not for a program to judge.
+    gate::pass(context, Action::RulesUpdate, detail(&fresh), &args.proof)?;
     *entry = fresh;
     copy(home, &args.name, &gathered)?;
     list.write(home)?;
@@ -143,7 +150,7 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
     if list.added(&args.name).is_none() {
         return Err(unknown(&args.name));
     }
-    Book::of(home).change("rules remove", json!({"name": args.name}))?;
+    gate::pass(context, Action::RulesRemove, json!({"name": args.name}), &args.proof)?;
     list.sources.retain(|added| added.name != args.name);
     list.disabled.retain(|name| *name != args.name);
     list.write(home)?;
@@ -160,9 +167,9 @@ pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, C
 }
 
 /// Which texts these are, to the byte, is in the ledger before they count.
-fn record(home: &Home, what: &str, added: &Added) -> Result<(), CommandError> {
+fn detail(added: &Added) -> Value {
     let Added { name, from, commit, files } = added;
-    Book::of(home).change(what, json!({"name": name, "from": from, "commit": commit, "files": files}))
+    json!({"name": name, "from": from, "commit": commit, "files": files})
 }
 
 fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandError> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_home::authority::Action;
 use tenterhook_home::{
     Book, Place, Sources, Text,
     packs::{PackList, compiled_in},
@@ -11,6 +12,7 @@ use tenterhook_policy::{Choices, Rule, RuleSet, Source};
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -42,6 +44,8 @@ pub(super) struct DisableArgs {
     /// A pack or a rule
     #[arg(value_name = "PACK|RULE")]
     name: String,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, CommandError> {
@@ -63,7 +67,7 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     let rules = pack.map(|pack| RuleSet::load_in_haste(&[pack.source]).rules.rules().count());
     let what = rules
         .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
-    finish(context, &before, &list, name, &format!("{what} is on: more is checked"), false)
+    finish(context, &before, &list, name, &format!("{what} is on: more is checked"), None)
 }
 
 pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode, CommandError> {
@@ -108,7 +112,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
         }
         (false, None) => format!("`{name}` is off"),
     };
-    finish(context, &before, &list, name, &what, true)
+    finish(context, &before, &list, name, &what, Some(&args.proof))
 }
 
 /// Writes the list if it changed, and says what that means.
@@ -118,16 +122,19 @@ fn finish(
     list: &PackList,
     name: &str,
     what: &str,
-    loosens: bool,
+    loosens: Option<&ProofArgs>,
 ) -> Result<ExitCode, CommandError> {
     let changed = before != list;
     if changed {
         let home = context.home()?;
-        let verb = if loosens { "rules disable" } else { "rules enable" };
-        Book::of(home)
-            .change(verb, json!({"name": name, "enabled": list.enabled, "disabled": list.disabled}))?;
+        let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
+        match loosens {
+            Some(proof) => gate::pass(context, Action::RulesDisable, detail, proof)?,
+            None => Book::of(home).change("rules enable", detail)?,
+        }
         list.write(home)?;
     }
+    let loosens = loosens.is_some();
     if context.terminal.json {
         context.terminal.print_json(
             &json!({"changed": changed, "loosens": changed && loosens, "enabled": list.enabled, "disabled": list.disabled}),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{make_private, write_whole};
+use tenterhook_home::{append_rule, make_private, write_whole};
 use tenterhook_policy::{Layer, RuleSet, Source};
 
 use crate::context::Context;
@@ -54,7 +54,7 @@ const TEMPLATE: &str = "\
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let rule = TEMPLATE.replace("ID", &args.id);
-    let fresh = format!("version: 1\nrules:\n{}", indented(&rule, "  "));
+    let fresh = append_rule("policy.yaml", "", &rule, &args.id)?;
     let loaded = RuleSet::load(&[source("policy.yaml", &fresh)]);
     if let Some(problem) = loaded.problems.first() {
         return Err(CommandError::unusable(&problem.message));
@@ -67,7 +67,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let path = home.policy();
     let name = path.display().to_string();
     let before = tenterhook_home::regular_file(&path)?.unwrap_or_default();
-    let after = if before.trim().is_empty() { fresh } else { appended(&name, &before, &rule, &args.id)? };
+    let after = append_rule(&name, &before, &rule, &args.id).map_err(|failure| {
+        failure.hint(format!("put it in by hand: `tenterhook rules new {} --print`", args.id))
+    })?;
     make_private(&home.config)?;
     write_whole(&path, after.as_bytes(), 0o600)?;
     if context.terminal.json {
@@ -81,32 +83,6 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file with the rule at its end, if that is where rules go.
-fn appended(name: &str, before: &str, rule: &str, id: &str) -> Result<String, CommandError> {
-    let old = RuleSet::load_in_haste(&[source(name, before)]);
-    if old.rules.rule(id).is_some() {
-        return Err(CommandError::unusable(format!("there is a rule `{id}` in `{name}` already")));
-    }
-    let last = before.lines().rev().find(|line| line.trim_start().starts_with("- id:"));
-    let indent: String =
-        last.map_or("  ".to_owned(), |line| line.chars().take_while(|c| *c == ' ').collect());
-    let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
-    let after = format!("{before}{gap}{}", indented(rule, &indent));
-    let new = RuleSet::load_in_haste(&[source(name, &after)]);
-    let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
-    if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
-        return Err(CommandError::failed(format!(
-            "`{name}` is written in a way that the rule cannot be added to"
-        ))
-        .hint(format!("put it in by hand: `tenterhook rules new {id} --print`")));
-    }
-    Ok(after)
-}
-
 fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
     Source { name, text, layer: Layer::User, trusted: true }
-}
-
-fn indented(text: &str, indent: &str) -> String {
-    text.lines().flat_map(|line| [indent, line, "\n"]).collect()
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use tenterhook_home::authority::Action;
+use tenterhook_home::recorded::Field as _;
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::terminal::{BOLD, DIM, GOOD, WARN, tame};
+
+const EXAMPLES: &str = "\
+Where a rule says `ask` and the harness cannot ask by itself, the call waits for an answer here, and is denied
+when nobody gives one in time. A yes takes a person: `approve` typed on a terminal, or a code. An agent that is
+guarded cannot approve anything.
+
+Examples:
+  tenterhook approvals list
+  tenterhook approvals approve 4RRF            the last letters of its id are enough
+  tenterhook approvals approve 4RRF --for session
+  tenterhook approvals deny 4RRF --note 'not on a Friday'";
+
+/// Answer calls that wait for a person
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// What waits
+    List,
+    /// One call that waits, with all it would do
+    Show {
+        /// Its id, or the end of it
+        id: String,
+    },
+    /// Let it pass
+    Approve {
+        /// Its id, or the end of it
+        id: String,
+        /// How far the yes goes
+        #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
+        scope: Scope,
+        /// Why; it is recorded
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+        #[command(flatten)]
+        proof: ProofArgs,
+    },
+    /// Do not let it pass
+    Deny {
+        /// Its id, or the end of it
+        id: String,
+        /// Why; the agent reads it, and it is recorded
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Scope {
+    /// This call only
+    Once,
+    /// Whatever the same rules ask about in this session
+    Session,
+    /// This very call, for good: an exception is written into your policy.yaml
+    Rule,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::List => list(context),
+        Command::Show { id } => show(context, id),
+        Command::Approve { id, scope, note, proof } => {
+            // First what it is about: an id that is wrong needs no proof.
+            let card = get(context, &path(id))?;
+            if !context.terminal.json {
+                context.terminal.note(&text(&card))?;
+            }
+            let proof = gate::proof(context, Action::Approve, proof)?;
+            let scope = scope.to_possible_value().map(|value| value.get_name().to_owned());
+            let body = json!({"answer": "approve", "for": scope, "note": note, "proof": proof});
+            answer(context, id, &body)
+        }
+        Command::Deny { id, note } => answer(context, id, &json!({"answer": "deny", "note": note})),
+    }
+}
+
+fn list(context: &Context) -> Result<ExitCode, CommandError> {
+    let answer = get(context, "/v1/approvals")?;
+    if context.terminal.json {
+        context.terminal.print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cards = answer.field("pending").as_array().map(Vec::as_slice).unwrap_or_default();
+    if cards.is_empty() {
+        context.terminal.say("nothing waits for an approval\n")?;
+    }
+    for card in cards {
+        context.terminal.say(&text(card))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
+    let card = get(context, &path(id))?;
+    if context.terminal.json {
+        context.terminal.print_json(&card)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut said = text(&card);
+    if !card.field("args").is_null() {
+        let args = serde_json::to_string_pretty(card.field("args")).unwrap_or_default();
+        for line in args.lines() {
+            let _ = writeln!(said, "  {DIM}│{DIM:#} {}", tame(line));
+        }
+    }
+    context.terminal.say(&said)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(context: &Context, id: &str, body: &Value) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let done = ask::request(home, "POST", &path(id), Some(body))?.ok_or_else(no_daemon)?;
+    if context.terminal.json {
+        context.terminal.print_json(&done)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let what = match (done.field("answer").as_str(), done.field("for").as_str(), done.field("rule").as_str())
+    {
+        (Some("deny"), ..) => "denied".to_owned(),
+        (_, Some("session"), _) => {
+            "approved, and whatever the same rules ask about in this session".to_owned()
+        }
+        (_, _, Some(rule)) => format!("approved for good: rule `{rule}` is in `{}`", home.policy().display()),
+        _ => "approved".to_owned(),
+    };
+    context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn get(context: &Context, path: &str) -> Result<Value, CommandError> {
+    ask::get(context.home()?, path)?.ok_or_else(no_daemon)
+}
+
+fn no_daemon() -> CommandError {
+    CommandError::failed("no daemon is running, so nothing waits")
+        .hint("start one with `tenterhook start`; without it calls that need an approval are denied")
+}
+
+/// A path of the API; an id holds letters and digits only.
+fn path(id: &str) -> String {
+    let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("/v1/approvals/{id}")
+}
+
+/// What waits, for people. Agents choose most of these texts.
+fn text(card: &Value) -> String {
+    let part = |key: &str| tame(card.field(key).as_str().unwrap_or_default());
+    let mut text = format!(
+        "{BOLD}{}{BOLD:#}  {} {}  {DIM}until {}{DIM:#}\n  {WARN}{}{WARN:#}\n",
+        part("id"),
+        part("source"),
+        part("tool"),
+        part("until"),
+        part("wants"),
+    );
+    for reason in card.field("reasons").as_array().into_iter().flatten() {
+        let (by, said) = (reason.field("by"), reason.field("said"));
+        let plain = |value: &Value| tame(value.as_str().unwrap_or_default());
+        let _ = writeln!(text, "  {DIM}{}{DIM:#} {}", plain(by), plain(said));
+    }
+    if let Some(cwd) = card.field("cwd").as_str() {
+        let _ = writeln!(text, "  {DIM}in{DIM:#} {}", tame(cwd));
+    }
+    text
+}

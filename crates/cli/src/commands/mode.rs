@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use tenterhook_home::authority::Action;
+use tenterhook_home::{Book, Home, Mode, door};
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::terminal::{BOLD, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+In monitor mode every rule records what it would have said, and nothing is stopped or asked about; only rules
+that are locked hold. To go there takes a person: the name of the action typed on a terminal, or a code.
+
+Examples:
+  tenterhook mode
+  tenterhook mode monitor
+  tenterhook mode enforce";
+
+/// Say whether rules hold or only watch, or change it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The mode; without it the mode is said
+    mode: Option<Wanted>,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Wanted {
+    /// What rules say happens
+    Enforce,
+    /// What rules would say is recorded
+    Monitor,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let (mode, changed) = match args.mode {
+        None => (read(home)?, false),
+        Some(Wanted::Enforce) => (Mode::Enforce, set(context, home, Mode::Enforce, &args.proof)?),
+        Some(Wanted::Monitor) => (Mode::Monitor, set(context, home, Mode::Monitor, &args.proof)?),
+    };
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"mode": mode, "changed": changed}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = match mode {
+        Mode::Enforce => format!("{GOOD}enforce{GOOD:#}: what rules say happens\n"),
+        Mode::Monitor => {
+            format!(
+                "{WARN}{BOLD}monitor{BOLD:#}{WARN:#}: rules only watch; nothing is stopped or asked about\n"
+            )
+        }
+    };
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(home: &Home) -> Result<Mode, CommandError> {
+    match ask::get(home, "/v1/mode")? {
+        Some(answer) => Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default())
+            .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))?),
+        None => Mode::read(home),
+    }
+}
+
+/// Whether it was another one before.
+fn set(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<bool, CommandError> {
+    if Mode::read(home) == Ok(mode) {
+        return Ok(false);
+    }
+    if ask::is_up(home) {
+        let proof = match mode {
+            Mode::Monitor => gate::proof(context, Action::Monitor, args)?,
+            Mode::Enforce => tenterhook_home::authority::Proof::default(),
+        };
+        let body = json!({"mode": mode, "proof": proof});
+        if let Some(answer) = ask::request(home, "PUT", "/v1/mode", Some(&body))? {
+            return Ok(answer.get("changed") == Some(&Value::Bool(true)));
+        }
+    }
+    let detail = json!({"from": Mode::read(home).ok(), "to": mode});
+    match mode {
+        Mode::Monitor => gate::pass(context, Action::Monitor, detail, args)?,
+        Mode::Enforce => {
+            home.make()?;
+            Book::of(home).change("mode enforce", detail)?;
+        }
+    }
+    mode.write(home, door::now())?;
+    Ok(true)
+}

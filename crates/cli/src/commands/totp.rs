@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::authority::{Action, Enrolment, Tried, totp};
+use tenterhook_home::door::now_ms;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::terminal::{BOLD, DIM, GOOD, WARN};
+
+const EXAMPLES: &str = "\
+With codes set up, everything that loosens protection needs one: a terminal alone is not enough any more, and
+scripts can give one with `--code-file`. Each code counts once, and five may be tried in a minute.
+
+The secret lies in your state directory, for your account only. An agent that runs under your account and
+escapes its rules can read it there: see docs/threat-model.md.
+
+Examples:
+  tenterhook totp enroll           then scan or type the secret, and type the code the app shows
+  tenterhook totp verify 123456
+  tenterhook totp remove";
+
+/// Set up codes of an authenticator app as proof that you are there
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a secret for your authenticator app; it counts once a code of it was given
+    Enroll,
+    /// Give the first code of a new secret, or try one
+    Verify {
+        /// The code
+        code: String,
+    },
+    /// Say whether codes are needed
+    Status,
+    /// Need no codes any more; this needs one
+    Remove {
+        #[command(flatten)]
+        proof: ProofArgs,
+    },
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let codes = Enrolment::of(context.home()?);
+    match &args.command {
+        Command::Enroll => enroll(context, &codes),
+        Command::Verify { code } => verify(context, &codes, code),
+        Command::Status => say(context, &codes),
+        Command::Remove { proof } => {
+            if !codes.is_on() {
+                return Err(CommandError::unusable("no codes are needed here"));
+            }
+            gate::pass(context, Action::TotpRemove, json!({}), proof)?;
+            codes.end()?;
+            say(context, &codes)
+        }
+    }
+}
+
+fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
+    if codes.is_on() {
+        let error = CommandError::unusable("codes are set up already");
+        return Err(error.hint("to use another app, remove them first: `tenterhook totp remove`"));
+    }
+    gate::pass(context, Action::TotpEnroll, json!({"state": "begun"}), &ProofArgs::default())?;
+    let secret = codes.begin(now_ms())?;
+    let account = format!("{}@{}", tenterhook_home::env::user(), host());
+    let (text, uri) = (totp::base32(&secret), totp::uri(&secret, &account));
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"secret": text, "uri": uri, "on": false}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    context.terminal.say(&format!(
+        "Put this into your authenticator app:\n\n  {DIM}secret{DIM:#}  {BOLD}{text}{BOLD:#}\n  {DIM}or{DIM:#}      {uri}\n\n"
+    ))?;
+    match gate::typed("Code the app shows now: ")? {
+        Some(code) => verify(context, codes, &code),
+        None => {
+            let text = "It counts once you have given a code: `tenterhook totp verify CODE`\n";
+            context.terminal.say(text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
+    let begins = !codes.is_on() && codes.is_beginning();
+    if begins {
+        // Whoever gives the first code decides what will be needed: an agent must not.
+        gate::pass(context, Action::TotpEnroll, json!({"state": "code given"}), &ProofArgs::default())?;
+    }
+    let tried = if begins { codes.confirm(code, now_ms())? } else { codes.attempt(code, now_ms())? };
+    let again = if begins { "the code is wrong; the secret does not count yet" } else { "the code is wrong" };
+    match tried {
+        Tried::Right if begins => say(context, codes),
+        Tried::Right if context.terminal.json => {
+            context.terminal.print_json(&json!({"right": true}))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Tried::Right => {
+            context.terminal.say(&format!("{GOOD}✓{GOOD:#} right; it is used up now\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Tried::Wrong => Err(CommandError::failed(again).hint("is the clock of this machine right?")),
+        Tried::Used => Err(CommandError::failed("the code was used already").hint("wait for the next one")),
+        Tried::TooMany => Err(CommandError::failed("too many codes were tried").hint("wait a minute")),
+    }
+}
+
+fn say(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"on": codes.is_on(), "begun": codes.is_beginning()}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = if codes.is_on() {
+        format!("{GOOD}✓{GOOD:#} codes are set up: whatever loosens protection needs one\n")
+    } else if codes.is_beginning() {
+        format!("{WARN}not yet{WARN:#}: give a code of the new secret with `tenterhook totp verify CODE`\n")
+    } else {
+        "no codes are needed: a person confirms on a terminal\n".to_owned()
+    };
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

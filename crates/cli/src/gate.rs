@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The gate before everything that loosens protection, as a command comes to it: the daemon keeps it,
+//! and where there is none the same rules are applied here.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tenterhook_home::authority::{Action, Authority, Caller, Needs, Proof};
+use tenterhook_home::{Book, Home, door};
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// More than anybody types, in bytes.
+const LONGEST: u64 = 256;
+
+/// What shows that a person is there, where nobody can type.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ProofArgs {
+    /// A code of your authenticator app, if codes are set up
+    #[arg(long, value_name = "CODE", conflicts_with = "code_file")]
+    code: Option<String>,
+    /// The same from a file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    code_file: Option<PathBuf>,
+}
+
+/// Passes the gate, or fails. What is done is on record when it returns; so is a refusal.
+pub(crate) fn pass(
+    context: &Context,
+    action: Action,
+    detail: Value,
+    args: &ProofArgs,
+) -> Result<(), CommandError> {
+    let home = context.home()?;
+    let proof = proof(context, action, args)?;
+    let body = json!({"action": action.name(), "detail": detail, "proof": proof});
+    if ask::request(home, "POST", "/v1/authority", Some(&body))?.is_some() {
+        return Ok(());
+    }
+    home.make()?;
+    let authority = authority(home);
+    let caller = Caller::own(&authority.agents);
+    let result = authority.admit(action, &caller, &proof, door::now_ms());
+    let (what, detail) = Authority::leaf(action, &caller, &result, detail);
+    Book::of(home).change(what, detail)?;
+    result.map(drop).map_err(CommandError::from)
+}
+
+/// What the caller shows for it. Whoever has nothing to show is refused later, on the record.
+pub(crate) fn proof(context: &Context, action: Action, args: &ProofArgs) -> Result<Proof, CommandError> {
+    let (needs, guarded) = standing(context.home()?, action)?;
+    // An agent must not be made to wait for somebody who types.
+    if guarded {
+        return Ok(Proof::default());
+    }
+    Ok(match needs {
+        Needs::Nothing => Proof::default(),
+        Needs::Code => Proof { code: code(args)?, tty: false },
+        Needs::Tty => Proof { tty: confirmed(action)?, code: None },
+    })
+}
+
+/// A code: given, or typed on the terminal.
+pub(crate) fn code(args: &ProofArgs) -> Result<Option<String>, CommandError> {
+    match (&args.code, &args.code_file) {
+        (Some(code), _) => Ok(Some(code.clone())),
+        (None, Some(path)) => Ok(Some(read(path)?.trim().to_owned())),
+        (None, None) => typed("Code of your authenticator app: "),
+    }
+}
+
+/// What a person types on the terminal, whatever standard input is. `None`: there is none, or it is
+/// somebody else's turn on it.
+pub(crate) fn typed(question: &str) -> Result<Option<String>, CommandError> {
+    let opened = File::options().read(true).write(true).open("/dev/tty");
+    let Ok(mut terminal) = opened else { return Ok(None) };
+    // In the background, reading would stop us until somebody brings us forward.
+    if rustix::termios::tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
+        return Ok(None);
+    }
+    terminal.write_all(question.as_bytes())?;
+    let mut line = String::new();
+    BufReader::new(terminal.take(LONGEST)).read_line(&mut line)?;
+    Ok(Some(line.trim().to_owned()))
+}
+
+/// The gate of a home without a daemon.
+pub(crate) fn authority(home: &Home) -> Authority {
+    Authority::of(home, rustix::process::getuid().as_raw())
+}
+
+/// What is needed of us, and whether we come from a guarded agent.
+fn standing(home: &Home, action: Action) -> Result<(Needs, bool), CommandError> {
+    let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
+    if let Some(answer) = ask::get(home, &path)? {
+        let needs = answer.get("needs").cloned().unwrap_or_default();
+        let needs = serde_json::from_value(needs)
+            .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))?;
+        return Ok((needs, answer.get("guarded") == Some(&Value::Bool(true))));
+    }
+    let authority = authority(home);
+    let caller = Caller::own(&authority.agents);
+    Ok((authority.needs(action, &caller), caller.agent.is_some()))
+}
+
+/// Whether somebody typed the name of what is to be done.
+fn confirmed(action: Action) -> Result<bool, CommandError> {
+    let question = format!("This loosens your protection. Type `{action}` to go on: ");
+    match typed(&question)? {
+        Some(line) if line == action.name() => Ok(true),
+        Some(_) => Err(CommandError::failed(format!("that was not `{action}`; nothing is done"))),
+        None => Ok(false),
+    }
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(LONGEST).read_to_string(&mut text)?;
+    } else {
+        fs_err::File::open(path)
+            .and_then(|file| file.take(LONGEST).read_to_string(&mut text))
+            .map_err(|error| CommandError::unusable(error.to_string()))?;
+    }
+    Ok(text)
+}

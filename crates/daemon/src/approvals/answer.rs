@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A person answers: through the gate, for this call, its session, or for good.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tenterhook_event::Call;
+use tenterhook_home::Failure;
+use tenterhook_home::authority::{Action, Proof, Refused};
+
+use super::{Answered, Card, askers, exception};
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+
+/// What a person says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    answer: Said,
+    #[serde(default, rename = "for")]
+    scope: Scope,
+    #[serde(default)]
+    note: Option<String>,
+    #[serde(default)]
+    proof: Proof,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Said {
+    Approve,
+    Deny,
+}
+
+/// How far a yes goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Scope {
+    /// This call.
+    #[default]
+    Once,
+    /// Whatever the same rules ask about in the same session.
+    Session,
+    /// This very call, whenever it comes again: an exception in the person's policy.
+    Rule,
+}
+
+/// Why an answer does not count.
+pub(crate) enum Refusal {
+    /// No call of this id waits.
+    NobodyWaits,
+    /// Whoever answered may not.
+    Refused(Refused),
+    /// It cannot be done so.
+    Failed(Failure),
+}
+
+/// Answers a call that waits.
+pub(crate) async fn answer(
+    daemon: &Arc<Daemon>,
+    id: &str,
+    said: Answer,
+    peer: Peer,
+) -> Result<Value, Refusal> {
+    let (card, call) = daemon.approvals.find(id).ok_or(Refusal::NobodyWaits)?;
+    let Answer { answer, scope, note, proof } = said;
+    let mut detail = json!({"id": card.id, "note": note, "rules": askers(&card.reasons)});
+    if answer == Said::Deny {
+        let caller = daemon.caller(peer);
+        put(&mut detail, "authority", caller.to_json());
+        let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
+        recorded.map_err(|why| Refusal::Failed(Failure::failed(why)))?;
+        hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
+        return Ok(json!({"id": card.id, "answer": "deny"}));
+    }
+    // What cannot be done is found before anybody passes the gate.
+    let exception = match scope {
+        Scope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),
+        Scope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
+            let failure = Failure::unusable("the call has no session that could be told from others");
+            return Err(Refusal::Failed(failure.hint("approve it once: `--for once`")));
+        }
+        Scope::Once | Scope::Session => None,
+    };
+    put(&mut detail, "for", json!(scope));
+    if let Some(exception) = &exception {
+        put(&mut detail, "rule", json!({"id": exception.id, "file": daemon.home.policy()}));
+    }
+    daemon.admit(Action::Approve, peer, &proof, detail, vec![card.id]).await.map_err(Refusal::Refused)?;
+    match (scope, &exception) {
+        (Scope::Session, _) => remember(daemon, &card, &call),
+        (_, Some(exception)) => {
+            exception.write(daemon).map_err(Refusal::Failed)?;
+            let daemon = Arc::clone(daemon);
+            // The file is looked at again soon anyway.
+            drop(tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await);
+        }
+        (Scope::Once | Scope::Rule, None) => {}
+    }
+    hear(daemon, &card, Answered { approved: true, who: who(daemon, peer), note })?;
+    Ok(
+        json!({"id": card.id, "answer": "approve", "for": scope, "rule": exception.map(|exception| exception.id)}),
+    )
+}
+
+/// The call that waits hears it, if it still does.
+fn hear(daemon: &Daemon, card: &Card, answered: Answered) -> Result<(), Refusal> {
+    let pending = daemon.approvals.take(card.id).ok_or(Refusal::NobodyWaits)?;
+    pending.answer.send(answered).map_err(|_| Refusal::NobodyWaits)
+}
+
+fn remember(daemon: &Daemon, card: &Card, call: &Call) {
+    if let Err(why) = daemon.approvals.remembered().add(call, &askers(&card.reasons)) {
+        tracing::warn!(
+            why,
+            "an approval for a session could not be written; it counts until the daemon ends"
+        );
+    }
+}
+
+fn who(daemon: &Daemon, peer: Peer) -> String {
+    daemon.account(peer.uid().unwrap_or(daemon.uid))
+}
+
+fn put(value: &mut Value, key: &str, what: Value) {
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert(key.to_owned(), what);
+    }
+}

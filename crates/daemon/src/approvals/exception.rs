@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A yes for good: an exception in the person's policy that covers this very call and no other.
+
+use serde_json::{Value, json};
+use tenterhook_event::{Call, Command, Decision, Event, EventKind, Origin, ToolClass};
+use tenterhook_home::{Failure, Place, Sources, append_rule, make_private, regular_file, write_whole};
+use tenterhook_policy::{RuleSet, SessionState, Surroundings};
+
+use super::Card;
+use crate::daemon::Daemon;
+
+/// What an expression would obey.
+const META: &[char] =
+    &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$', '#', '&', '-', '~'];
+
+/// An exception, and the policy with it in.
+pub(super) struct Exception {
+    pub(super) id: String,
+    text: String,
+}
+
+impl Exception {
+    pub(super) fn write(&self, daemon: &Daemon) -> Result<(), Failure> {
+        make_private(&daemon.home.config)?;
+        write_whole(&daemon.home.policy(), self.text.as_bytes(), 0o600)
+    }
+}
+
+/// Makes the exception and tries it: with it in the policy the call has to pass.
+pub(super) fn prepare(daemon: &Daemon, card: &Card, call: &Call) -> Result<Exception, Failure> {
+    let cannot = |why: String| {
+        Failure::unusable(why)
+            .hint("approve it once or for the session, and write an exception by hand (docs/guide/policy.md)")
+    };
+    let rules: Option<Vec<&str>> = card.reasons.iter().map(|said| rule_of(&said.by)).collect();
+    let rules = rules.filter(|rules| !rules.is_empty());
+    let rules = rules.ok_or_else(|| cannot("a hook asks, and only rules have exceptions".to_owned()))?;
+    let mut event = call.event.clone();
+    if let Some(tool) = &mut event.tool {
+        // What would run is what was asked about.
+        tool.args = card.args.clone();
+    }
+    let conditions =
+        conditions(&event).ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
+    let id = format!("approved-{}", card.id.to_string().to_ascii_lowercase());
+    let rule = yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
+    let path = daemon.home.policy();
+    let before = regular_file(&path)?.unwrap_or_default();
+    let text = append_rule(&path.display().to_string(), &before, &rule, &id)?;
+    if still_asks(daemon, &event, &text) {
+        return Err(cannot(format!(
+            "with an exception it would still not pass: {} is locked, or not all of the call can be read",
+            rules.join(", ")
+        )));
+    }
+    Ok(Exception { id, text })
+}
+
+fn rule_of(origin: &Origin) -> Option<&str> {
+    match origin {
+        Origin::Rule(id) => Some(id),
+        _ => None,
+    }
+}
+
+/// What exactly this call is, in the words of a rule.
+fn conditions(event: &Event) -> Option<Value> {
+    let exactly = |text: &str| format!("\\A{}\\z", escaped(text));
+    if let (EventKind::Prompt, Some(prompt)) = (event.event, &event.detail.prompt) {
+        return Some(json!({"event": "prompt", "regex": {"prompt": exactly(prompt)}}));
+    }
+    let tool = event.tool.as_ref()?;
+    if tool.class == ToolClass::Shell {
+        let text = |command: Command<'_>| match command {
+            Command::Text(text) => text.to_owned(),
+            Command::Argv(words) => words.join(" "),
+        };
+        let commands: Vec<String> =
+            tool.commands().into_iter().map(text).map(|text| exactly(&text)).collect();
+        return (!commands.is_empty()).then(|| json!({"tool": "shell", "regex": {"command": commands}}));
+    }
+    let plain = tool.name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
+    plain.then(|| json!({"tool": tool.name, "regex": {"args": exactly(&tool.args.to_string())}}))
+}
+
+fn escaped(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| META.contains(&letter).then_some('\\').into_iter().chain([letter]))
+        .collect()
+}
+
+/// The rule. Every text is a JSON string, which YAML reads as it is.
+fn yaml(id: &str, card: &Card, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
+    let mut lines = vec![
+        format!("- id: {id}"),
+        format!("  description: {}", json!(format!("Approved on {} when {} asked", card.since, card.source))),
+        format!("  match: {conditions}"),
+    ];
+    lines.extend(cwd.map(|cwd| format!("  when: {}", json!(format!("event.cwd == {}", json!(cwd))))));
+    lines.extend(["  verdict: allow".to_owned(), format!("  overrides: {}\n", json!(rules))]);
+    lines.join("\n")
+}
+
+/// Whether the call would still be asked about or denied with this policy.
+fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
+    let env = daemon.generations.env();
+    let mut sources = Sources::in_force(&daemon.home, env, &Place::of(event));
+    sources.replace(&daemon.home.policy(), policy);
+    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let home = env.home.as_deref().and_then(std::path::Path::to_str);
+    let facts = tenterhook_policy::facts(event, &Surroundings { home, ..Surroundings::default() });
+    let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
+    judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_matches_the_text_and_nothing_else() {
+        assert_eq!(escaped("rm -rf a.b (x) #1"), "rm \\-rf a\\.b \\(x\\) \\#1");
+        assert_eq!(escaped("<été>\n"), "<été>\n");
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Calls that wait for a person: where a rule says `ask` and the harness cannot.
+//!
+//! The `ask` is a leaf before anybody is asked. Whatever comes of it (yes, no, or nobody) is another,
+//! linked to it. What waits is in memory only: a daemon that ends denies it.
+
+mod answer;
+mod card;
+mod exception;
+mod remembered;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tenterhook_engine::fold;
+use tenterhook_event::{Call, Decision, EventId, Finding, Origin, Outcome, Said};
+use tenterhook_harness::{Ask, Harness};
+use tenterhook_home::Home;
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+pub(crate) use answer::{Answer, Refusal, answer};
+pub(crate) use card::Card;
+use remembered::Remembered;
+
+use crate::daemon::Daemon;
+
+/// How many calls may wait at the same time.
+const MOST: usize = 256;
+/// How long before whoever asked gives up the answer has to be there.
+const MARGIN: Duration = Duration::from_secs(2);
+
+/// The calls that wait, and what was approved for whole sessions.
+pub(crate) struct Approvals {
+    pending: Mutex<BTreeMap<EventId, Pending>>,
+    remembered: Mutex<Remembered>,
+    /// Counts changes, for whoever watches.
+    changes: watch::Sender<u64>,
+}
+
+struct Pending {
+    card: Card,
+    call: Call,
+    answer: oneshot::Sender<Answered>,
+}
+
+/// What a person said, as the call that waits hears it.
+pub(crate) struct Answered {
+    approved: bool,
+    /// Who said it, in words.
+    who: String,
+    note: Option<String>,
+}
+
+/// Takes a call off the list, however its waiting ends.
+struct Listed<'a> {
+    approvals: &'a Approvals,
+    id: EventId,
+}
+
+/// Until when a call may wait for a person; `None`: the harness asks by itself, or nothing can be
+/// prevented. `within` is how long whoever asked waits, since `began`.
+pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: Duration) -> Option<Instant> {
+    harness.event(event).filter(|row| row.ask == Ask::Wait)?;
+    let within = harness.deadline(event).map_or(within, |deadline| deadline.min(within));
+    Some(began + within.saturating_sub(MARGIN))
+}
+
+/// What becomes of a call that has to be asked about. Returns when somebody answered, or nobody did.
+pub(crate) async fn settle(daemon: &Daemon, call: &Call, outcome: Outcome, until: Instant) -> Outcome {
+    let approvals = &daemon.approvals;
+    let id = call.event.id;
+    let covered = approvals.remembered().covers(call, &askers(&outcome.reasons));
+    if let Some(first) = covered {
+        let detail = json!({"for": "session", "of": first, "authority": {"via": "session"}});
+        let recorded = daemon.change("approve", daemon.uid, detail, vec![id, first]).await;
+        return match recorded {
+            Ok(()) => approved(outcome, "approved for this session".to_owned()),
+            Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
+        };
+    }
+    let (send, receive) = oneshot::channel();
+    let card = Card::new(call, &outcome, until);
+    let waited = card.waits();
+    let Some(_listed) = approvals.list(Pending { card, call: call.clone(), answer: send }) else {
+        return denied(outcome, "Too many calls wait for an approval already, so it was not done.");
+    };
+    let heard = tokio::select! {
+        heard = receive => heard.ok(),
+        () = tokio::time::sleep_until(until) => None,
+        () = daemon.drained() => None,
+    };
+    match heard {
+        Some(Answered { approved: true, who, .. }) => approved(outcome, format!("approved by {who}")),
+        Some(Answered { approved: false, who, note }) => {
+            let note = note.map(|note| format!(": {note}")).unwrap_or_default();
+            denied(outcome, &format!("{who} said no{note}"))
+        }
+        None => {
+            let why = match Instant::now() {
+                _ if daemon.is_draining() => "the daemon ended",
+                now if now < until => "whoever asked has gone",
+                _ => "nobody answered",
+            };
+            let recorded = daemon.change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
+            if let Err(error) = recorded {
+                tracing::warn!(error, "an approval that expired could not be recorded");
+            }
+            let text = format!(
+                "Nobody approved this within {waited} s, so it was not done. While a call waits, a person can \
+                 see it with `tenterhook approvals list` and let it pass with `tenterhook approvals approve {id}`; \
+                 try again when somebody is there."
+            );
+            denied(outcome, &text)
+        }
+    }
+}
+
+fn approved(mut outcome: Outcome, why: String) -> Outcome {
+    outcome.decision = Decision::Allow;
+    outcome.reasons = vec![Said { by: Origin::Engine, what: why }];
+    outcome.nudges.clear();
+    outcome
+}
+
+fn denied(outcome: Outcome, why: &str) -> Outcome {
+    let reason = outcome.reason().map(|reason| reason + "\n").unwrap_or_default() + why;
+    fold::strengthen(outcome, Finding::decided(Origin::Engine, Decision::Deny, reason))
+}
+
+/// Who asks: the rules and hooks that an approval is about.
+fn askers(reasons: &[Said<String>]) -> Vec<Origin> {
+    let mut askers: Vec<Origin> = reasons.iter().map(|said| said.by.clone()).collect();
+    askers.sort();
+    askers.dedup();
+    askers
+}
+
+// === impl Approvals ===
+
+impl Approvals {
+    pub(crate) fn new(home: &Home) -> Self {
+        Self {
+            pending: Mutex::default(),
+            remembered: Mutex::new(Remembered::read(home)),
+            changes: watch::Sender::new(0),
+        }
+    }
+
+    /// How many calls wait.
+    pub(crate) fn count(&self) -> usize {
+        self.pending().len()
+    }
+
+    /// What waits, oldest first.
+    pub(crate) fn cards(&self) -> Vec<Card> {
+        self.pending().values().map(|pending| pending.card.clone()).collect()
+    }
+
+    /// The one call whose id this is, or ends like this.
+    pub(crate) fn find(&self, said: &str) -> Option<(Card, Call)> {
+        let said = said.to_ascii_uppercase();
+        let pending = self.pending();
+        let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&said));
+        match (found.next(), found.next()) {
+            (Some((_, pending)), None) if said.len() >= 4 => {
+                Some((pending.card.clone(), pending.call.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whoever waited for this call has gone.
+    pub(crate) fn abandon(&self, id: EventId) {
+        drop(self.take(id));
+    }
+
+    /// Tells whoever watches when something changes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn take(&self, id: EventId) -> Option<Pending> {
+        let taken = self.pending().remove(&id);
+        if taken.is_some() {
+            self.changes.send_modify(|count| *count += 1);
+        }
+        taken
+    }
+
+    fn list(&self, pending: Pending) -> Option<Listed<'_>> {
+        let id = pending.card.id;
+        let mut all = self.pending();
+        // The same id twice is the same call twice; the first one has the place.
+        if all.len() >= MOST || all.contains_key(&id) {
+            return None;
+        }
+        all.insert(id, pending);
+        drop(all);
+        self.changes.send_modify(|count| *count += 1);
+        Some(Listed { approvals: self, id })
+    }
+
+    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, Remembered> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listed<'_> {
+    fn drop(&mut self) {
+        self.approvals.abandon(self.id);
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A rule more in somebody's file, which stays as they wrote it.
+
+use tenterhook_policy::{Layer, RuleSet, Source};
+
+use crate::Failure;
+
+/// The text of a file with a rule at its end, if that is where rules go; `rule` is an item of a YAML
+/// list. Whatever was in force before is in force after, and so is the rule.
+pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<String, Failure> {
+    if before.trim().is_empty() {
+        return Ok(format!("version: 1\nrules:\n{}", indented(rule, "  ")));
+    }
+    let old = RuleSet::load_in_haste(&[source(name, before)]);
+    if old.rules.rule(id).is_some() {
+        return Err(Failure::unusable(format!("there is a rule `{id}` in `{name}` already")));
+    }
+    let last = before.lines().rev().find(|line| line.trim_start().starts_with("- id:"));
+    let indent: String =
+        last.map_or("  ".to_owned(), |line| line.chars().take_while(|letter| *letter == ' ').collect());
+    let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
+    let after = format!("{before}{gap}{}", indented(rule, &indent));
+    let new = RuleSet::load_in_haste(&[source(name, &after)]);
+    let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
+    if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
+        return Err(Failure::failed(format!(
+            "`{name}` is written in a way that the rule cannot be added to"
+        )));
+    }
+    Ok(after)
+}
+
+fn source<'a>(name: &'a str, text: &'a str) -> Source<'a> {
+    Source { name, text, layer: Layer::User, trusted: true }
+}
+
+fn indented(text: &str, indent: &str) -> String {
+    text.lines().flat_map(|line| [indent, line, "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "- id: new\n  match: {shell: {program: x}}\n  verdict: deny\n";
+
+    #[test]
+    fn what_was_written_stays_to_the_byte() {
+        let before = "# mine\nversion: 1\nrules:\n    - id: old   # keep\n      match: {shell: {program: y}}\n      verdict: deny";
+        let after = append_rule("p", before, RULE, "new").unwrap();
+        assert_eq!(
+            after.strip_prefix(before).unwrap(),
+            "\n\n    - id: new\n      match: {shell: {program: x}}\n      verdict: deny\n"
+        );
+        assert!(append_rule("p", &after, RULE, "new").unwrap_err().message.contains("already"));
+        assert_eq!(append_rule("p", " \n", RULE, "new").unwrap().lines().next(), Some("version: 1"));
+    }
+
+    #[test]
+    fn a_file_that_ends_otherwise_is_left_alone() {
+        for before in [
+            "version: 1\nrules: []\n",
+            "version: 1\nrules:\n  - {id: a, match: {tool: x}, verdict: deny}\nlists: {a: [b]}\n",
+        ] {
+            assert!(append_rule("p", before, RULE, "new").is_err(), "{before}");
+        }
+    }
+}

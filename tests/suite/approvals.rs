@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Calls that wait for a person, where the harness cannot ask.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::person::{Guard, until};
+
+const RULES: &str = "# mine\nversion: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}   # keep\n";
+
+fn asking() -> TestContext {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULES);
+    test
+}
+
+fn codex(test: &TestContext, session: &str, command: &str) -> Value {
+    json!({
+        "session_id": session, "turn_id": "t", "cwd": test.path("work"), "hook_event_name": "PreToolUse",
+        "model": "m", "permission_mode": "default", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "u-1",
+    })
+}
+
+/// What the agent hears of its call, and what happens meanwhile.
+fn call<T>(guard: &Guard<'_>, session: &str, command: &str, meanwhile: impl FnOnce() -> T) -> (Value, T) {
+    let payload = codex(guard.test, session, command);
+    thread::scope(|scope| {
+        let reply = scope.spawn(|| guard.hook("codex", "pre-tool-use", &payload));
+        let done = meanwhile();
+        (reply.join().unwrap(), done)
+    })
+}
+
+fn waiting(guard: &Guard<'_>) -> String {
+    until("something waits", || {
+        let pending = guard.ask("GET", "/v1/approvals", &Value::Null).1;
+        pending["pending"][0]["id"].as_str().map(ToOwned::to_owned)
+    })
+}
+
+fn is_denied(reply: &Value) -> bool {
+    reply["hookSpecificOutput"]["permissionDecision"] == "deny"
+}
+
+fn reason(reply: &Value) -> &str {
+    reply["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_call_waits_until_a_person_says_yes_and_both_are_leaves() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let (reply, id) = call(&guard, "s", "make all", || {
+        let id = waiting(&guard);
+        let listed = test.run(&["approvals", "list"]).stdout;
+        for part in [id.as_str(), "codex", "make all", "rule:ask-make people make things", "[DIR]/work"] {
+            assert!(listed.contains(part), "`{part}` is not in\n{listed}");
+        }
+        assert_eq!(guard.ask("GET", "/v1/health", &Value::Null).1["pending"], 1);
+        let ran = test.person(&["approvals", "approve", &id[id.len() - 6..], "--note", "fine"]);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (0, "✓ approved\n"), "{}", ran.stderr);
+        id
+    });
+    assert!(!is_denied(&reply), "{reply}");
+    let asked = test.ledger().pop().unwrap();
+    assert_eq!((&asked["id"], &asked["verdict"]), (&json!(id), &json!("ask")));
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["links"]), (&json!("approve"), &json!([id])));
+    assert_eq!((&leaf["detail"]["for"], &leaf["detail"]["note"]), (&json!("once"), &json!("fine")));
+    assert_eq!(leaf["detail"]["authority"]["proof"], "tty");
+    assert_eq!(test.run(&["approvals", "list"]).stdout, "nothing waits for an approval\n");
+    let ran = test.run(&["approvals", "approve", &id]);
+    assert!(ran.exit == 1 && ran.stderr.contains("waits for an answer"), "{}", ran.stderr);
+}
+
+#[test]
+fn same_user_a_guarded_agent_cannot_approve_itself() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let (reply, id) = call(&guard, "s", "make all", || {
+        let id = waiting(&guard);
+        // The test has called the hook: it is the agent.
+        let path = format!("/v1/approvals/{id}");
+        let (status, answer) =
+            guard.ask("POST", &path, &json!({"answer": "approve", "proof": {"tty": true}}));
+        assert_eq!(status, 403, "{answer}");
+        let ran = test.run(&["approvals", "approve", &id]);
+        assert!(ran.exit == 1 && ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
+        let refused = test.last_change();
+        assert_eq!((&refused["what"], &refused["detail"]["action"]), (&json!("refused"), &json!("approve")));
+        assert_eq!(refused["links"], json!([id]));
+        assert_eq!(guard.ask("POST", &path, &json!({"answer": "deny", "note": "not today"})).0, 200);
+        id
+    });
+    assert!(is_denied(&reply) && reason(&reply).contains("people make things"), "{reply}");
+    assert!(reason(&reply).contains("said no: not today"), "{reply}");
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["links"]), (&json!("deny"), &json!([id])));
+}
+
+#[test]
+fn nobody_there_is_a_deny_that_says_how_to_approve() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let payload = codex(&test, "s", "make all").to_string();
+    let header =
+        format!("TH1 hook codex PreToolUse 01K00000000000000000000000 3000 {}\n\n{payload}", payload.len());
+    let mut stream =
+        std::os::unix::net::UnixStream::connect(test.home().join("run/tenterhook.sock")).unwrap();
+    std::io::Write::write_all(&mut stream, header.as_bytes()).unwrap();
+    let began = std::time::Instant::now();
+    let mut reply = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut reply).unwrap();
+    assert!(began.elapsed().as_millis() > 900, "it waited: {:?}", began.elapsed());
+    assert!(reply.contains("TH1 wait\n") && reply.contains("TH1 reply 0 "), "{reply}");
+    assert!(
+        reply.contains("Nobody approved this within") && reply.contains("tenterhook approvals list"),
+        "{reply}"
+    );
+    let leaf = test.last_change();
+    assert_eq!(
+        (&leaf["what"], &leaf["detail"]["why"]),
+        (&json!("approval expired"), &json!("nobody answered"))
+    );
+    assert_eq!(leaf["links"], json!(["01K00000000000000000000000"]));
+    drop(guard);
+}
+
+#[test]
+fn a_yes_for_the_session_covers_the_same_rule_there_and_nowhere_else() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let (reply, first) = call(&guard, "s", "make all", || {
+        let id = waiting(&guard);
+        assert_eq!(test.person(&["approvals", "approve", &id, "--for", "session"]).exit, 0);
+        id
+    });
+    assert!(!is_denied(&reply), "{reply}");
+    assert!(
+        !is_denied(&guard.hook("codex", "pre-tool-use", &codex(&test, "s", "make more"))),
+        "without waiting"
+    );
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["detail"]["of"]), (&json!("approve"), &json!(first)));
+    assert_eq!(leaf["links"][1], json!(first));
+    let (reply, ()) = call(&guard, "another", "make all", || {
+        let path = format!("/v1/approvals/{}", waiting(&guard));
+        assert_eq!(guard.ask("POST", &path, &json!({"answer": "deny"})).0, 200);
+    });
+    assert!(is_denied(&reply), "{reply}");
+    // It lasts beyond the daemon.
+    guard.signal();
+    let guard = Guard::of(&test);
+    assert!(!is_denied(&guard.hook("codex", "pre-tool-use", &codex(&test, "s", "make again"))));
+}
+
+#[test]
+fn a_yes_for_good_is_an_exception_for_this_very_call() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let (reply, id) = call(&guard, "s", "make 'a b' x.y", || {
+        let id = waiting(&guard);
+        let (status, answer) = guard.ask(
+            "POST",
+            &format!("/v1/approvals/{id}"),
+            &json!({"answer": "approve", "for": "rule", "proof": {"tty": true}}),
+        );
+        assert_eq!(status, 403, "the gate comes before the file: {answer}");
+        assert_eq!(std::fs::read_to_string(test.home().join("policy.yaml")).unwrap(), RULES);
+        guard.ask("POST", &format!("/v1/approvals/{id}"), &json!({"answer": "deny"}));
+        id
+    });
+    assert!(is_denied(&reply), "{reply}");
+    let (reply, _) = call(&guard, "s", "make all", || {
+        let id = waiting(&guard);
+        let ran = test.person(&["approvals", "approve", &id, "--for", "rule"]);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains("approved for good: rule `approved-"), "{}", ran.stdout);
+    });
+    assert!(!is_denied(&reply), "{reply}");
+    let policy = std::fs::read_to_string(test.home().join("policy.yaml")).unwrap();
+    assert!(policy.starts_with(RULES), "what was written stays: {policy}");
+    assert!(policy.contains("overrides: [\"ask-make\"]") && !policy.contains(&id.to_lowercase()), "{policy}");
+    assert_eq!(test.run(&["check"]).exit, 0, "{policy}");
+    assert!(
+        !is_denied(&guard.hook("codex", "pre-tool-use", &codex(&test, "other", "make all"))),
+        "in any session"
+    );
+    for (command, cwd) in [("make all more", "work"), ("make all", "person")] {
+        let mut payload = codex(&test, "s", command);
+        payload["cwd"] = json!(test.path(cwd));
+        let reply = thread::scope(|scope| {
+            let reply = scope.spawn(|| guard.hook("codex", "pre-tool-use", &payload));
+            let path = format!("/v1/approvals/{}", waiting(&guard));
+            assert_eq!(guard.ask("POST", &path, &json!({"answer": "deny"})).0, 200);
+            reply.join().unwrap()
+        });
+        assert!(is_denied(&reply), "{command} in {cwd}: {reply}");
+    }
+}
+
+#[test]
+fn a_daemon_that_ends_denies_what_waits() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let payload = codex(&test, "s", "make all");
+    let socket = test.home().join("run/tenterhook.sock");
+    let reply = thread::scope(|scope| {
+        let reply =
+            scope.spawn(|| crate::person::ask(&socket, "POST", "/v1/hooks/codex/pre-tool-use", &payload));
+        waiting(&guard);
+        guard.signal();
+        reply.join().unwrap().1
+    });
+    assert!(is_denied(&reply), "{reply}");
+    assert_eq!(test.last_change()["detail"]["why"], "the daemon ended");
+}
+
+#[test]
+fn whoever_watches_is_told_when_something_waits_and_when_not_any_more() {
+    use std::io::{BufRead, BufReader, Write};
+    let test = asking();
+    let guard = Guard::of(&test);
+    let mut stream =
+        std::os::unix::net::UnixStream::connect(test.home().join("run/tenterhook.sock")).unwrap();
+    stream.write_all(b"GET /v1/approvals/stream HTTP/1.1\r\nHost: tenterhook\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut next = move || -> Value {
+        let data = lines.find_map(|line| line.strip_prefix("data: ").map(ToOwned::to_owned));
+        serde_json::from_str(&data.unwrap()).unwrap()
+    };
+    assert_eq!(next(), json!({"pending": []}));
+    call(&guard, "s", "make all", || {
+        let card = next()["pending"][0].take();
+        assert_eq!((&card["tool"], &card["wants"]), (&json!("Bash"), &json!("make all")));
+        let path = format!("/v1/approvals/{}", card["id"].as_str().unwrap());
+        assert_eq!(guard.ask("POST", &path, &json!({"answer": "deny"})).0, 200);
+    });
+    assert_eq!(next(), json!({"pending": []}));
+}
+
+#[test]
+fn without_a_daemon_what_would_be_asked_about_is_denied() {
+    let test = asking();
+    let payload = codex(&test, "s", "make all").to_string();
+    let ran = test.run_with(&["hook", "codex", "pre-tool-use"], payload.as_bytes());
+    assert!(is_denied(&ran.json()), "{}", ran.stdout);
+    assert!(reason(&ran.json()).contains("needs a person's approval"), "{}", ran.stdout);
+    let ran = test.run(&["approvals", "list"]);
+    assert!(ran.exit == 1 && ran.stderr.contains("no daemon is running"), "{}", ran.stderr);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The gate before everything that loosens protection, attacked. Each test is named by its mode; what a
+//! mode does not promise is in `docs/threat-model.md`.
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::person::{Guard, code};
+
+const RULE: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
+
+/// A home in which the test is an agent: it has called a hook.
+fn with_agent() -> TestContext {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULE);
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    test
+}
+
+fn denies(test: &TestContext) -> bool {
+    let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("make all").as_bytes());
+    ran.stdout.contains("\"deny\"")
+}
+
+/// Every verb that loosens, as an agent would try it.
+const LOOSENING: &[&[&str]] = &[
+    &["mode", "monitor"],
+    &["rules", "disable", "no-make"],
+    &["ledger", "erase", "0", "--reason", "x", "--yes"],
+    &["ledger", "prune", "--before", "2999-01-01", "--reason", "x", "--yes"],
+    &["policy", "trust", "--yes"],
+    &["uninstall", "claude-code", "--yes"],
+    &["totp", "enroll"],
+];
+
+#[test]
+fn same_user_a_guarded_agent_loosens_nothing_and_every_try_is_on_record() {
+    let test = with_agent();
+    test.write("work/.tenterhook.yaml", RULE);
+    test.run(&["install", "claude-code", "--yes"]);
+    let settings = std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap();
+    for with_daemon in [false, true] {
+        let guard = with_daemon.then(|| Guard::of(&test));
+        if let Some(guard) = &guard {
+            guard.hook("claude-code", "pre-tool-use", &serde_json::from_str(&test.bash("ls")).unwrap());
+        }
+        for args in LOOSENING.iter().copied().chain(guard.is_some().then_some(&["stop"][..])) {
+            let ran = test.run(args);
+            assert_eq!(ran.exit, 1, "{args:?}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("by an agent that is guarded here"), "{args:?}: {}", ran.stderr);
+            let leaf = test.last_change();
+            assert_eq!(
+                (&leaf["what"], &leaf["detail"]["authority"]["proof"]),
+                (&json!("refused"), &json!("none"))
+            );
+            let agent = &leaf["detail"]["authority"]["agent"];
+            assert_eq!(agent["pid"], std::process::id(), "{leaf}");
+            assert!(args.join(" ").starts_with(leaf["detail"]["action"].as_str().unwrap()), "{leaf}");
+        }
+        assert!(denies(&test), "with a daemon: {with_daemon}");
+    }
+    assert_eq!(std::fs::read_to_string(test.path("person/.claude/settings.json")).unwrap(), settings);
+    assert!(!test.home().join("totp.new").exists());
+}
+
+#[test]
+fn same_user_a_guarded_agent_gets_nothing_over_the_api_whatever_it_claims() {
+    let test = with_agent();
+    let guard = Guard::of(&test);
+    guard.hook("claude-code", "pre-tool-use", &serde_json::from_str(&test.bash("ls")).unwrap());
+    for (method, path, body) in [
+        ("PUT", "/v1/mode", json!({"mode": "monitor", "proof": {"tty": true}})),
+        ("POST", "/v1/authority", json!({"action": "stop", "proof": {"tty": true}})),
+        ("POST", "/v1/authority", json!({"action": "policy change", "proof": {"code": "123456"}})),
+        ("POST", "/v1/authority", json!({"action": "hooks add", "proof": {"tty": true}})),
+    ] {
+        let (status, answer) = guard.ask(method, path, &body);
+        assert_eq!(status, 403, "{path}: {answer}");
+        assert!(
+            answer["error"]["message"].as_str().unwrap().contains("an agent that is guarded here"),
+            "{answer}"
+        );
+        assert_eq!(test.last_change()["what"], "refused");
+    }
+    assert_eq!(guard.ask("GET", "/v1/mode", &Value::Null).1["mode"], "enforce");
+    let (status, _) = guard.ask("PUT", "/v1/mode", &json!({"mode": "enforce"}));
+    assert_eq!(status, 200, "to tighten needs nobody");
+}
+
+#[test]
+fn same_user_without_a_person_nothing_is_loosened_and_the_error_says_what_to_do() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULE);
+    for with_daemon in [false, true] {
+        let _guard = with_daemon.then(|| Guard::of(&test));
+        let ran = test.run(&["mode", "monitor"]);
+        assert_eq!(ran.exit, 1);
+        assert!(ran.stderr.contains("needs a person who confirms it on a terminal"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("tenterhook totp enroll"), "{}", ran.stderr);
+        assert_eq!(test.last_change()["what"], "refused");
+    }
+    assert!(denies(&test));
+}
+
+#[test]
+fn same_user_a_person_types_the_name_of_what_they_do() {
+    let test = with_agent();
+    for with_daemon in [false, true] {
+        let _guard = with_daemon.then(|| Guard::of(&test));
+        let ran = test.person_who(&["mode", "monitor"], |_| "yes".to_owned());
+        assert_eq!(ran.exit, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("that was not `mode monitor`"), "{}", ran.stderr);
+        assert!(denies(&test));
+
+        let ran = test.person(&["mode", "monitor"]);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains("rules only watch"), "{}", ran.stdout);
+        let leaf = test.last_change();
+        assert_eq!((&leaf["what"], &leaf["detail"]["to"]), (&json!("mode monitor"), &json!("monitor")));
+        let by = &leaf["detail"]["authority"];
+        assert_eq!(by["proof"], "tty");
+        assert!(by["program"].as_str().unwrap().ends_with("tenterhook"), "{leaf}");
+        assert!(!denies(&test), "at once");
+        assert!(test.run(&["check"]).stdout.contains("all rules only watch"));
+        assert_eq!(test.run(&["mode", "--json"]).json()["mode"], "monitor");
+
+        assert_eq!(test.run(&["mode", "enforce"]).exit, 0, "to tighten needs nobody");
+        assert_eq!(test.last_change()["what"], "mode enforce");
+        assert!(denies(&test), "at once");
+    }
+}
+
+#[test]
+fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
+    let test = with_agent();
+    let secret = test.enroll();
+    for with_daemon in [false, true] {
+        let _guard = with_daemon.then(|| Guard::of(&test));
+        let ran = test.person(&["mode", "monitor", "--code", "000000"]);
+        assert!(ran.exit == 1 && ran.stderr.contains("the code is wrong"), "{}", ran.stderr);
+        let right = code(&secret, i64::from(with_daemon));
+        assert_eq!(test.run(&["mode", "monitor", "--code", &right]).exit, 1, "not even with a code");
+        let file = test.write("code.txt", &format!("{right}\n"));
+        let ran = test.person(&["mode", "monitor", "--code-file", file.to_str().unwrap()]);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        assert_eq!(test.last_change()["detail"]["authority"]["proof"], "code");
+        test.run(&["mode", "enforce"]);
+        let ran = test.person(&["mode", "monitor", "--code", &right]);
+        assert!(ran.exit == 1 && ran.stderr.contains("was used already"), "replayed: {}", ran.stderr);
+        if !with_daemon {
+            // Five in a minute: one set codes up, three were tried here.
+            let ran = test.person(&["totp", "remove", "--code", "111111"]);
+            assert!(ran.exit == 1 && ran.stderr.contains("the code is wrong"), "{}", ran.stderr);
+            let ran = test.person(&["totp", "remove", "--code", "222222"]);
+            assert!(ran.exit == 1 && ran.stderr.contains("too many codes"), "{}", ran.stderr);
+            forget_tries(&test);
+        }
+    }
+    assert_eq!(test.run(&["totp", "status", "--json"]).json()["on"], true);
+}
+
+/// A minute later, without waiting for it.
+fn forget_tries(test: &TestContext) {
+    let path = test.home().join("totp");
+    let mut kept: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    kept["tries"] = json!([]);
+    std::fs::write(path, kept.to_string()).unwrap();
+}
+
+#[test]
+fn same_user_a_signal_ends_the_daemon_and_is_on_record() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    guard.signal();
+    let leaf = test.last_change();
+    assert_eq!(leaf["what"], "stop");
+    assert_eq!(leaf["detail"]["authority"], json!({"via": "signal", "proof": "none"}));
+}
+
+#[test]
+fn same_user_only_a_person_stops_or_restarts_the_daemon() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    assert_eq!(test.run(&["stop"]).exit, 1);
+    assert_eq!(test.run(&["restart"]).exit, 1);
+    assert_eq!(test.run(&["status"]).exit, 0, "it is still there");
+    let ran = std::thread::scope(|scope| {
+        // It is ours, so it is gone only once we have heard of it.
+        scope.spawn(|| guard.ended());
+        test.person(&["stop"])
+    });
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "the daemon has ended\n"), "{}", ran.stderr);
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["detail"]["authority"]["proof"]), (&json!("stop"), &json!("tty")));
+}
+
+#[test]
+fn same_user_a_hook_that_a_person_tries_by_hand_makes_nobody_an_agent() {
+    let test = TestContext::new();
+    // An interactive shell above the hook: the person's own.
+    let payload = test.write("payload.json", &test.bash("ls"));
+    let line = format!(
+        "'{}' hook claude-code pre-tool-use < '{}'\nexit\n",
+        env!("CARGO_BIN_EXE_tenterhook"),
+        payload.display()
+    );
+    let shell = test.command(std::path::Path::new("/bin/sh"), &[]);
+    let ran = test.finish(shell, line.as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(test.ledger().len(), 1);
+    let agents = std::fs::read_dir(test.home().join("run/agents")).map(Iterator::count).unwrap_or_default();
+    assert_eq!(agents, 0);
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    assert_eq!(std::fs::read_dir(test.home().join("run/agents")).unwrap().count(), 1, "this one is");
+}
