@@ -40,6 +40,8 @@ const AT_ONCE: usize = 64;
 #[derive(Debug)]
 pub struct Book {
     dir: PathBuf,
+    /// Where a daemon would answer.
+    socket: PathBuf,
     spool: Spool,
     settings: Settings,
     /// What opens a sealed key.
@@ -74,6 +76,7 @@ impl Book {
     pub fn of(home: &Home) -> Self {
         Self {
             dir: home.ledger(),
+            socket: home.socket(),
             spool: Spool::of(home),
             // `check` says what in them cannot be used.
             settings: Settings::of(home).0,
@@ -224,7 +227,7 @@ impl Book {
         let mut pause = Duration::from_millis(1);
         loop {
             match Ledger::open(&self.dir, self.set(begin(now_ms), far, passphrase.clone())) {
-                Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE => {
+                Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE && !self.has_daemon() => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(8));
                 }
@@ -232,6 +235,13 @@ impl Book {
                 opened => return opened.map(|opened| opened.ledger),
             }
         }
+    }
+}
+
+impl Book {
+    /// Whether a daemon holds the ledger: it will not let go, but it takes in what is spooled.
+    fn has_daemon(&self) -> bool {
+        std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
     }
 }
 
