@@ -206,11 +206,11 @@ fn what_cannot_be_recorded_anywhere_is_denied_at_the_gate() {
 fn a_damaged_ledger_costs_no_decision_and_is_said() {
     let test = TestContext::new();
     hook(&test, "ls");
-    std::fs::write(
-        test.home().join("ledger/ledger.db"),
-        "no database at all, but long enough to be looked at",
-    )
-    .unwrap();
+    // The journal would make good what is wrong with the database.
+    for name in ["ledger.db", "ledger.db-wal"] {
+        let nonsense = "no database at all, but long enough to be looked at";
+        std::fs::write(test.home().join("ledger").join(name), nonsense).unwrap();
+    }
     let ran = hook(&test, "rm -rf /");
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny");
     assert!(

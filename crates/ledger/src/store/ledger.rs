@@ -7,11 +7,12 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::desk::{Desk, Turn, Work};
+use super::desk::Desk;
 use super::error::{AppendError, Full, OpenError};
 use super::open;
 use super::options::Options;
 use super::remove::Removal;
+use super::serve::{run, serve};
 use crate::entry::{Entry, Sealed, Sealing};
 use crate::payload::{RedactionKey, Redactor};
 use crate::record::Kind;
@@ -296,64 +297,6 @@ fn answer<T: Send + 'static>() -> (Reply<T>, impl FnOnce() -> Result<T, AppendEr
     // Whoever asked is waiting.
     let reply = Reply::new(move |result| drop(answer.send(result)));
     (reply, move || wait.recv().map_err(|_| AppendError::Closed)?)
-}
-
-/// Does what the writer is told, gives it back, and tells how it went.
-fn run(mut turn: Turn<'_>, command: Command) {
-    match command {
-        Command::Append(entry, reply) => {
-            let result = turn.write(|writer| writer.append(&entry));
-            drop(turn);
-            reply.tell(result);
-        }
-        Command::Checkpoint(reply) => {
-            let result = turn.write(super::append::Writer::checkpoint);
-            drop(turn);
-            reply.tell(result);
-        }
-        Command::Rotate(new, reply) => {
-            let result = turn.write(|writer| writer.rotate(new));
-            drop(turn);
-            reply.tell(result);
-        }
-        Command::Remove(removal, reply) => {
-            let result = turn.write(|writer| writer.remove(&removal));
-            drop(turn);
-            reply.tell(result);
-        }
-        Command::Close(reply) => reply.tell(turn.close()),
-    }
-}
-
-/// The ledger's thread: commits what is queued, until the ledger is closed.
-fn serve(desk: &Desk) {
-    while let Some((mut turn, work)) = desk.next() {
-        match work {
-            Work::Appends(appends) => commit(turn, appends),
-            Work::Other(command) => run(turn, command),
-            Work::Due => drop(turn.write(|writer| {
-                writer.tend();
-                Ok(())
-            })),
-        }
-    }
-}
-
-/// Commits all of these, in more than one commit if they are many, and tells each.
-fn commit(mut turn: Turn<'_>, appends: Vec<(Box<Sealed>, Reply<Appended>)>) {
-    let mut told = Vec::with_capacity(appends.len());
-    while told.len() < appends.len() {
-        let rest = appends.iter().skip(told.len()).map(|(entry, _)| &**entry);
-        match turn.write(|writer| writer.commit(rest)) {
-            Ok(results) if !results.is_empty() => told.extend(results),
-            Ok(_) => told.resize(appends.len(), Err(AppendError::Closed)),
-            Err(error) => told.resize(appends.len(), Err(error)),
-        }
-    }
-    drop(turn);
-    for ((_, reply), result) in appends.into_iter().zip(told) {
-        reply.tell(result);
-    }
 }
 
 impl std::fmt::Debug for Ledger {

@@ -19,6 +19,7 @@ mod query;
 mod reader;
 mod remove;
 mod rows;
+mod serve;
 mod signing;
 mod stats;
 mod tidy;
