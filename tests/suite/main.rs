@@ -42,6 +42,7 @@ mod profiles;
 mod rules;
 mod scan;
 mod seeds;
+mod shim;
 mod source;
 
 #[test]

@@ -374,7 +374,11 @@ impl SpoolRecorder {
         }
         // Searched once, with the facts.
         let entry = Entry::decision(decided, &|_| Vec::new());
-        put(entry.with_facts(self.facts.clone(), &secrets), true)
+        let mut facts = decided.facts.clone().unwrap_or_else(|| json!({}));
+        if let (Some(facts), Some(more)) = (facts.as_object_mut(), self.facts.as_object()) {
+            facts.extend(more.clone());
+        }
+        put(entry.with_facts(facts, &secrets), true)
     }
 }
 

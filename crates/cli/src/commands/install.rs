@@ -44,6 +44,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         // The programs first: settings never name a program that is not there.
         place_programs(home)?;
+        chain(home, harness.id, plan.chained.as_deref())?;
         plan.apply().map_err(|error| refused(&error))?;
         // Without one, hooks that find no daemon read the files themselves.
         snapshot::write(home, &context.env, &Place::default())?;
@@ -103,6 +104,22 @@ fn place_programs(home: &Home) -> Result<(), CommandError> {
         }
     }
     Ok(())
+}
+
+/// Keeps the status line that was there before ours, which ours runs as well.
+pub(super) fn chain(home: &Home, harness: &str, command: Option<&str>) -> Result<(), CommandError> {
+    // The others have none that we wire.
+    if harness != "claude-code" {
+        return Ok(());
+    }
+    let path = home.state.join(tenterhook_shim::status::CHAIN);
+    match command {
+        Some(command) => write_whole(&path, command.as_bytes(), 0o600),
+        None => match fs_err::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        },
+    }
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -42,6 +42,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             gate::pass(context, Action::Uninstall, detail, &args.proof)?;
         }
         plan.apply().map_err(|error| refused(&error))?;
+        super::install::chain(home, harness.id, None)?;
     }
     if context.terminal.json {
         report(

@@ -15,7 +15,7 @@ use jsonc_parser::{
 use super::events;
 use crate::install::{
     Change, InstallError, Installer, Plan, file,
-    jsonc::{self, Created, Entry, Flaw, Node, Signature, Source},
+    jsonc::{self, Created, Entry, Flaw, Node, Signature, Source, status},
     plan::Record,
     quote,
     receipt::{Fingerprint, Receipt, Receipts, Stored, VERSION},
@@ -80,10 +80,22 @@ pub fn plan_install(
     let installed = jsonc::count(text, &SIGNATURE).map_err(at)? > 0;
     let previous = stored.as_ref().and_then(|stored| stored.receipt.as_ref()).filter(|_| installed);
     let created = previous.map(|receipt| receipt.created.clone()).unwrap_or_default();
-    let edited = jsonc::insert(text, &entries, &SIGNATURE, &created).map_err(at)?;
+    let mut edited = jsonc::insert(text, &entries, &SIGNATURE, &created).map_err(at)?;
+    let status = home.join("bin").join("tenterhook-status");
+    let status = quote(utf8(&status)?);
+    let put = status::put(&edited.text, &status, is_our_status, &edited.created.status).map_err(at)?;
+    let mut notes = warnings(text).map_err(at)?;
+    // Each warning is about something that makes the client pass over our entries.
+    let in_force = notes.is_empty();
+    match put {
+        Some((text, status)) => (edited.text, edited.created.status) = (text, status),
+        None => {
+            notes.push("the settings have a status line of an unknown kind, which is left as it is".into())
+        }
+    }
+    let chained = edited.created.status.chained_command();
     read_back(settings, text, &edited.text, &entries)?;
 
-    let notes = warnings(text).map_err(at)?;
     let after = edited.text.into_bytes();
     let original =
         before.as_deref().map(|before| receipts.plan_backup(&receipt_path, settings, before)).transpose()?;
@@ -126,9 +138,7 @@ pub fn plan_install(
             previous: stored.map(|stored| stored.bytes),
         }
     };
-    // Each warning is about something that makes the client pass over our entries.
-    let in_force = notes.is_empty();
-    Ok(Plan { change, notes, in_force, restores: false, receipts, record, directories })
+    Ok(Plan { change, notes, in_force, restores: false, chained, receipts, record, directories })
 }
 
 /// Plans our entries out of `settings`: the original back, byte for byte, if nobody else wrote since; otherwise
@@ -151,6 +161,7 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
         notes,
         in_force: true,
         restores,
+        chained: None,
         receipts: receipts.clone(),
         record: stored
             .clone()
@@ -184,7 +195,8 @@ pub fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallE
 
     let text = file::text(settings, bytes)?;
     let created = receipt.as_ref().map_or_else(Created::default, |receipt| receipt.created.clone());
-    let edited = jsonc::remove(text, &SIGNATURE, &created).map_err(|flaw| at(settings, flaw))?;
+    let without = status::take(text, is_our_status, &created.status).map_err(|flaw| at(settings, flaw))?;
+    let edited = jsonc::remove(&without, &SIGNATURE, &created).map_err(|flaw| at(settings, flaw))?;
     if edited.text == text {
         notes.push(format!("nothing is installed in `{}`", settings.display()));
         return Ok(plan(before.clone(), notes, Vec::new(), None, false));
@@ -222,6 +234,11 @@ fn is_our_command(command: &str) -> bool {
     };
     // Somebody may have made a longer command of it; that one is theirs.
     program.starts_with('\'') && events::EVENTS.iter().any(|row| crate::kebab(row.native) == event)
+}
+
+/// The status line we wrote, from whatever home.
+fn is_our_status(command: &str) -> bool {
+    command.starts_with('\'') && command.ends_with("/bin/tenterhook-status'")
 }
 
 fn entry(shim: &str, wire: &Wire) -> Entry {

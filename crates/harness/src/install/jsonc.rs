@@ -8,6 +8,7 @@
 mod layout;
 mod node;
 mod source;
+pub mod status;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -50,6 +51,9 @@ pub struct Created {
     pub hooks: bool,
     /// Arrays inside it.
     pub events: BTreeSet<String>,
+    /// The status line.
+    #[serde(default)]
+    pub status: status::Status,
 }
 
 /// The text after an edit.
@@ -190,7 +194,8 @@ fn prune(text: &str, signature: &Signature, created: &Created, wanted: &Wanted<'
     let source = Source::parse(text)?;
     let mut created = created.clone();
     let Some((root, hooks)) = source.root()?.zip(source.hooks()?) else {
-        return Ok(Edited { text: text.to_owned(), created: Created::default() });
+        let created = Created { status: created.status, ..Created::default() };
+        return Ok(Edited { text: text.to_owned(), created });
     };
     let mut edits = Vec::new();
     let mut empty_events = BTreeSet::new();
@@ -282,14 +287,14 @@ fn place(
             comments if comments.ends_with(['\n', '\r']) => comments.to_owned(),
             comments => format!("{comments}{newline}"),
         };
-        let created = Created { hooks: true, events: all() };
+        let created = Created { hooks: true, events: all(), ..created };
         return Ok(Edited { text: format!("{head}{root}{newline}"), created });
     };
     let root_list = List::of_object(root);
     let root_slot = layout.slot(&source, &root_list, true);
     let edits = match source.hooks()? {
         None => {
-            created = Created { hooks: true, events: all() };
+            created = Created { hooks: true, events: all(), ..created };
             let hooks = layout.render_property("hooks", &events(wanted), &root_slot.indent, root_slot.spread);
             layout.append(&source, &root_list, &root_slot, &[hooks])
         }

@@ -67,6 +67,8 @@ pub struct Plan {
     pub in_force: bool,
     /// Whether the settings will be, byte for byte, what they were before the first install.
     pub restores: bool,
+    /// The command of the status line that was there before ours, which ours runs as well.
+    pub chained: Option<String>,
     pub(crate) receipts: Receipts,
     pub(crate) record: Record,
     /// Directories to make before, or to remove (if empty) after, outermost first.

@@ -110,7 +110,7 @@ fn the_entries_are_exactly_these() {
             "type": "command",
             "command": format!("'{home}/bin/tenterhook-hook' claude-code stop"),
         }]}],
-    }});
+    }, "statusLine": {"type": "command", "command": format!("'{home}/bin/tenterhook-status'")}});
     assert_eq!(serde_json::from_str::<serde_json::Value>(&world.text()).expect("JSON"), expected);
 }
 
@@ -561,7 +561,7 @@ fn planning_writes_nothing_and_the_diff_says_all() {
         diff,
         r#"--- /settings.json
 +++ /settings.json
-@@ -1,6 +1,29 @@
+@@ -1,6 +1,33 @@
  {
    "hooks": {
 -    "PreToolUse": [],
@@ -591,6 +591,10 @@ fn planning_writes_nothing_and_the_diff_says_all() {
 +        ]
 +      }
 +    ]
++  },
++  "statusLine": {
++    "type": "command",
++    "command": "'/home/bin/tenterhook-status'"
    }
  }
 \ No newline at end of file

@@ -52,6 +52,8 @@ impl Row {
             None => text(leaf.field("who")),
         };
         let (rule, reason) = (text(leaf.field("policy_rule_id")), text(leaf.field("reason")));
+        // Another leaf has what the harness heard.
+        let what = if record.undelivered { format!("(nobody heard) {what}") } else { what };
         Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
     }
 }
@@ -71,6 +73,7 @@ pub(super) fn json(record: &Record) -> Value {
         "payload": payload(record),
         "erased": erased,
         "pruned": record.bytes.is_none(),
+        "undelivered": record.undelivered,
     })
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .map(|(day, verdict, number)| json!({"day": when(Some(*day)), "verdict": verdict, "count": number}))
             .collect();
         context.terminal.print_json(&json!({
-            "leaves": stats.leaves, "sessions": stats.sessions, "first": when(stats.first_ms), "last": when(stats.last_ms),
+            "leaves": stats.leaves, "undelivered": stats.undelivered, "sessions": stats.sessions, "first": when(stats.first_ms), "last": when(stats.last_ms),
             "kinds": counted(&stats.kinds), "verdicts": counted(&stats.verdicts), "harnesses": counted(&stats.harnesses),
             "tools": counted(&stats.tools), "rules": counted(&stats.rules), "days": days,
             "payloads": stats.payloads, "payload_bytes": stats.payload_bytes, "erased": stats.erased, "pruned": stats.pruned,
@@ -114,6 +114,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let _ = writeln!(
             text,
             "  {WARN}the key is not sealed, and your settings want it to be{WARN:#}: `tenterhook ledger key seal`"
+        );
+    }
+    if stats.undelivered > 0 {
+        let _ = writeln!(
+            text,
+            "  {} decisions were not heard by anybody: the hook had decided by itself, which counts instead",
+            stats.undelivered
         );
     }
     if waiting + refused > 0 {

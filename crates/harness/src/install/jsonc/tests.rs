@@ -160,7 +160,7 @@ fn a_line_comment_never_swallows_what_follows() {
 fn only_containers_we_created_are_removed() {
     let text = "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
     let edited = put(text, &["Stop", "PreToolUse"]);
-    assert_eq!(edited.created, Created { hooks: false, events: ["PreToolUse".to_owned()].into() });
+    assert_eq!(edited.created, Created { events: ["PreToolUse".to_owned()].into(), ..Created::default() });
     assert_eq!(remove(&edited.text, &OURS, &edited.created).expect("removes").text, text);
     let without_receipt = remove(&edited.text, &OURS, &Created::default()).expect("removes").text;
     assert_eq!(without_receipt, "{\n  \"hooks\": {\n    \"Stop\": [],\n    \"PreToolUse\": []\n  }\n}\n");

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The installed `tenterhook-hook`, against servers that speak TH1 well, badly or not at all: the harness
+//! always hears its own reply, in time, and what the hook had to decide itself is spooled once.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tenterhook_shim::wire::{self, Asked, Reply};
+
+use crate::context::{Ran, TestContext};
+
+const DENIED: &str = "permissionDecision\":\"deny";
+
+/// Tenterhook, installed into a home of this name.
+struct Installed {
+    test: TestContext,
+    home: PathBuf,
+}
+
+impl Installed {
+    fn new() -> Self {
+        Self::at("home")
+    }
+
+    fn at(name: &str) -> Self {
+        let test = TestContext::new();
+        let home = test.path(name);
+        std::fs::create_dir_all(&home).unwrap();
+        let said = home.to_str().unwrap();
+        let ran = test.run(&["--home", said, "install", "claude-code", "--yes"]);
+        assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+        Self { test, home }
+    }
+
+    fn command(&self) -> Command {
+        let program = self.home.join("bin/tenterhook-hook");
+        let mut command = self.test.command(&program, &["claude-code", "pre-tool-use"]);
+        // The environment must not choose the home of an installed program.
+        command.env("TENTERHOOK_HOME", "/nowhere").env("TENTERHOOK_DAEMON_URL", "unix:/nowhere");
+        command
+    }
+
+    fn hook(&self, command: &str) -> Ran {
+        self.test.finish(self.command(), self.test.bash(command).as_bytes())
+    }
+
+    fn listen(&self) -> UnixListener {
+        std::fs::create_dir_all(self.home.join("run")).unwrap();
+        // The same detour as the shim's: the path may be longer than an address.
+        let dir = std::fs::File::open(self.home.join("run")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&dir);
+        UnixListener::bind(format!("/proc/self/fd/{number}/tenterhook.sock")).unwrap()
+    }
+
+    /// Decisions in the spool.
+    fn spooled(&self) -> Vec<serde_json::Value> {
+        let Ok(files) = std::fs::read_dir(self.home.join("spool")) else { return Vec::new() };
+        let read = |path: PathBuf| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+            let fields = format!("{{{}}}", line["fields"].as_str().unwrap());
+            (line["kind"] == "decision").then(|| {
+                let mut fields: serde_json::Value = serde_json::from_str(&fields).unwrap();
+                fields["id"] = line["id"].clone();
+                fields
+            })
+        };
+        files.filter_map(|file| read(file.unwrap().path())).collect()
+    }
+
+    /// A dangerous call is denied and a harmless one passes, both by the hook itself, and why.
+    fn decides_itself(&self, why: &str) {
+        let denied = self.hook("rm -rf /");
+        assert!(denied.stdout.contains(DENIED), "{why}: {}{}", denied.stdout, denied.stderr);
+        let spooled = self.spooled();
+        assert_eq!(spooled.len(), 1, "{why}");
+        let facts = &spooled[0]["facts"];
+        assert!(facts["fallback"].as_str().unwrap().contains(why), "{facts}");
+        assert_eq!(facts["rules"], "the snapshot", "{facts}");
+    }
+}
+
+/// Reads one request and gives back its id and payload.
+fn read_request(stream: &mut UnixStream) -> (String, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let mut room = [0; 65536];
+    loop {
+        let count = stream.read(&mut room).unwrap();
+        assert!(count > 0, "the request is cut short");
+        bytes.extend(&room[..count]);
+        if let Some((Asked::Hook(request), header)) = Asked::read(&bytes).unwrap()
+            && bytes.len() >= header + request.payload_len
+        {
+            assert_eq!((request.harness, request.event), ("claude-code", "pre-tool-use"));
+            return (request.id.to_owned(), bytes[header..].to_vec());
+        }
+    }
+}
+
+/// Serves one call.
+fn serving<T>(
+    installed: &Installed,
+    answer: impl FnOnce(&mut UnixStream, &[u8]) + Send,
+    call: impl FnOnce() -> T,
+) -> (T, String) {
+    let listener = installed.listen();
+    std::thread::scope(|scope| {
+        let server = scope.spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (id, payload) = read_request(&mut stream);
+            answer(&mut stream, &payload);
+            id
+        });
+        let result = call();
+        (result, server.join().unwrap())
+    })
+}
+
+#[test]
+fn a_reply_is_passed_on_to_the_byte() {
+    let installed = Installed::new();
+    let (ran, id) = serving(
+        &installed,
+        |stream, payload| {
+            assert!(payload.ends_with(b"\"tool_use_id\":\"t-1\"}"));
+            stream.write_all(&Reply::whole(2, "out ✓\n\nno newline".as_bytes(), b"err\n")).unwrap();
+        },
+        || installed.hook("ls"),
+    );
+    assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (2, "out ✓\n\nno newline", "err\n"));
+    assert!(id.parse::<tenterhook_event::EventId>().is_ok(), "{id}");
+    assert!(installed.spooled().is_empty());
+}
+
+#[test]
+fn a_daemon_that_needs_time_is_waited_for() {
+    let installed = Installed::new();
+    let (ran, _) = serving(
+        &installed,
+        |stream, _| {
+            for _ in 0..4 {
+                stream.write_all(b"TH1 wait\n").unwrap();
+                std::thread::sleep(Duration::from_millis(700));
+            }
+            let reply = Reply::whole(0, b"late", b"");
+            for byte in reply {
+                stream.write_all(&[byte]).unwrap();
+            }
+        },
+        || installed.hook("rm -rf /"),
+    );
+    assert_eq!((ran.exit, &*ran.stdout), (0, "late"));
+    assert!(installed.spooled().is_empty());
+}
+
+#[test]
+fn an_answer_that_is_none_is_the_hooks_own_to_give() {
+    let answers: [(&str, &[u8]); 7] = [
+        ("hung up", b""),
+        ("hung up", b"TH1 reply 0 20 0\nonly a part"),
+        ("longer than it says", b"TH1 reply 0 2 0\nmore than that"),
+        ("cannot be read", b"HTTP/1.1 200 OK\r\n\r\n"),
+        ("cannot be read", b"TH1 reply 999 0 0\n"),
+        ("draining", b"TH1 wait\nTH1 fallback draining\n"),
+        ("something else", b"TH1 status ok\n"),
+    ];
+    for (why, answer) in answers {
+        let installed = Installed::new();
+        let ((), id) = serving(
+            &installed,
+            |stream, _| stream.write_all(answer).unwrap(),
+            || installed.decides_itself(why),
+        );
+        assert_eq!(installed.spooled()[0]["id"], id, "one id for one event");
+    }
+}
+
+#[test]
+fn a_silent_daemon_is_not_waited_for_long() {
+    let installed = Installed::new();
+    let listener = installed.listen();
+    let started = Instant::now();
+    // Nobody accepts, as when the daemon was stopped.
+    installed.decides_itself("the daemon is silent");
+    assert!(started.elapsed() >= Duration::from_secs(2) && started.elapsed() < Duration::from_secs(20));
+    drop(listener);
+    // What is left of it is a file that nobody listens behind.
+    let installed = Installed::new();
+    drop(installed.listen());
+    installed.decides_itself("no daemon");
+}
+
+#[test]
+fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
+    let installed = Installed::new();
+    let listener = installed.listen();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        while stream.write_all(b"TH1 wait\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    });
+    let mut command = installed.command();
+    command.args(["--within", "3"]);
+    let started = Instant::now();
+    let ran = installed.test.finish(command, installed.test.bash("rm -rf /").as_bytes());
+    assert!(ran.stdout.contains(DENIED), "{}{}", ran.stdout, ran.stderr);
+    assert!(started.elapsed() >= Duration::from_secs(2) && started.elapsed() < Duration::from_secs(20));
+    assert_eq!(installed.spooled().len(), 1);
+}
+
+#[test]
+fn without_a_daemon_the_rules_still_hold_wherever_the_home_is() {
+    for name in ["home", "two words and it's \"quoted\" $HOME", &format!("deep/{}", "d".repeat(120))] {
+        let installed = Installed::at(name);
+        installed.decides_itself("no daemon");
+        let ran = installed.hook("ls");
+        assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""), "{name}");
+        let (ran, _) = serving(
+            &installed,
+            |stream, _| stream.write_all(&Reply::whole(0, b"here", b"")).unwrap(),
+            || installed.hook("ls"),
+        );
+        assert_eq!(ran.stdout, "here", "{name}");
+    }
+}
+
+#[test]
+fn a_large_payload_goes_both_ways() {
+    let installed = Installed::new();
+    let large = installed.test.bash(&format!("echo {}; rm -rf /", "x".repeat(3 << 20)));
+    let call = || installed.test.finish(installed.command(), large.as_bytes());
+    let (ran, _) = serving(
+        &installed,
+        |stream, payload| {
+            assert!(payload == large.as_bytes());
+            stream.write_all(&Reply::whole(0, &[b'y'; 1 << 20], b"")).unwrap();
+        },
+        call,
+    );
+    assert_eq!(ran.stdout.len(), 1 << 20);
+    let ran = call();
+    assert!(ran.stdout.contains(DENIED), "{}", ran.stderr);
+    assert_eq!(installed.spooled().len(), 1);
+}
+
+#[test]
+fn a_standard_input_that_nobody_closes_is_refused_in_time() {
+    let installed = Installed::new();
+    let mut command = installed.command();
+    command.args(["--within", "2"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = Instant::now();
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{\"hook_event_name\":\"PreToolUse\"").unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains(DENIED) && stdout.contains("standard input"), "{stdout}");
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert_eq!(installed.spooled().len(), 1);
+}
+
+#[test]
+fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
+    let installed = Installed::new();
+    std::fs::remove_file(installed.home.join("bin/tenterhook")).unwrap();
+    let ran = installed.hook("ls");
+    assert_eq!((ran.exit, &*ran.stdout), (2, ""));
+    assert!(ran.stderr.contains("cannot be judged") && ran.stderr.contains("hint"), "{}", ran.stderr);
+    // Where it never was, it is not our business.
+    std::fs::remove_file(installed.home.join("home.json")).unwrap();
+    let ran = installed.hook("ls");
+    assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "", ""));
+    let program = installed.home.join("bin/tenterhook-hook");
+    let cursor = installed.test.command(&program, &["cursor", "beforeShellExecution"]);
+    let ran = installed.test.finish(cursor, b"{}");
+    assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, "{\"permission\":\"allow\"}\n", ""));
+}
+
+#[test]
+fn the_full_program_says_what_is_wrong_with_the_words() {
+    let installed = Installed::new();
+    let program = installed.home.join("bin/tenterhook-hook");
+    let ran = installed.test.finish(installed.test.command(&program, &["claude-code"]), b"");
+    assert!(ran.exit == 2 && ran.stderr.contains("<EVENT>"), "{}", ran.stderr);
+    let ran = installed.test.finish(installed.test.command(&program, &["nobody", "stop"]), b"{}");
+    assert!(ran.exit == 2 && ran.stderr.contains("`nobody` is no known harness"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_typed_hook_asks_the_daemon_as_well() {
+    let installed = Installed::new();
+    let (ran, _) = serving(
+        &installed,
+        |stream, _| stream.write_all(&Reply::whole(2, b"typed", b"")).unwrap(),
+        || {
+            let payload = installed.test.bash("ls");
+            installed.test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.as_bytes())
+        },
+    );
+    assert_eq!((ran.exit, &*ran.stdout), (2, "typed"));
+}
+
+#[test]
+fn the_shim_and_the_harness_table_agree() {
+    assert_eq!(wire::MAX_PAYLOAD, tenterhook_harness::MAX_PAYLOAD);
+    for harness in tenterhook_harness::HARNESSES {
+        let own = tenterhook_shim::call::project_variable(harness.id);
+        assert_eq!(own, harness.project_variable, "{}", harness.id);
+    }
+}
+
+#[test]
+fn the_small_programs_are_static_and_small() {
+    let installed = Installed::new();
+    for name in ["tenterhook-hook", "tenterhook-status"] {
+        let bytes = std::fs::read(installed.home.join("bin").join(name)).unwrap();
+        assert!(bytes.len() < 2 << 20, "{}", bytes.len());
+        if cfg!(target_os = "linux") {
+            let has = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+            assert!(!has(b"ld-linux"), "{name} is linked dynamically");
+        }
+    }
+}
