@@ -5,7 +5,10 @@
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
 mod cases;
+mod daemon;
+mod floor;
 mod ledger;
+mod load;
 mod measure;
 mod report;
 mod rules;
@@ -13,10 +16,14 @@ mod spawn;
 
 use std::process::ExitCode;
 
+/// Something that measures.
+type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
+
 fn main() -> ExitCode {
-    // `make bench` measures everything; `… -- ledger [10m]` only the ledger.
-    let only_ledger = std::env::args().any(|argument| argument == "ledger");
-    let cases = match if only_ledger { Ok(Vec::new()) } else { cases::all() } {
+    // `make bench` measures everything; `… -- ledger [10m]` only the ledger, `… -- daemon` only hooks and daemon.
+    let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    let (only_ledger, only_daemon) = (asked("ledger"), asked("daemon"));
+    let cases = match if only_ledger || only_daemon { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
         Err(error) => {
             println!("{error}");
@@ -30,16 +37,21 @@ fn main() -> ExitCode {
         println!("{}", report::line(&result));
         results.push(result);
     }
-    let ten_million = std::env::args().any(|argument| argument == "10m");
-    let ledger = cases::call().and_then(|call| ledger::run(&call, ten_million));
-    let spawned =
-        match if only_ledger { Ok(Vec::new()) } else { cases::call().and_then(|call| spawn::run(&call)) } {
-            Ok(spawned) => ledger.map(|ledger| ledger.into_iter().chain(spawned).collect::<Vec<_>>()),
-            Err(error) => Err(error),
-        };
-    match spawned {
-        Ok(spawned) => {
-            for result in spawned {
+    let mut suites: Vec<Suite> = Vec::new();
+    if !only_daemon {
+        let ten_million = asked("10m");
+        suites.push(Box::new(move || cases::call().and_then(|call| ledger::run(&call, ten_million))));
+    }
+    if !only_ledger && !only_daemon {
+        suites.push(Box::new(|| cases::call().and_then(|call| spawn::run(&call))));
+    }
+    if !only_ledger {
+        suites.push(Box::new(daemon::run));
+    }
+    let measured = suites.iter().map(|suite| suite()).collect::<Result<Vec<_>, _>>();
+    match measured {
+        Ok(measured) => {
+            for result in measured.into_iter().flatten() {
                 println!("{}", report::line(&result));
                 results.push(result);
             }

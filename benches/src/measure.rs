@@ -32,6 +32,9 @@ pub(crate) enum Limit {
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
+    /// What the numbers are, where they are not nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unit: Option<&'static str>,
     pub(crate) limit_ns: Option<f64>,
     pub(crate) calls_per_sample: u32,
     pub(crate) min_ns: f64,
@@ -84,7 +87,12 @@ impl Measured {
         sorted.sort_by(f64::total_cmp);
         let at = |part: usize| sorted.get(sorted.len() * part / 100).copied().unwrap_or(f64::NAN);
         let (min_ns, median_ns, p95_ns) = (at(0), at(50), at(95));
-        Self { name, limit_ns, calls_per_sample, min_ns, median_ns, p95_ns, samples_ns }
+        Self { name, unit: None, limit_ns, calls_per_sample, min_ns, median_ns, p95_ns, samples_ns }
+    }
+
+    /// The same, counted in something else.
+    pub(crate) fn in_unit(self, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..self }
     }
 
     /// Whether the median is within the limit.

@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 use crate::measure::Measured;
 
 pub(crate) fn line(result: &Measured) -> String {
+    let time = |number: f64| match result.unit {
+        Some(unit) => format!("{number:.0} {unit}"),
+        None => time(number),
+    };
     let limit = result.limit_ns.map_or("–".to_owned(), time);
     let mark = if result.holds() { "" } else { "  over" };
     format!(

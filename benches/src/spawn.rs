@@ -4,7 +4,6 @@
 //! the ratio to the one that does nothing.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -17,27 +16,29 @@ use crate::measure::Measured;
 
 const ROUNDS: usize = 300;
 
+/// Does something once.
+pub(crate) type Run = Box<dyn FnMut() -> Result<(), SetupError>>;
+
 /// Something that takes its turn.
-struct Turn {
-    name: &'static str,
-    /// The most its median may be, as a multiple of the first turn's.
-    limit: Option<f64>,
-    run: Box<dyn FnMut() -> Result<(), SetupError>>,
+pub(crate) struct Turn {
+    pub(crate) name: &'static str,
+    /// The most its median may be: so many times that of another turn.
+    pub(crate) limit: Option<(f64, &'static str)>,
+    pub(crate) run: Run,
 }
+
+const FLOOR: &str = "process: /bin/true, fork, exec, wait";
 
 pub(crate) fn run(call: &Call) -> Result<Vec<Measured>, SetupError> {
-    let home = std::env::temp_dir().join(format!("tenterhook-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&home)?;
-    let measured = take_turns(vec![
-        Turn { name: "process: /bin/true, fork, exec, wait", limit: None, run: Box::new(bare) },
-        Turn { name: "engine: a command hook of /bin/true", limit: Some(1.3), run: command_hook(call)? },
-        Turn { name: "process: hook, no daemon, durable", limit: None, run: whole_hook(&home) },
-    ]);
-    std::fs::remove_dir_all(&home)?;
-    measured
+    let hook = command_hook(call)?;
+    take_turns(vec![
+        Turn { name: FLOOR, limit: None, run: Box::new(bare) },
+        Turn { name: "engine: a command hook of /bin/true", limit: Some((1.3, FLOOR)), run: hook },
+    ])
 }
 
-fn take_turns(mut turns: Vec<Turn>) -> Result<Vec<Measured>, SetupError> {
+/// Everybody once, then everybody again: whatever the machine does meanwhile, it does to all of them.
+pub(crate) fn take_turns(mut turns: Vec<Turn>) -> Result<Vec<Measured>, SetupError> {
     let mut samples: Vec<Vec<f64>> = vec![Vec::with_capacity(ROUNDS); turns.len()];
     for _ in 0..ROUNDS {
         for (turn, taken) in turns.iter_mut().zip(&mut samples) {
@@ -48,14 +49,16 @@ fn take_turns(mut turns: Vec<Turn>) -> Result<Vec<Measured>, SetupError> {
     }
     let mut measured: Vec<Measured> = Vec::with_capacity(turns.len());
     for (turn, samples) in turns.iter().zip(samples) {
-        let floor = measured.first().map(|floor| floor.median_ns);
-        let limit = turn.limit.zip(floor).map(|(limit, floor)| limit * floor);
+        let limit = turn.limit.and_then(|(times, of)| {
+            let other = measured.iter().find(|other| other.name == of)?;
+            Some(times * other.median_ns)
+        });
         measured.push(Measured::of(turn.name, limit, 1, samples));
     }
     Ok(measured)
 }
 
-fn bare() -> Result<(), SetupError> {
+pub(crate) fn bare() -> Result<(), SetupError> {
     let status = Command::new("/bin/true").stdin(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(SetupError(format!("/bin/true: {status}"))) }
 }
@@ -82,18 +85,16 @@ fn command_hook(call: &Call) -> Result<Box<dyn FnMut() -> Result<(), SetupError>
     }))
 }
 
-fn whole_hook(home: &Path) -> Box<dyn FnMut() -> Result<(), SetupError>> {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/release/tenterhook");
-    let mut command = Command::new(program);
-    command.args(["hook", "claude-code", "pre-tool-use"]);
-    command.env_clear().env("TENTERHOOK_HOME", home).env("HOME", home);
+/// A program with a payload on standard input; what it prints is thrown away.
+pub(crate) fn fed(mut command: Command) -> Run {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     Box::new(move || {
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(PAYLOAD)?;
+            // A program that does not read its input may be gone by now.
+            let _ = stdin.write_all(PAYLOAD);
         }
         let status = child.wait()?;
-        if status.success() { Ok(()) } else { Err(SetupError(format!("tenterhook hook: {status}"))) }
+        if status.success() { Ok(()) } else { Err(SetupError(format!("{command:?}: {status}"))) }
     })
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A hook call as harnesses feel it, beside what it could cost at the least; and the daemon under load.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cases::SetupError;
+use crate::floor;
+use crate::load;
+use crate::measure::Measured;
+use crate::spawn::{Turn, bare, fed, take_turns};
+
+const C_BARE: &str = "hook: static C, bare socket round trip";
+const C_COMMIT: &str = "hook: static C, server with a SQLite commit";
+
+/// A home with Tenterhook in it, and perhaps a daemon. Both go with it.
+pub(crate) struct Home {
+    dir: tempfile::TempDir,
+    daemon: Option<Child>,
+}
+
+impl Home {
+    /// Installs into a new home, and starts a daemon if there is to be one.
+    pub(crate) fn new(serve: Option<&[&str]>, policy: &str) -> Result<Self, SetupError> {
+        // Not the system's temporary directory: that may be memory, which needs no sync.
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
+        let mut home = Self { dir, daemon: None };
+        if !policy.is_empty() {
+            std::fs::create_dir_all(home.person().join(".config/tenterhook"))?;
+            std::fs::write(home.person().join(".config/tenterhook/policy.yaml"), policy)?;
+        }
+        let installed = home.program(&["install", "claude-code", "--yes"])?.stdout(Stdio::null()).status()?;
+        if !installed.success() {
+            return Err(SetupError(format!("install: {installed}")));
+        }
+        if let Some(arguments) = serve {
+            let mut command = home.program(&["serve", "--listen", "none"])?;
+            command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+            home.daemon = Some(command.spawn()?);
+            let began = Instant::now();
+            while std::os::unix::net::UnixStream::connect(home.socket()).is_err() {
+                if began.elapsed() > Duration::from_secs(10) {
+                    return Err(SetupError("the daemon does not answer".into()));
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Ok(home)
+    }
+
+    fn person(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn state(&self) -> PathBuf {
+        self.person().join(".local/state/tenterhook")
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.state().join("run/tenterhook.sock")
+    }
+
+    /// The daemon's process.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.daemon.as_ref().map(Child::id)
+    }
+
+    /// The program beside this one, in this home and with nothing else around it.
+    fn program(&self, arguments: &[&str]) -> Result<Command, SetupError> {
+        let mut command = Command::new(std::env::current_exe()?.with_file_name("tenterhook"));
+        command.args(arguments).env_clear().env("HOME", self.person()).env("PATH", "/usr/bin:/bin");
+        Ok(command)
+    }
+
+    /// What a harness would run.
+    fn hook(&self) -> Command {
+        let mut command = Command::new(self.state().join("bin/tenterhook-hook"));
+        command.args(["claude-code", "pre-tool-use"]).env_clear();
+        command
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+}
+
+pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
+    let mut results = spawned()?;
+    results.extend(ready()?);
+    results.extend(load::run()?);
+    Ok(results)
+}
+
+fn spawned() -> Result<Vec<Measured>, SetupError> {
+    let (relaxed, durable) = (Home::new(Some(&["--relaxed"]), "")?, Home::new(Some(&[]), "")?);
+    let alone = Home::new(None, "")?;
+    let floor = floor::Floor::new()?;
+    let command = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command
+    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/hook.mjs");
+    let mut turns = vec![
+        Turn { name: "hook: /bin/true", limit: None, run: Box::new(bare) },
+        Turn { name: "hook: static C that reads its input", limit: None, run: fed(floor.reader()) },
+        Turn { name: C_BARE, limit: None, run: fed(floor.asking(false)) },
+        Turn { name: C_COMMIT, limit: None, run: fed(floor.asking(true)) },
+        Turn {
+            name: "hook: shim, daemon up, relaxed",
+            limit: Some((1.25, C_BARE)),
+            run: fed(relaxed.hook()),
+        },
+        Turn {
+            name: "hook: shim, daemon up, durable",
+            limit: Some((1.3, C_COMMIT)),
+            run: fed(durable.hook()),
+        },
+        Turn {
+            name: "hook: no daemon, judged and spooled",
+            limit: Some((8.0, C_BARE)),
+            run: fed(alone.hook()),
+        },
+        Turn { name: "hook: sh that does nothing", limit: None, run: fed(command("sh", &["-c", ":"])) },
+    ];
+    for (name, program, arguments) in [
+        ("hook: python3 that does nothing", "python3", vec!["-c", ""]),
+        ("hook: node that does nothing", "node", vec!["-e", ""]),
+        ("hook: a usual Node hook script", "node", vec![script]),
+    ] {
+        if command(program, &["--version"])
+            .stdout(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            turns.push(Turn { name, limit: None, run: fed(command(program, &arguments)) });
+        }
+    }
+    take_turns(turns)
+}
+
+/// From the start of the process to the first answer.
+fn ready() -> Result<Vec<Measured>, SetupError> {
+    let mut samples = Vec::new();
+    for _ in 0..10 {
+        let started = Home::new(Some(&[]), "")?;
+        drop(started);
+        let home = Home::new(None, "")?;
+        let began = Instant::now();
+        let mut command = home.program(&["serve", "--listen", "none"])?;
+        let mut daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        while load::health(&home.socket()).is_err() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        samples.push(began.elapsed().as_secs_f64() * 1e9);
+        daemon.kill()?;
+        daemon.wait()?;
+    }
+    Ok(vec![Measured::of("daemon: from start to the first answer", Some(200e6), 1, samples)])
+}

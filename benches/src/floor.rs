@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a hook costs at the least: a static C program, and servers that only answer.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::Command;
+
+use rusqlite::Connection;
+
+use crate::cases::SetupError;
+
+/// The C programs, and two servers for them: one answers at once, one commits before.
+pub(crate) struct Floor {
+    dir: tempfile::TempDir,
+}
+
+impl Floor {
+    pub(crate) fn new() -> Result<Self, SetupError> {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
+        for name in ["roundtrip", "reader"] {
+            let source = format!("{}/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
+            let built = Command::new("cc")
+                .args(["-O2", "-static", "-o"])
+                .arg(dir.path().join(name))
+                .arg(source)
+                .status();
+            if !built.is_ok_and(|status| status.success()) {
+                return Err(SetupError(
+                    "a C compiler and a static C library are needed (build-essential)".into(),
+                ));
+            }
+        }
+        let bare = UnixListener::bind(dir.path().join("bare.sock"))?;
+        std::thread::spawn(move || serve(&bare, None));
+        let commits = UnixListener::bind(dir.path().join("commits.sock"))?;
+        let connection = store(&dir.path().join("commits.db"))?;
+        std::thread::spawn(move || serve(&commits, Some(&connection)));
+        Ok(Self { dir })
+    }
+
+    /// Reads its input and ends.
+    pub(crate) fn reader(&self) -> Command {
+        Command::new(self.dir.path().join("reader"))
+    }
+
+    /// Sends its input to a server and prints the answer.
+    pub(crate) fn asking(&self, commits: bool) -> Command {
+        let mut command = Command::new(self.dir.path().join("roundtrip"));
+        command.arg(self.dir.path().join(if commits { "commits.sock" } else { "bare.sock" }));
+        command
+    }
+}
+
+fn store(path: &Path) -> Result<Connection, SetupError> {
+    let connection = Connection::open(path).map_err(|error| SetupError(error.to_string()))?;
+    let sql = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE leaves (bytes BLOB)";
+    connection.execute_batch(sql).map_err(|error| SetupError(error.to_string()))?;
+    Ok(connection)
+}
+
+fn serve(listener: &UnixListener, store: Option<&Connection>) {
+    let mut buffer = vec![0; 1 << 16];
+    for stream in listener.incoming() {
+        let Ok(mut stream) = stream else { return };
+        let Ok(read) = stream.read(&mut buffer) else { continue };
+        if let Some(store) = store {
+            let bytes = buffer.get(..read).unwrap_or_default();
+            let _ = store.execute("INSERT INTO leaves VALUES (?1)", [bytes]);
+        }
+        let _ = answer(&mut stream);
+    }
+}
+
+fn answer(stream: &mut UnixStream) -> std::io::Result<()> {
+    stream.write_all(b"TH1 reply 0 0 0\n")
+}

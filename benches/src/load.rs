@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The daemon under load: clients that keep their connection, on the same cores as the daemon.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::cases::{PAYLOAD, SetupError};
+use crate::daemon::Home;
+use crate::measure::Measured;
+
+/// How long each load lasts.
+const LASTS: Duration = Duration::from_secs(5);
+/// What is said about the load that a machine has all day.
+const PACE: u32 = 2_000;
+
+pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
+    let home = Home::new(Some(&[]), "")?;
+    let mut results = vec![resident("daemon: memory when idle", &home, 40.0 * 1024.0)?];
+    for (clients, name, limit) in [
+        (1, "daemon: 1 client, per durable decision", None),
+        (32, "daemon: 32 clients, per durable decision", Some(100_000.0)),
+        (256, "daemon: 256 clients, per durable decision", None),
+    ] {
+        let (took, latencies) = flood(&home.socket(), clients, None)?;
+        let each =
+            took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX));
+        results.push(Measured::of(name, limit, 1, vec![each]));
+        results.push(Measured::of(latency_of(clients), None, 1, latencies));
+    }
+    let (_, mut paced) = flood(&home.socket(), 32, Some(PACE))?;
+    paced.sort_by(f64::total_cmp);
+    let p99 = paced.get(paced.len() * 99 / 100).copied().unwrap_or(f64::NAN);
+    results.push(Measured::of("daemon: 32 clients at 2,000/s, p99", Some(5e6), 1, vec![p99]));
+    for (rules, name) in
+        [(100, "daemon: 32 clients, 100 rules more"), (10_000, "daemon: 32 clients, 10,000 rules more")]
+    {
+        let home = Home::new(Some(&[]), &policy(rules))?;
+        let (took, latencies) = flood(&home.socket(), 32, None)?;
+        let each =
+            took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX));
+        results.push(Measured::of(name, None, 1, vec![each]));
+    }
+    Ok(results)
+}
+
+fn latency_of(clients: u32) -> &'static str {
+    match clients {
+        1 => "daemon: 1 client, one call",
+        32 => "daemon: 32 clients, one call",
+        _ => "daemon: 256 clients, one call",
+    }
+}
+
+/// So many rules about programs that nobody runs.
+fn policy(rules: u32) -> String {
+    let rule = |number| {
+        format!(
+            "  - id: r{number}\n    match: {{shell: {{program: program-{number}}}}}\n    verdict: deny\n    reason: not here\n"
+        )
+    };
+    format!("version: 1\nrules:\n{}", (0..rules).map(rule).collect::<String>())
+}
+
+/// Asks from so many connections at once; at a pace, if there is one. Gives back every latency, in ns.
+fn flood(socket: &Path, clients: u32, pace: Option<u32>) -> Result<(Duration, Vec<f64>), SetupError> {
+    let began = Instant::now();
+    let latencies = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..clients).map(|_| scope.spawn(|| ask_on(socket, clients, pace))).collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            match worker.join() {
+                Ok(Ok(latencies)) => all.extend(latencies),
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Err(SetupError("a client broke off".into())),
+            }
+        }
+        Ok(all)
+    })?;
+    Ok((began.elapsed(), latencies))
+}
+
+fn ask_on(socket: &Path, clients: u32, pace: Option<u32>) -> Result<Vec<f64>, SetupError> {
+    let mut stream = UnixStream::connect(socket)?;
+    let description = "Run the tests of the whole workspace. ".repeat(12);
+    let payload =
+        String::from_utf8_lossy(PAYLOAD).replacen('{', &format!("{{\"note\":\"{description}\","), 1);
+    let request = format!(
+        "POST /v1/hooks/claude-code/pre-tool-use HTTP/1.1\r\nHost: tenterhook\r\nContent-Length: {}\r\n\r\n{payload}",
+        payload.len()
+    );
+    let between = pace.map(|pace| Duration::from_secs(1) * clients / pace);
+    let (began, mut latencies, mut buffer) = (Instant::now(), Vec::new(), vec![0; 1 << 16]);
+    while began.elapsed() < LASTS {
+        let asked = Instant::now();
+        stream.write_all(request.as_bytes())?;
+        answered(&mut stream, &mut buffer)?;
+        latencies.push(asked.elapsed().as_secs_f64() * 1e9);
+        if let Some(rest) = between.and_then(|between| between.checked_sub(asked.elapsed())) {
+            std::thread::sleep(rest);
+        }
+    }
+    Ok(latencies)
+}
+
+/// Reads one answer to its end.
+fn answered(stream: &mut UnixStream, buffer: &mut [u8]) -> Result<(), SetupError> {
+    let mut used = 0;
+    loop {
+        let read = stream.read(buffer.get_mut(used..).unwrap_or_default())?;
+        if read == 0 {
+            return Err(SetupError("the daemon closed the connection".into()));
+        }
+        used += read;
+        let so_far = buffer.get(..used).unwrap_or_default();
+        let Some(end) = so_far.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(so_far.get(..end).unwrap_or_default()).to_ascii_lowercase();
+        if !head.starts_with("http/1.1 200") {
+            return Err(SetupError(format!("the daemon answered: {head}")));
+        }
+        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        if used >= end + 4 + length.unwrap_or(0) {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether the daemon answers.
+pub(crate) fn health(socket: &Path) -> Result<(), SetupError> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: tenterhook\r\n\r\n")?;
+    answered(&mut stream, &mut vec![0; 1 << 14])
+}
+
+/// Memory of the daemon.
+fn resident(name: &'static str, home: &Home, limit_kb: f64) -> Result<Measured, SetupError> {
+    let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kb: f64 = line.and_then(|line| line.trim().split(' ').next()?.parse().ok()).unwrap_or(f64::NAN);
+    Ok(Measured::of(name, Some(limit_kb), 1, vec![kb]).in_unit("kB"))
+}
