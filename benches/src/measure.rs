@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 const SAMPLES: usize = 300;
+/// So many are enough of what takes long.
+const FEW_SAMPLES: usize = 20;
+const LONG: Duration = Duration::from_millis(20);
 /// Long enough that reading the clock does not count.
 const SAMPLE: Duration = Duration::from_millis(2);
 
@@ -45,7 +48,9 @@ pub(crate) struct Measured {
 
 pub(crate) fn run(mut case: Case, before: &[Measured]) -> Measured {
     let calls = calibrate(&mut case.run);
-    let samples = (0..SAMPLES).map(|_| sample(&mut case.run, calls)).collect();
+    let long = sample(&mut case.run, calls) * f64::from(calls) >= LONG.as_secs_f64() * 1e9;
+    let many = if long { FEW_SAMPLES } else { SAMPLES };
+    let samples = (0..many).map(|_| sample(&mut case.run, calls)).collect();
     let limit_ns = match case.limit {
         Limit::None => None,
         Limit::Ns(limit) => Some(limit),

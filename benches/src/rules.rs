@@ -57,7 +57,39 @@ pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
         cases.push(judging(few, Limit::None, rules(100, sort)?));
         cases.push(judging(many, Limit::Times(5.0, few), rules(10_000, sort)?));
     }
+    cases.extend(hostile());
     Ok(cases)
+}
+
+/// Facts and judgement of calls that nobody would write. `crates/policy/tests/scaling` has all kinds of them.
+fn hostile() -> [Case; 4] {
+    let many = |part: &str, size: usize| part.repeat(size / part.len());
+    let argvs: Vec<_> = (0..1048).map(|n| numbered("rm", 100, &format!("x{n}/"))).collect();
+    let calls = [
+        ("policy: 60 kB of hostile shell", "Bash", json!({ "command": many("eval eval x=$x$x; ", 60_000) })),
+        (
+            "policy: 1 MB of hostile code",
+            "shell",
+            json!({ "command": ["python3", "-c", many("eval(f'{x}', [y]); ", 1 << 20)] }),
+        ),
+        ("policy: 1 MB of words", "shell", json!({ "command": numbered("rm", 170_000, "a") })),
+        ("policy: 1 MB of commands", "run_commands", json!({ "commands": argvs })),
+    ];
+    calls.map(|(name, tool, args)| {
+        let mut event = event();
+        event.tool = Some(ToolCall::new(tool, args));
+        let (rules, state) = (RuleSet::baseline().rules, SessionState::default());
+        let run = Box::new(move || {
+            let facts = facts(black_box(&event));
+            black_box(tenterhook_policy::judge(&event, &facts, &state, &rules));
+        });
+        Case { name, limit: Limit::Ns(200e6), run }
+    })
+}
+
+/// A program with so many different words.
+fn numbered(program: &str, many: usize, start: &str) -> Vec<String> {
+    std::iter::once(program.to_owned()).chain((0..many).map(|n| format!("{start}{n}"))).collect()
 }
 
 fn judging(name: &'static str, limit: Limit, rules: RuleSet) -> Case {
