@@ -119,11 +119,21 @@ impl NameSet {
 
     fn contains(&self, name: &str) -> bool {
         self.plain.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
-            || self.patterns.iter().any(|glob| glob == "*" && !name.is_empty() || glob_match(glob, name))
+            || self.patterns.iter().any(|glob| {
+                glob == "*" && !name.is_empty() || may_begin(glob, name) && glob_match(glob, name)
+            })
     }
 
     fn iter(&self) -> impl Iterator<Item = &str> {
         self.plain.iter().chain(&self.patterns).map(String::as_str)
+    }
+}
+
+/// Whether a name could begin as a glob does. Most do not, and a look at one letter is cheap.
+fn may_begin(glob: &str, name: &str) -> bool {
+    match glob.as_bytes().first() {
+        Some(b'*' | b'?' | b'[' | b'{' | b'\\' | b'!') | None => true,
+        first => first == name.as_bytes().first(),
     }
 }
 

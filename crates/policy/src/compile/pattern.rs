@@ -75,10 +75,23 @@ fn has(text: &str, groups: &[String]) -> bool {
         let small = text.to_ascii_lowercase();
         return groups.iter().any(|letters| small.contains(letters.to_ascii_lowercase().as_str()));
     }
-    let within = |letters: &[u8]| {
-        text.as_bytes().windows(letters.len()).any(|part| part.eq_ignore_ascii_case(letters))
-    };
-    groups.iter().any(|letters| within(letters.as_bytes()))
+    groups.iter().any(|letters| within(text.as_bytes(), letters.as_bytes()))
+}
+
+/// Whether letters, small or large, are somewhere in a text. Most places have another first letter.
+fn within(text: &[u8], letters: &[u8]) -> bool {
+    // Small and large letters differ in this bit; so do some signs, which the whole look tells apart.
+    const CASE: u8 = b'a' ^ b'A';
+    let Some(first) = letters.first().map(|first| first | CASE) else { return true };
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| byte | CASE == first) {
+        let here = rest.get(at..).unwrap_or_default();
+        if here.get(..letters.len()).is_some_and(|part| part.eq_ignore_ascii_case(letters)) {
+            return true;
+        }
+        rest = here.get(1..).unwrap_or_default();
+    }
+    false
 }
 
 /// Letters of which one group is in everything that matches. Shorter ones than two say nothing, and

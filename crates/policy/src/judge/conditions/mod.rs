@@ -194,15 +194,17 @@ impl Matcher {
 
     fn any_of(&self, case: Case<'_>, sense: Sense, tell: Tell, parts: Option<&[u16]>) -> Check {
         let mut held: Option<Held> = None;
-        let could = |number: &u16| parts.is_none_or(|parts| parts.contains(number));
-        let any = (0_u16..).zip(&self.any).filter(|(number, _)| could(number)).map(|(_, matcher)| matcher);
-        for other in any.filter_map(|matcher| matcher.check(case, sense, Tell::Nothing).ok()) {
-            let enough = other.sure;
-            held = Some(other);
-            if enough {
-                break;
-            }
-        }
+        // Whether it is enough.
+        let mut look = |matcher: &Self| {
+            let other = matcher.check(case, sense, Tell::Nothing).ok();
+            let sure = other.as_ref().is_some_and(|other| other.sure);
+            held = other.or_else(|| held.take());
+            sure
+        };
+        match parts {
+            None => self.any.iter().any(&mut look),
+            Some(parts) => parts.iter().filter_map(|part| self.any.get(usize::from(*part))).any(&mut look),
+        };
         held.ok_or_else(|| {
             tell.say(|| {
                 let first = self.any.first().and_then(|matcher| matcher.check(case, sense, tell).err());
