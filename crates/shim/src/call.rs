@@ -9,10 +9,11 @@ use std::time::Duration;
 pub const WITHIN: Duration = Duration::from_secs(55);
 
 /// The variable in which a harness tells its hooks the project's root.
-const PROJECT_VARIABLES: [(&str, &str); 5] = [
+const PROJECT_VARIABLES: [(&str, &str); 6] = [
     ("claude-code", "CLAUDE_PROJECT_DIR"),
     ("gemini", "GEMINI_PROJECT_DIR"),
     ("cursor", "CURSOR_PROJECT_DIR"),
+    ("copilot", "COPILOT_PROJECT_DIR"),
     ("qwen", "QWEN_PROJECT_DIR"),
     ("llxprt", "LLXPRT_PROJECT_DIR"),
 ];
