@@ -141,12 +141,11 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         vec![writer],
     ));
     results.push(Measured::of("ledger: of that, moving the journal", None, 1_000_000, vec![tidy]));
-    let names =
-        ["ledger: memory grown, 50 k to 200 k (kB as µs)", "ledger: memory grown, to a million (kB as µs)"];
+    let names = ["ledger: memory grown, 50 k to 200 k", "ledger: memory grown, to a million"];
     for (name, later) in names.into_iter().zip(memory.iter().skip(1)) {
         let first = memory.first().copied().unwrap_or(0);
-        let grown = f64::from(u32::try_from(later.saturating_sub(first)).unwrap_or(u32::MAX)) * 1000.0;
-        results.push(Measured::of(name, Some(f64::from(FLAT_KB) * 1000.0), 1, vec![grown]));
+        let grown = f64::from(u32::try_from(later.saturating_sub(first)).unwrap_or(u32::MAX));
+        results.push(Measured::of(name, Some(f64::from(FLAT_KB)), 1, vec![grown]).in_unit("kB"));
     }
     results.extend(brief(call, &dir.join("brief"))?);
     let mut opens = Vec::new();
