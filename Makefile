@@ -55,9 +55,11 @@ fuzz: ## Read texts that nobody would write (SECONDS=3600 for an hour)
 # How often `make soak` kills and tears.
 ROUNDS ?= 500
 
-soak: ## Kill the ledger's writer and tear its files, again and again (ROUNDS=500)
+soak: ## Kill writers and daemons, tear files, crowd the socket, again and again (ROUNDS=500)
 	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook-ledger --test suite -- \
 		--nocapture --test-threads 1 survives_kill_9 torn::
+	TENTERHOOK_SOAK=$(ROUNDS) $(CARGO) test --locked -p tenterhook --test suite -- \
+		--nocapture --test-threads 1 faults::
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	$(CARGO) build --locked -p tenterhook

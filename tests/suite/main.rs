@@ -24,6 +24,7 @@ mod commands;
 mod context;
 mod corpus;
 mod doctor;
+mod faults;
 mod fixtures;
 mod generated;
 mod hooks;

@@ -114,10 +114,14 @@ impl<'a> Guard<'a> {
         reply
     }
 
-    /// Ends it by a signal, as anybody with the account can.
+    /// Sends it a signal, as anybody with the account can.
+    pub(crate) fn send(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Ends it by a signal.
     pub(crate) fn signal(self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.send(rustix::process::Signal::TERM);
         self.ended();
     }
 
