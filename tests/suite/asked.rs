@@ -93,10 +93,10 @@ fn what_cannot_be_undone_is_asked_about() {
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     let leaves = test.leaves().len();
-    let (text, exit) = answered(&test, &["ledger", "rotate-key"], b"n\n");
+    let (text, exit) = answered(&test, &["ledger", "key", "rotate"], b"n\n");
     assert!(text.contains("Let a new key sign from here on?"), "{text}");
     assert_eq!((exit, test.leaves().len()), (1, leaves), "{text}");
-    let (text, exit) = answered(&test, &["ledger", "rotate-key"], b"y\n");
+    let (text, exit) = answered(&test, &["ledger", "key", "rotate"], b"y\n");
     assert_eq!(exit, 0, "{text}");
     assert!(test.leaves().len() > leaves, "{text}");
 }

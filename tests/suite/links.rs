@@ -81,8 +81,14 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
     let leaf = hook(&test, &payload.to_string());
     assert_eq!(leaf["verdict"], "deny");
     let (link, leads) = (test.path("work/keys"), test.path("person/.ssh"));
-    assert_eq!(leaf["facts"], json!({"links": {link.to_str().unwrap(): leads}}));
-    assert!(hook(&test, &test.bash("cat builds/7/log")).get("facts").is_none(), "nothing was seen");
+    assert_eq!(leaf["facts"]["links"], json!({link.to_str().unwrap(): leads}));
+    assert!(
+        leaf["facts"]["fallback"].is_string(),
+        "what else was observed stands beside it: {}",
+        leaf["facts"]
+    );
+    let other = hook(&test, &test.bash("cat builds/7/log"));
+    assert!(other["facts"].get("links").is_none(), "nothing was seen: {}", other["facts"]);
 
     // The link is gone; what was decided is still explained by it.
     std::fs::remove_file(&link).unwrap();

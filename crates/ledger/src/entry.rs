@@ -231,7 +231,11 @@ impl Entry {
     /// The same, with what was observed of the machine and mattered: where links led, who ran it.
     #[must_use]
     pub fn with_facts(mut self, facts: Value, redactor: Redactor<'_>) -> Self {
-        self.body.facts = Some(facts);
+        // The judge may have said already what it looked at.
+        match (&mut self.body.facts, facts) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (known, facts) => *known = Some(facts),
+        }
         self.searched(redactor)
     }
 
