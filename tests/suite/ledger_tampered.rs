@@ -11,6 +11,8 @@ fn recorded() -> TestContext {
     let test = TestContext::new();
     for command in ["ls", "rm -rf /", "pwd", "date"] {
         test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+        // Each has a checkpoint of its own.
+        test.run(&["ledger", "checkpoint"]);
     }
     assert_eq!(test.leaves().len(), 6);
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0);

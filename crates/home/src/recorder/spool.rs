@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::OFlags;
 use serde_json::json;
@@ -23,6 +24,8 @@ use crate::seal::{SealKey, Sealed as Use};
 const LONGEST: u64 = (2 * super::settings::MOST + (1 << 20)) as u64;
 /// What an entry that cannot be used is called from then on.
 const REFUSED: &str = "refused";
+/// Tells apart what one process puts down.
+static TURN: AtomicU64 = AtomicU64::new(0);
 
 /// A directory of sealed entries. Secrets are out of them before they come here.
 #[derive(Debug)]
@@ -58,19 +61,16 @@ impl Spool {
         let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes());
         text.push('\n');
         text.push_str(&seal);
-        let beside = self.dir.join(format!(".{}", entry.id()));
-        let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside);
-        let mut file = match open() {
-            // Left by a run that was cut short.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                std::fs::remove_file(&beside)?;
-                open()?
-            }
-            file => file?,
-        };
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, self.place(entry))?;
+        // The same entry may be put down by several at once, such as the first ones of a generation.
+        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let beside = self.dir.join(format!(".{}.{}.{turn}", entry.id(), std::process::id()));
+        let written =
+            write_synced(&beside, text.as_bytes()).and_then(|()| std::fs::rename(&beside, self.place(entry)));
+        if let Err(error) = written {
+            // A disk that is full keeps what fitted.
+            drop(std::fs::remove_file(&beside));
+            return Err(error);
+        }
         File::open(&self.dir)?.sync_all()
     }
 
@@ -154,6 +154,21 @@ impl Spool {
         paths.sort_unstable();
         paths
     }
+}
+
+/// Writes a file that only its owner can read, to the disk. One of that name is from a run that was cut
+/// short.
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = match open() {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            std::fs::remove_file(path)?;
+            open()?
+        }
+        file => file?,
+    };
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// An entry, if this home sealed it under the name it has.

@@ -61,6 +61,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let mut open = print(context, &head)? && show(context, &table, &latest)?;
     while args.follow && open {
         std::thread::sleep(PACE);
+        // Where there is no daemon, hooks spool.
+        book.take_in_if_free();
         let size = reader.size().map_err(unread)?;
         if size > next {
             open = show(context, &table, &since(&reader, &filter, next)?)?;
