@@ -5,7 +5,6 @@
 //! They have no dependencies, so that the compiler is called directly. Cargo would build them like
 //! everything else: linked dynamically, which costs half as much again at every start.
 
-#![expect(clippy::print_stdout, reason = "this is how a build script speaks")]
 #![expect(clippy::disallowed_methods, reason = "and this is how it is spoken to")]
 
 use std::ffi::OsString;

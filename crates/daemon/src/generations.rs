@@ -62,7 +62,7 @@ pub(crate) enum Refreshed {
 
 #[derive(Default)]
 struct Projects {
-    places: HashMap<(Option<PathBuf>, Option<PathBuf>), (Instant, Vec<PathBuf>)>,
+    places: HashMap<Place, (Instant, Vec<PathBuf>)>,
     generations: HashMap<Vec<PathBuf>, (Stamps, Arc<InForce>)>,
 }
 
@@ -127,8 +127,7 @@ impl Generations {
 
     fn files_of(&self, place: &Place) -> Vec<PathBuf> {
         let Some(cwd) = &place.cwd else { return Vec::new() };
-        let key = (place.cwd.clone(), place.project.clone());
-        if let Some((since, files)) = self.projects().places.get(&key)
+        if let Some((since, files)) = self.projects().places.get(place)
             && since.elapsed() < BELIEVED
         {
             return files.clone();
@@ -138,7 +137,7 @@ impl Generations {
         if projects.places.len() >= REMEMBERED {
             projects.places.clear();
         }
-        projects.places.insert(key, (Instant::now(), files.clone()));
+        projects.places.insert(place.clone(), (Instant::now(), files.clone()));
         files
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenterhook_home::{
-    Book, Env, Failure, Home, Place, door, make_private, regular_file, snapshot, write_whole,
+    Book, Env, Failure, Home, Place, door, make_private, regular_file, snapshot, trust, write_whole,
 };
 use tenterhook_ledger::{Durability, Ledger, OpenError};
 use tokio::net::TcpListener;
@@ -224,7 +224,7 @@ async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_
 fn token(path: &Path) -> Result<String, Failure> {
     use std::os::unix::fs::MetadataExt;
     let private = fs_err::symlink_metadata(path)
-        .is_ok_and(|found| found.is_file() && found.mode() & 0o077 == 0 && found.uid() == own_uid());
+        .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == own_uid());
     if private && let Some(token) = regular_file(path)? {
         let token = token.trim();
         if token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -234,7 +234,7 @@ fn token(path: &Path) -> Result<String, Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
         .map_err(|error| Failure::failed(format!("no randomness for a token: {error}")))?;
-    let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = trust::sha256(&random);
     write_whole(path, token.as_bytes(), 0o600)?;
     Ok(token)
 }

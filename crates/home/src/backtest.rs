@@ -206,9 +206,9 @@ impl Backtest<'_> {
                 if stricter { changes.stricter += 1 } else { changes.looser += 1 }
             };
             if now > was {
-                count(&now_by, true)
+                count(&now_by, true);
             } else {
-                count(&was_by, false)
+                count(&was_by, false);
             }
             if replay.differences.len() < MOST_DIFFERENCES {
                 let what = gist(event);

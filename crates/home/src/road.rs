@@ -103,7 +103,7 @@ impl Configuration {
 
         let text = read_optional(&home.settings(), &mut problems);
         let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
-        let mut configuration = Self::of(home, env, loaded.rules, mode, text, problems);
+        let mut configuration = Self::of(home, env, loaded.rules, mode, text.as_deref(), problems);
         sources.warnings.append(&mut configuration.warnings);
         configuration.warnings = sources.warnings;
         configuration
@@ -115,16 +115,16 @@ impl Configuration {
         env: &Env,
         rules: RuleSet,
         mode: Mode,
-        text: Option<String>,
+        text: Option<&str>,
         mut problems: Vec<Problem>,
     ) -> Self {
-        let settings = text.as_ref().map_or_else(load::Loaded::default, |text| {
+        let settings = text.map_or_else(load::Loaded::default, |text| {
             let person = env.home.as_deref().and_then(Path::to_str);
             let around = load::Around { dir: &home.config, home: person, env: &env.all };
             load::settings(&home.settings().display().to_string(), text, &around)
         });
         // Records name what decided: the rules, and the hooks where there are any.
-        let generation = match &text {
+        let generation = match text {
             Some(text) => format!("{}-{}", rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
             None => rules.digest(),
         };

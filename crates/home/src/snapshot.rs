@@ -119,10 +119,10 @@ fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFro
     if !fresh || !head.files.iter().all(Looks::still) {
         return Err(RulesFrom::Stale);
     }
-    let rules = RuleSet::from_pressed(Arc::from(rules)).ok_or_else(|| refuse("its rules cannot be read"))?;
+    let rules = RuleSet::from_pressed(&Arc::from(rules)).ok_or_else(|| refuse("its rules cannot be read"))?;
     // Only how many there are is ever asked of a hook.
     let problems = (0..head.problems).map(|_| Problem::whole("", String::new())).collect();
-    Ok(Configuration::of(home, env, rules, head.mode, head.settings, problems))
+    Ok(Configuration::of(home, env, rules, head.mode, head.settings.as_deref(), problems))
 }
 
 /// The snapshot for a place: one for each set of project files.

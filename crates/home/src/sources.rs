@@ -18,7 +18,7 @@ use crate::packs::PackList;
 use crate::trust::{self, ProjectFile, Standing, Trust};
 
 /// Where the agent works: a project's own rules depend on it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The working directory.
     pub cwd: Option<PathBuf>,
@@ -244,13 +244,12 @@ impl Sources {
     pub fn replace(&mut self, path: &Path, yaml: &str) {
         let name = path.display().to_string();
         let yaml = Cow::Owned(yaml.to_owned());
-        match self.texts.iter_mut().find(|text| text.name == name) {
-            Some(text) => text.yaml = yaml,
-            None => {
-                let (layer, standing, pack) = (Layer::User, Standing::Trusted, None);
-                self.texts.push(Text { name, yaml, layer, standing, pack });
-            }
+        if let Some(text) = self.texts.iter_mut().find(|text| text.name == name) {
+            text.yaml = yaml;
+            return;
         }
+        let (layer, standing, pack) = (Layer::User, Standing::Trusted, None);
+        self.texts.push(Text { name, yaml, layer, standing, pack });
     }
 
     /// Makes rules of the texts.

@@ -90,7 +90,7 @@ pub fn plan_install(
     match put {
         Some((text, status)) => (edited.text, edited.created.status) = (text, status),
         None => {
-            notes.push("the settings have a status line of an unknown kind, which is left as it is".into())
+            notes.push("the settings have a status line of an unknown kind, which is left as it is".into());
         }
     }
     let chained = edited.created.status.chained_command();

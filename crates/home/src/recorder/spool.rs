@@ -133,7 +133,7 @@ impl Spool {
         };
         match ledger.append_sealed(superseding).ok()? {
             Appended::New { .. } => {
-                (taken.appended, taken.superseding) = (taken.appended + 1, taken.superseding + 1)
+                (taken.appended, taken.superseding) = (taken.appended + 1, taken.superseding + 1);
             }
             Appended::AlreadyThere { .. } => taken.known += 1,
         }

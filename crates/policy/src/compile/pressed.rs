@@ -85,14 +85,14 @@ impl RuleSet {
         }
         set.index.write(&mut out);
         let bytes = out.into_bytes();
-        let again = Self::from_pressed(bytes.clone().into())?;
+        let again = Self::from_pressed(&bytes.clone().into())?;
         let shown = |set: &Self| set.rules().map(|rule| format!("{rule:?}")).collect::<Vec<_>>();
         (shown(&again) == shown(&set)).then_some(bytes)
     }
 
     /// Reads rules that were pressed by the same program. Problems and warnings are not among them.
-    pub fn from_pressed(bytes: Arc<[u8]>) -> Option<Self> {
-        let mut cursor = Cursor::new(&bytes);
+    pub fn from_pressed(bytes: &Arc<[u8]>) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
         if cursor.text()? != FORMAT {
             return None;
         }
@@ -107,13 +107,13 @@ impl RuleSet {
             let start = bytes.len().checked_sub(cursor.rest().len())?;
             cursor.take(length)?;
             slots.push(Slot {
-                bytes: Arc::clone(&bytes),
+                bytes: Arc::clone(bytes),
                 range: start..start + length,
                 whole: OnceLock::new(),
                 part: OnceLock::new(),
             });
         }
-        let index = Index::read(&bytes, &mut cursor)?;
+        let index = Index::read(bytes, &mut cursor)?;
         let rules = Rules::Pressed(slots);
         Some(Self { rules, index, stateful, asks_for_groups, digest, warnings: Vec::new() })
     }
@@ -136,7 +136,9 @@ fn write(rule: &Rule, suspect: bool, json: &serde_json::Value, to: &mut Out) {
     to.number(usize::from(suspect));
     to.text(&json.to_string());
     to.number(any.len());
-    any.iter().for_each(|one| to.text(&one.to_string()));
+    for one in &any {
+        to.text(&one.to_string());
+    }
 }
 
 // === impl Rules ===

@@ -71,7 +71,9 @@ impl RuleSet {
         let digest = digest(sources, choices);
         let mut asks_for_groups = false;
         let mut see = |matcher: &super::Matcher| asks_for_groups |= matcher.group.is_some();
-        rules.iter().for_each(|rule| rule.matcher.each(&mut see));
+        for rule in &rules {
+            rule.matcher.each(&mut see);
+        }
         let rules = Rules::Built(rules);
         Loaded { rules: Self { rules, index, stateful, asks_for_groups, digest, warnings }, problems }
     }

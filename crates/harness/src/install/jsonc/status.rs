@@ -55,9 +55,10 @@ pub fn put(
                 return Ok(None);
             };
             let range = there.range().start..there.range().end;
-            let status = match is_ours(&there.value) {
-                true => before.clone(),
-                false => Status { created: false, chained: Some(source.slice(range.clone()).to_owned()) },
+            let status = if is_ours(&there.value) {
+                before.clone()
+            } else {
+                Status { created: false, chained: Some(source.slice(range.clone()).to_owned()) }
             };
             let edit = Edit { range, text: Node::text(command).scalar() };
             let same = there.value == command;
