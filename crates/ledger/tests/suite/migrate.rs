@@ -68,11 +68,11 @@ fn a_store_of_format_1_is_read_as_it_is() {
 }
 
 #[test]
-fn a_store_of_format_1_is_brought_to_format_2() {
+fn a_store_of_format_1_is_brought_to_the_newest() {
     let test = of_format_1();
     let before = test.verify().unwrap();
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 2"]);
+    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 3"]);
     assert_eq!(test.verify().unwrap(), before, "leaf by leaf the same, and all of it filed");
     assert_eq!(denied(&test), 150);
     for number in [1, 300, 600] {
