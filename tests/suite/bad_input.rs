@@ -159,6 +159,7 @@ fn nothing_that_somebody_else_can_hold_makes_a_gate_hang() {
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "the baseline still stands");
 
+    assert_eq!(test.ledger().len(), 1);
     let keeper = std::fs::File::open(test.home().join("ledger/lock")).unwrap();
     keeper.lock().unwrap();
     let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());

@@ -47,10 +47,13 @@ fn the_example_in_the_spec_is_what_the_program_writes() {
     let mut written = test.leaves().into_iter().find(|leaf| leaf["kind"] == "decision").unwrap();
     assert_eq!(written["stored"].take(), block("json payload"));
     written.as_object_mut().unwrap().remove("stored");
+    // The page shows what a daemon records.
+    assert_eq!(written["facts"]["fallback"], "no daemon");
+    written.as_object_mut().unwrap().remove("facts");
     let mut shown = block("json leaf");
     for leaf in [&mut written, &mut shown] {
         // What differs from run to run.
-        for key in ["id", "ts", "recorded", "generation", "took_us", "signer"] {
+        for key in ["id", "ts", "recorded", "origin", "generation", "took_us", "signer"] {
             assert!(leaf[key].take() != Value::Null, "`{key}` is missing");
         }
         leaf["agent"]["user"].take();

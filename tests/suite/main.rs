@@ -45,6 +45,7 @@ mod scan;
 mod seeds;
 mod shim;
 mod source;
+mod spool;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -13,6 +13,8 @@ use crate::wire::MAX_PAYLOAD;
 
 /// How long the payload may take to arrive.
 pub const DEADLINE: Duration = Duration::from_secs(10);
+/// How a hook says that there was no payload to read.
+pub const UNREADABLE: &str = "standard input cannot be read";
 /// More than most payloads, and not many pages to touch.
 const AT_ONCE: usize = 8 * 1024;
 /// `O_NONBLOCK` where pipes can be opened anew.

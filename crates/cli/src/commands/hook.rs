@@ -12,7 +12,7 @@ use tenterhook_home::authority::Agents;
 use tenterhook_home::{Place, Road, SpoolRecorder};
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
-use tenterhook_shim::{VERSION, id, wire};
+use tenterhook_shim::{VERSION, id, input, wire};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -151,10 +151,10 @@ fn here(
     home.make()?;
     Agents::of(home).remember(i32::try_from(std::process::id()).unwrap_or(0), harness.id);
     let decoded = match payload {
-        Ok(payload) => harness.decode(door, &payload).map_err(|error| match payload.is_empty() {
+        Ok(payload) => harness.decode(door, &payload).map_err(|error| {
             // Whoever handed over knows why there is nothing.
-            true => format!("{error} ({why})"),
-            false => error.to_string(),
+            let known = payload.is_empty() && why.starts_with(input::UNREADABLE);
+            if known { format!("{error} ({why})") } else { error.to_string() }
         }),
         Err(error) => Err(error.message),
     };

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
             Ok(answer) => return print(&answer),
             Err(why) => why,
         },
-        Err(error) => format!("standard input cannot be read: {error}"),
+        Err(error) => format!("{}: {error}", input::UNREADABLE),
     };
     let handover =
         Handover { why: Some(&why), id: &id, within: left(&call), payload: payload.as_deref().ok() };

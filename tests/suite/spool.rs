@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a hook without a daemon leaves behind: taken in once, never counted twice, and never believed if
+//! somebody else wrote it. All in same-user mode: whoever can read the home's key can forge.
+
+use serde_json::{Value, json};
+use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
+use tenterhook_ledger::{Entry, Ledger, Options};
+
+use crate::context::TestContext;
+
+fn hook(test: &TestContext, command: &str) {
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+}
+
+/// The spooled decision: its file, and what is in it.
+fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
+    let files = std::fs::read_dir(test.home().join("spool")).unwrap();
+    let read = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        text.contains("\"kind\":\"decision\"").then_some((path, text))
+    };
+    files.filter_map(|file| read(file.unwrap().path())).next().unwrap()
+}
+
+fn refusals(test: &TestContext) -> Vec<Value> {
+    test.leaves().into_iter().filter(|leaf| leaf["what"] == "spool-refused").collect()
+}
+
+#[test]
+fn a_forged_file_is_set_aside_and_is_a_leaf_once() {
+    let test = TestContext::new();
+    hook(&test, "rm -rf /");
+    let (path, text) = decision(&test);
+    let forgeries = [
+        (text.replace("\\\"deny\\\"", "\\\"allow\\\""), "its seal is not of this home"),
+        (text.lines().next().unwrap().to_owned(), "it carries no seal"),
+        (format!("{}\n{}", text.lines().next().unwrap(), "0".repeat(64)), "its seal is not of this home"),
+        ("{\"spool\":1".to_owned(), "it carries no seal"),
+    ];
+    for (number, (forged, _)) in forgeries.iter().enumerate() {
+        let name = format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}.json");
+        std::fs::write(test.home().join("spool").join(name), forged).unwrap();
+    }
+    // A true one under another event's name.
+    std::fs::copy(&path, test.home().join("spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json")).unwrap();
+    assert_eq!(test.ledger().len(), 1, "the true one");
+    let told = refusals(&test);
+    assert_eq!(told.len(), forgeries.len() + 1);
+    for (leaf, (_, why)) in told.iter().zip(&forgeries) {
+        assert_eq!(leaf["detail"]["reason"], *why, "{leaf}");
+        assert!(leaf["detail"]["file"].as_str().unwrap().ends_with(".json"));
+    }
+    assert_eq!(told.last().unwrap()["detail"]["reason"], "it is named after another event");
+    let stats = test.run(&["ledger", "stats", "--json"]).json();
+    assert_eq!(stats["spool"], json!({"waiting": 0, "refused": 5}));
+    assert_eq!(refusals(&test).len(), 5, "said once");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+}
+
+#[test]
+fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
+    let test = TestContext::new();
+    hook(&test, "rm -rf /");
+    let (path, _) = decision(&test);
+    let id: EventId = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    // The daemon decided as well, but nobody waited for it any more.
+    let mut event = Event::new(
+        id,
+        Timestamp::from_unix_ms(id.unix_ms()),
+        "claude-code",
+        EventKind::PreTool,
+        "PreToolUse",
+    );
+    event.tool = Some(ToolCall::new("Bash", json!({"command": "rm -rf /"})));
+    let (call, outcome) = (Call { event, native: None }, Outcome::default());
+    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None };
+    let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| 1)).unwrap().ledger;
+    ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();
+    ledger.close().unwrap();
+
+    let leaves = test.ledger();
+    assert_eq!(leaves.len(), 2);
+    assert_eq!((&leaves[0]["verdict"], &leaves[1]["verdict"]), (&json!("none"), &json!("deny")));
+    assert_eq!(leaves[1]["links"], json!([id.to_string()]));
+    assert_eq!(leaves[1]["detail"]["supersedes"], id.to_string());
+    let stats = test.run(&["ledger", "stats", "--json"]).json();
+    assert_eq!(stats["verdicts"], json!({"deny": 1}));
+    assert_eq!(stats["undelivered"], 1);
+    let found = test.run(&["ledger", "query", "--kind", "decision", "--json"]).json();
+    let marks: Vec<_> = found["leaves"].as_array().unwrap().iter().map(|leaf| &leaf["undelivered"]).collect();
+    assert_eq!(marks, [&json!(false), &json!(true)]);
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+}
+
+#[test]
+fn a_key_that_is_gone_makes_nothing_true() {
+    let test = TestContext::new();
+    hook(&test, "ls");
+    std::fs::remove_file(test.home().join("seal.key")).unwrap();
+    assert_eq!(test.ledger().len(), 0);
+    assert!(!refusals(&test).is_empty());
+}
