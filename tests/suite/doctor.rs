@@ -66,7 +66,7 @@ fn wiring_that_was_lost_is_broken_until_it_is_mended() {
     assert_eq!(ran.exit, 1);
     assert!(ill(&ran.json(), name)[0].contains("no longer as it was wired"), "{}", ran.stdout);
     let mended = test.run(&["doctor", "--fix", "--json"]).json();
-    test.run(&["stop"]);
+    test.person(&["stop"]);
     assert!(ill(&mended, name).is_empty(), "{mended}");
     assert!(std::fs::read_to_string(&settings).unwrap().contains("tenterhook-hook"));
 }

@@ -46,6 +46,7 @@ mod seeds;
 mod shim;
 mod source;
 mod spool;
+mod system;
 
 #[test]
 fn no_test_file_is_forgotten() {

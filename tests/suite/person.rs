@@ -125,6 +125,10 @@ impl<'a> Guard<'a> {
         self.ended();
     }
 
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
     /// Waits until it has ended.
     pub(crate) fn ended(mut self) {
         self.child.wait().unwrap();

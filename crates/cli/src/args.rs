@@ -27,6 +27,9 @@ pub(crate) struct Cli {
     /// Where Tenterhook keeps its state and settings [default: as the platform has it]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+    /// Use the home of the machine, for all of its accounts
+    #[arg(long, global = true, conflicts_with = "home")]
+    pub(crate) system: bool,
     /// Answer in JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -47,7 +50,7 @@ impl Cli {
         }
         if let Some(args) = commands::HookArgs::handed_over(&words) {
             let command = Command::Hook(args);
-            return Self { home: None, json: false, color: ColorChoice::Auto, command };
+            return Self { home: None, system: false, json: false, color: ColorChoice::Auto, command };
         }
         Self::parse_from(words)
     }

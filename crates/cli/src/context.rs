@@ -23,7 +23,11 @@ impl Context {
     pub(crate) fn new(cli: &Cli, terminal: Terminal) -> Self {
         let env = env::read();
         let program = std::env::current_exe().ok();
-        let home = Home::find(cli.home.as_deref(), program.as_deref(), &env);
+        let home = if cli.system {
+            Ok(Home::of_system(program.as_deref(), &env))
+        } else {
+            Home::find(cli.home.as_deref(), program.as_deref(), &env)
+        };
         Self { terminal, env, said_home: cli.home.clone(), home }
     }
 

@@ -86,6 +86,11 @@ impl Daemon {
         let _ = self.draining.subscribe().wait_for(|draining| *draining).await;
     }
 
+    /// Whether an account is the one the home belongs to, or root.
+    pub(crate) fn is_own(&self, uid: u32) -> bool {
+        uid == self.uid || uid == 0
+    }
+
     /// The name of an account.
     pub(crate) fn account(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }

@@ -61,7 +61,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     home.make()?;
     make_private(&home.run())?;
     // First of all: of two daemons only one gets the socket.
-    let socket = listen::bind(&home.socket())?;
+    let socket = listen::bind(home)?;
     let book = Book::of(home);
     let opened = open(home, &book, options).await?;
     book.take_in(&opened.ledger);

@@ -18,6 +18,14 @@ const MARK: &str = "home.json";
 pub(crate) const SYSTEM: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Tenterhook" } else { "/etc/tenterhook" };
 
+/// Where a home of the machine keeps its state, and where its socket is.
+const SYSTEM_STATE: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/Tenterhook/state"
+} else {
+    "/var/lib/tenterhook"
+};
+const SYSTEM_RUN: &str = if cfg!(target_os = "macos") { "/var/run/tenterhook" } else { "/run/tenterhook" };
+
 /// State and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -27,6 +35,8 @@ pub struct Home {
     pub config: PathBuf,
     /// The rules of the organisation that runs this machine.
     pub organisation: Option<PathBuf>,
+    /// Where the daemon's socket is, if the home belongs to the machine and every account may call hooks.
+    pub public: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,6 +58,19 @@ impl Home {
         let organisation = Some(system.unwrap_or(Path::new(SYSTEM)).join("policy.yaml"));
         let home = Self::find_own(said, installed, env)?;
         Ok(Self { organisation, ..home })
+    }
+
+    /// The home that belongs to the machine: its settings are the organisation's, and its state is for the
+    /// account of its daemon only. A program that is not installed may be told another place to try it in.
+    pub fn of_system(program: Option<&Path>, env: &Env) -> Self {
+        let is_installed = !matches!(program.map_or(Ok(None), Self::around), Ok(None));
+        let tried = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
+        let config = tried.unwrap_or(Path::new(SYSTEM)).to_owned();
+        let (state, public) = match tried {
+            Some(dir) => (dir.join("state"), dir.join("run")),
+            None => (PathBuf::from(SYSTEM_STATE), PathBuf::from(SYSTEM_RUN)),
+        };
+        Self { state, organisation: Some(config.join("policy.yaml")), config, public: Some(public) }
     }
 
     fn find_own(
@@ -79,12 +102,13 @@ impl Home {
             state: below(&env.xdg_state_home, ".local/state"),
             config: below(&env.xdg_config_home, ".config"),
             organisation: None,
+            public: None,
         })
     }
 
     /// State and settings in one directory, and no organisation.
     pub fn whole(dir: PathBuf) -> Self {
-        Self { config: dir.clone(), state: dir, organisation: None }
+        Self { config: dir.clone(), state: dir, organisation: None, public: None }
     }
 
     /// The home a program is installed in: `<home>/bin/<program>` beside a mark. A mark that cannot
@@ -101,7 +125,7 @@ impl Home {
             return Ok(None);
         };
         let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-        Ok(Some(Self { state: state.to_owned(), config: mark.config, organisation: None }))
+        Ok(Some(Self { state: state.to_owned(), config: mark.config, organisation: None, public: None }))
     }
 
     /// Makes the state directory, for its owner only.
@@ -140,7 +164,7 @@ impl Home {
 
     /// Where the daemon listens.
     pub fn socket(&self) -> PathBuf {
-        self.run().join("tenterhook.sock")
+        self.public.clone().unwrap_or_else(|| self.run()).join("tenterhook.sock")
     }
 
     /// What whoever comes over TCP has to know.

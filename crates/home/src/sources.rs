@@ -108,7 +108,10 @@ impl Sources {
         if let Some(path) = &home.organisation {
             found.organisation(path);
         }
-        found.file(&home.policy(), Layer::User);
+        // Whom a home of the machine belongs to is the organisation.
+        if home.organisation.as_ref() != Some(&home.policy()) {
+            found.file(&home.policy(), Layer::User);
+        }
         found.project(home, env, place);
         found
     }

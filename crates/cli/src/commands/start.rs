@@ -75,6 +75,9 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
     if let Some(said) = &context.said_home {
         command.arg("--home").arg(std::path::absolute(said)?);
     }
+    if home.public.is_some() {
+        command.arg("--system");
+    }
     command.args(["serve", "--log", "json"]).args(how.words());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

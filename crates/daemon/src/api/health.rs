@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Whether the daemon is well. Whoever has no token learns no more than that.
+/// Whether the daemon is well. Whoever has no token, or another account, learns no more than that.
 pub(super) async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<Value> {
     let mut health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
-    if let (Some(Extension(Peer::Local { .. })), Some(health)) = (peer, health.as_object_mut()) {
+    let ours = matches!(peer, Some(Extension(Peer::Local { uid, .. })) if daemon.is_own(uid));
+    if let (true, Some(health)) = (ours, health.as_object_mut()) {
         let base = daemon.generations.base();
         health.extend([
             ("pid".to_owned(), std::process::id().into()),

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
@@ -91,6 +91,20 @@ async fn let_in(State(allowed): State<Arc<Allowed>>, request: Request, next: Nex
             .into_response();
     }
     next.run(request).await
+}
+
+/// What an account that the home does not belong to may ask for: hooks, and whether we are well.
+pub(super) fn for_hooks_only(router: Router) -> Router {
+    router.layer(middleware::from_fn(async |request: Request, next: Next| {
+        let path = request.uri().path();
+        let parts = path.strip_prefix("/v1/hooks/").map(|rest| rest.split('/').count());
+        let hook = request.method() == Method::POST && (parts == Some(2) || path == "/v1/events");
+        if hook || path == api::HEALTH {
+            return next.run(request).await;
+        }
+        let hint = "this home belongs to the machine: ask whoever runs it";
+        api::error(StatusCode::FORBIDDEN, "your account may only call hooks here", Some(hint)).into_response()
+    }))
 }
 
 /// A stream whose first bytes were read already.

@@ -2,13 +2,13 @@
 
 //! The socket. The kernel says who is at the other end; a stranger's connection is closed unread.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use tenterhook_home::Failure;
+use tenterhook_home::{Failure, Home};
 use tenterhook_shim::wire::MAGIC;
 use tokio::io::AsyncReadExt;
 use tokio::net::{UnixListener, UnixStream};
@@ -25,7 +25,18 @@ const LONGEST_PATH: usize = 107;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Takes the socket's place. A socket that nobody answers is a dead daemon's and is replaced.
-pub(crate) fn bind(path: &Path) -> Result<UnixListener, Failure> {
+pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
+    let path = &*home.socket();
+    // A home of the machine is called by all of its accounts; who may do what is decided per call.
+    let mode = if let Some(dir) = &home.public {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
+        made.and_then(|()| is_ours(dir)).map_err(|error| {
+            Failure::failed(format!("`{}` is no place for the socket: {error}", dir.display()))
+        })?;
+        0o666
+    } else {
+        0o600
+    };
     let refused =
         |error: std::io::Error| Failure::failed(format!("cannot listen on `{}`: {error}", path.display()));
     match std::os::unix::net::UnixStream::connect(short(path)?.path()) {
@@ -37,8 +48,18 @@ pub(crate) fn bind(path: &Path) -> Result<UnixListener, Failure> {
         Err(_) => fs_err::remove_file(path).map_err(refused)?,
     }
     let listener = UnixListener::bind(short(path)?.path()).map_err(refused)?;
-    fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(refused)?;
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(refused)?;
     Ok(listener)
+}
+
+/// Whoever could write to the directory could put a socket of their own into our place.
+fn is_ours(dir: &Path) -> std::io::Result<()> {
+    let found = fs_err::symlink_metadata(dir)?;
+    let own = rustix::process::getuid().as_raw();
+    if !found.is_dir() || found.mode() & 0o022 != 0 || (found.uid() != own && found.uid() != 0) {
+        return Err(std::io::Error::other("others can write there"));
+    }
+    Ok(())
 }
 
 /// A path that fits: through the directory's descriptor where the path itself is too long.
@@ -97,7 +118,8 @@ pub(crate) async fn unix(
 async fn connection(mut stream: UnixStream, daemon: Arc<Daemon>, router: Router, end: watch::Receiver<bool>) {
     let Ok(credentials) = stream.peer_cred() else { return };
     let peer = Peer::Local { uid: credentials.uid(), pid: credentials.pid() };
-    if credentials.uid() != daemon.uid && credentials.uid() != 0 {
+    let stranger = !daemon.is_own(credentials.uid());
+    if stranger && daemon.home.public.is_none() {
         tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
         return;
     }
@@ -112,6 +134,7 @@ async fn connection(mut stream: UnixStream, daemon: Arc<Daemon>, router: Router,
     if bytes.starts_with(MAGIC) {
         shim::answer(stream, bytes, &daemon, peer).await;
     } else {
+        let router = if stranger { http::for_hooks_only(router) } else { router };
         http::connection(Replayed::new(bytes, stream), router, peer, end).await;
     }
 }

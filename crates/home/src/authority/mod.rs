@@ -83,14 +83,7 @@ pub struct Refused {
 impl Authority {
     /// The gate of a home that belongs to an account.
     pub fn of(home: &Home, owner: u32) -> Self {
-        Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: false }
-    }
-
-    /// The same for a home that belongs to the machine.
-    #[must_use]
-    pub fn of_system(mut self) -> Self {
-        self.system = true;
-        self
+        Self { codes: Enrolment::of(home), agents: Agents::of(home), owner, system: home.public.is_some() }
     }
 
     /// What a caller would have to show.

@@ -98,7 +98,8 @@ fn other_accounts_are_strangers_and_the_machine_s_administrator_needs_nothing() 
         (Caller { uid: 1001, ..caller() }, Caller { uid: 0, terminal: Some(false), ..caller() });
     assert!(gate.admit(&other, &typed()).unwrap_err().contains("another account"));
     assert!(gate.admit(&root, &Proof::default()).is_err(), "in a person's home root types too");
-    let system = Test { authority: gate.authority.of_system(), ..gate };
+    let home = Home { public: Some("/run".into()), ..Home::whole("/nowhere".into()) };
+    let system = Test { authority: Authority::of(&home, OWNER), ..gate };
     assert_eq!(system.admit(&root, &Proof::default()), Ok("root"));
     assert!(system.admit(&other, &typed()).is_err());
 }

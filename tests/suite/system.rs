@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A home that belongs to the machine, and an account that is not its own. Needs root: without it the
+//! tests say so and leave.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::person::{Guard, ask};
+
+/// `nobody` on most machines; no account is needed.
+const STRANGER: u32 = 65_534;
+
+const RULES: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
+
+fn is_root() -> bool {
+    let root = rustix::process::getuid().is_root();
+    if !root {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        drop(writeln!(std::io::stderr(), "LEFT OUT: {name} needs root, to become another account"));
+    }
+    root
+}
+
+/// Does something as another account: only this one thread of ours becomes it.
+fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| {
+            let (group, stranger) =
+                (rustix::thread::Gid::from_raw(STRANGER), rustix::thread::Uid::from_raw(STRANGER));
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_res_gid(group, group, group).unwrap();
+            rustix::thread::set_thread_res_uid(stranger, stranger, stranger).unwrap();
+            what()
+        });
+        done.join().unwrap()
+    })
+}
+
+struct System {
+    test: TestContext,
+}
+
+impl System {
+    fn new() -> Self {
+        let test = TestContext::new();
+        test.write_system(RULES);
+        // Everybody has to get as far as the socket.
+        std::fs::set_permissions(test.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
+        Self { test }
+    }
+
+    fn serve(&self) -> Guard<'_> {
+        let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+        Guard::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.test.path("system/run/tenterhook.sock")
+    }
+
+    fn leaves(&self) -> Vec<Value> {
+        let reader = tenterhook_ledger::Reader::open(&self.test.path("system/state/ledger")).unwrap();
+        let leaves = reader.from(0, 1000).unwrap();
+        leaves.iter().map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap()).collect()
+    }
+}
+
+#[test]
+fn system_any_account_calls_hooks_and_the_record_says_which() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let _guard = system.serve();
+    let payload: Value = serde_json::from_str(&system.test.bash("make all")).unwrap();
+    let (status, reply) =
+        as_stranger(|| ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload));
+    assert_eq!(
+        (status, &reply["hookSpecificOutput"]["permissionDecision"]),
+        (200, &json!("deny")),
+        "{reply}"
+    );
+    let spoken = as_stranger(|| {
+        let text = payload.to_string();
+        let mut stream = UnixStream::connect(system.socket()).unwrap();
+        let head = format!(
+            "TH1 hook claude-code PreToolUse 01K00000000000000000000000 5000 {}\n\n{text}",
+            text.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
+    });
+    assert!(spoken.contains("\"permissionDecision\":\"deny\""), "{spoken}");
+    let decisions: Vec<_> = system.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect();
+    let account = tenterhook_home::env::account(STRANGER);
+    let users: Vec<_> = decisions.iter().map(|leaf| &leaf["agent"]["user"]).collect();
+    assert_eq!(users, [&json!(account), &json!(account)]);
+}
+
+#[test]
+fn system_another_account_gets_nothing_but_hooks() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let guard = system.serve();
+    let socket = system.socket();
+    for (method, path, body) in [
+        ("GET", "/v1/mode", Value::Null),
+        ("PUT", "/v1/mode", json!({"mode": "monitor", "proof": {"tty": true}})),
+        ("PUT", "/v1/mode", json!({"mode": "enforce"})),
+        ("GET", "/v1/approvals", Value::Null),
+        (
+            "POST",
+            "/v1/approvals/01K00000000000000000000000",
+            json!({"answer": "approve", "proof": {"tty": true}}),
+        ),
+        ("POST", "/v1/authority", json!({"action": "stop", "proof": {"tty": true}})),
+        ("GET", "/v1/hooks", Value::Null),
+        ("POST", "/v1/hooks", json!({})),
+        ("POST", "/v1/hooks/x/y/../../../mode", json!({"mode": "monitor"})),
+        ("GET", "/v1/ledger", Value::Null),
+    ] {
+        let (status, answer) = as_stranger(|| ask(&socket, method, path, &body));
+        assert_eq!(status, 403, "{method} {path}: {answer}");
+    }
+    let (status, health) = as_stranger(|| ask(&socket, "GET", "/v1/health", &Value::Null));
+    assert_eq!((status, &health["ok"], &health["pid"]), (200, &json!(true), &Value::Null), "{health}");
+
+    for path in ["state", "state/ledger/ledger.db", "state/run/token", "state/mode.json"] {
+        let path = system.test.path("system").join(path);
+        let (read, written) =
+            as_stranger(|| (std::fs::read(&path).is_ok(), std::fs::write(&path, "").is_ok()));
+        assert!(!read && !written, "{}", path.display());
+    }
+    let taken = as_stranger(|| std::fs::remove_file(&socket).is_ok());
+    assert!(!taken, "nobody else can take the socket's place");
+    let pid = rustix::process::Pid::from_raw(guard.pid()).unwrap();
+    let killed = as_stranger(|| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+    assert!(killed.is_err(), "the kernel says so");
+}
+
+#[test]
+fn system_root_needs_no_further_proof_and_is_on_record() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let _guard = system.serve();
+    let ran = system.test.run(&["--system", "mode", "monitor"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let leaf = system.leaves().into_iter().rev().find(|leaf| leaf["what"] == "mode monitor").unwrap();
+    assert_eq!(
+        (&leaf["detail"]["authority"]["proof"], &leaf["detail"]["authority"]["uid"]),
+        (&json!("root"), &json!(0))
+    );
+    // But not where it comes from an agent, which the test is as soon as it calls a hook.
+    ask(
+        &system.socket(),
+        "POST",
+        "/v1/hooks/claude-code/pre-tool-use",
+        &serde_json::from_str(&system.test.bash("ls")).unwrap(),
+    );
+    system.test.run(&["--system", "mode", "enforce"]);
+    let ran = system.test.run(&["--system", "mode", "monitor"]);
+    assert!(ran.exit == 1 && ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
+}
+
+#[test]
+fn same_user_another_account_on_the_socket_is_not_served() {
+    if !is_root() {
+        return;
+    }
+    let test = TestContext::new();
+    let _guard = Guard::of(&test);
+    let socket = test.home().join("run/tenterhook.sock");
+    assert!(as_stranger(|| UnixStream::connect(&socket)).is_err(), "the directory is for its owner only");
+    // Even if everybody could get there.
+    for (path, mode) in [
+        (test.path(""), 0o755),
+        (test.home(), 0o755),
+        (test.home().join("run"), 0o755),
+        (socket.clone(), 0o666),
+    ] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let answer = as_stranger(|| {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        // It may be closed before we have said anything.
+        drop(stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: tenterhook\r\n\r\n"));
+        let mut answer = String::new();
+        drop(stream.read_to_string(&mut answer));
+        answer
+    });
+    assert_eq!(answer, "");
+}
