@@ -160,6 +160,37 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
     assert_eq!(test.run(&["totp", "status", "--json"]).json()["on"], true);
 }
 
+#[test]
+fn same_user_over_tcp_the_token_opens_the_door_and_loosens_nothing_without_a_code() {
+    let test = TestContext::new();
+    let loosen = |token: Option<&str>, proof: &Value| {
+        let address = test.run(&["status", "--json"]).json()["listen"].as_str().unwrap().to_owned();
+        let body = json!({"mode": "monitor", "proof": proof}).to_string();
+        let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let length = body.len();
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let head = format!(
+            "PUT /v1/mode HTTP/1.1\r\nHost: {address}\r\n{token}Connection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        std::io::Write::write_all(&mut stream, (head + &body).as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let _guard = Guard::with(&test, test.command(program, &["serve", "--listen", "127.0.0.1:0"]));
+    let token = std::fs::read_to_string(test.home().join("run/token")).unwrap();
+    assert_eq!(loosen(None, &json!({"tty": true})), 401, "no token");
+    let wrong = token.replace(&token[..1], if token.starts_with('0') { "1" } else { "0" });
+    assert_eq!(loosen(Some(&wrong), &json!({"tty": true})), 401, "a wrong one");
+    assert_eq!(loosen(Some(&token), &json!({"tty": true})), 403, "nobody knows who that is");
+    assert_eq!(test.last_change()["detail"]["authority"]["via"], "tcp");
+    let secret = test.enroll();
+    assert_eq!(loosen(Some(&token), &json!({"code": "000000"})), 403);
+    assert_eq!(loosen(Some(&token), &json!({"code": code(&secret, 0)})), 200);
+    assert_eq!(test.last_change()["detail"]["authority"]["proof"], "code");
+}
+
 /// A minute later, without waiting for it.
 fn forget_tries(test: &TestContext) {
     let path = test.home().join("totp");
