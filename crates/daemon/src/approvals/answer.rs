@@ -18,7 +18,8 @@ use crate::listen::Peer;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
-    answer: Said,
+    #[serde(rename = "answer")]
+    said: Said,
     #[serde(default, rename = "for")]
     scope: Scope,
     #[serde(default)]
@@ -65,9 +66,9 @@ pub(crate) async fn answer(
     peer: Peer,
 ) -> Result<Value, Refusal> {
     let (card, call) = daemon.approvals.find(id).ok_or(Refusal::NobodyWaits)?;
-    let Answer { answer, scope, note, proof } = said;
+    let Answer { said, scope, note, proof } = said;
     let mut detail = json!({"id": card.id, "note": note, "rules": askers(&card.reasons)});
-    if answer == Said::Deny {
+    if said == Said::Deny {
         let caller = daemon.caller(peer);
         put(&mut detail, "authority", caller.to_json());
         let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
