@@ -28,6 +28,11 @@ impl EventId {
         Self(time | (random & ((1 << 80) - 1)))
     }
 
+    /// All 128 bits, for whoever writes ids another way.
+    pub fn bits(self) -> u128 {
+        self.0
+    }
+
     /// Milliseconds since the Unix epoch at which the id was minted.
     pub fn unix_ms(self) -> u64 {
         u64::try_from(self.0 >> 80).unwrap_or(u64::MAX)

@@ -237,6 +237,11 @@ impl Home {
         self.state.join("approvals.json")
     }
 
+    /// Which hooks somebody switched.
+    pub fn switches(&self) -> PathBuf {
+        self.state.join("hooks.json")
+    }
+
     /// Which project files are trusted.
     pub fn trust(&self) -> PathBuf {
         self.state.join("trust.json")

@@ -18,6 +18,7 @@ mod guarded;
 mod home;
 mod intake;
 mod mode;
+pub mod moment;
 pub mod packs;
 pub mod recorded;
 mod recorder;
@@ -25,9 +26,12 @@ mod road;
 mod seal;
 pub mod seen;
 mod sessions;
+mod settings;
 pub mod snapshot;
 mod sources;
+mod switches;
 pub mod trust;
+mod view;
 
 pub use addition::append_rule;
 pub use env::Env;
@@ -42,4 +46,7 @@ pub use recorder::{
 pub use road::{Configuration, Memory, Road};
 pub use seal::SealKey;
 pub use sessions::{SessionMemory, Sessions};
+pub use settings::{DaemonSettings, Settled, Telemetry};
 pub use sources::{Place, Sources, Text};
+pub use switches::Switches;
+pub use view::View;

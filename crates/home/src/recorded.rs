@@ -2,7 +2,7 @@
 
 //! A decision as the ledger has it, in the engine's words again.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenterhook_event::{
     Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
 };
@@ -56,6 +56,25 @@ fn seen(facts: &Value) -> Seen {
         return Seen::default();
     }
     serde_json::from_value(facts.clone()).unwrap_or_else(|_| Seen { cut: true, ..Seen::default() })
+}
+
+/// An envelope; nothing when the leaf was pruned or cannot be read.
+pub fn leaf(record: &Record) -> Value {
+    record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+}
+
+/// A leaf for programs: all there is.
+pub fn json(record: &Record) -> Value {
+    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
+    json!({
+        "seq": record.seq,
+        "hash": record.hash.to_string(),
+        "leaf": leaf(record),
+        "payload": payload(record),
+        "erased": erased,
+        "pruned": record.bytes.is_none(),
+        "undelivered": record.undelivered,
+    })
 }
 
 /// The payload of a leaf, as far as it is still there.

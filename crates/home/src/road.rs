@@ -24,6 +24,7 @@ use crate::seen;
 use crate::sessions::{SessionMemory, Sessions};
 use crate::snapshot::{self, RulesFrom};
 use crate::sources::{Place, Sources};
+use crate::switches::Switches;
 
 /// Everything that decides about an event.
 pub struct Road {
@@ -39,6 +40,8 @@ pub struct Configuration {
     pub rules: RuleSet,
     /// Whether the rules hold.
     pub mode: Mode,
+    /// Where the rules come from.
+    pub sources: Sources,
     /// The hooks.
     pub hooks: Vec<Hook>,
     /// How much there may be of everything.
@@ -104,8 +107,8 @@ impl Configuration {
         let text = read_optional(&home.settings(), &mut problems);
         let mode = if sources.monitor { Mode::Monitor } else { Mode::Enforce };
         let mut configuration = Self::of(home, env, loaded.rules, mode, text.as_deref(), problems);
-        sources.warnings.append(&mut configuration.warnings);
-        configuration.warnings = sources.warnings;
+        configuration.warnings.splice(0..0, sources.warnings.iter().cloned());
+        configuration.sources = sources;
         configuration
     }
 
@@ -123,18 +126,26 @@ impl Configuration {
             let around = load::Around { dir: &home.config, home: person, env: &env.all };
             load::settings(&home.settings().display().to_string(), text, &around)
         });
-        // Records name what decided: the rules, and the hooks where there are any.
-        let generation = match text {
-            Some(text) => format!("{}-{}", rules.digest(), Fingerprint::of(text.as_bytes()).fnv1a),
-            None => rules.digest(),
-        };
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
+        let switched = intake::regular_file(&home.switches()).ok().flatten();
+        match Switches::read(home) {
+            Ok(switches) => switches.apply(&mut hooks),
+            Err(error) => {
+                problems.push(Problem::whole(&home.switches().display().to_string(), error.message));
+            }
+        }
+        // Records name what decided: the rules, and the hooks where there are any.
+        let mut generation = rules.digest();
+        for text in [text, switched.as_deref()].into_iter().flatten() {
+            generation += &format!("-{}", Fingerprint::of(text.as_bytes()).fnv1a);
+        }
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
         problems.extend(crate::recorder::Settings::of(home).1);
+        problems.extend(crate::Settled::of(home).1);
         let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
-        let sessions = Some(Sessions::new(home.sessions()));
-        Self { generation, rules, mode, hooks, limits, problems, warnings, sessions }
+        let (sources, sessions) = (Sources::default(), Some(Sessions::new(home.sessions())));
+        Self { generation, rules, mode, sources, hooks, limits, problems, warnings, sessions }
     }
 }
 

@@ -85,6 +85,12 @@ impl Sessions {
         Self { dir }
     }
 
+    /// The labels that rules gave a session.
+    pub fn labels(&self, harness: &str, session: &str) -> Vec<String> {
+        let of = format!("{harness}\n{session}");
+        self.read(&self.path(&of), &of).map(|state| state.labels.into_iter().collect()).unwrap_or_default()
+    }
+
     /// What is remembered of an event's session; locked, if it is going to change.
     fn open(&self, event: &Event, changes: bool) -> Opened {
         let of = format!("{}\n{}", event.source, event.harness_session_id.as_deref().unwrap_or_default());

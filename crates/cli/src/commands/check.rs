@@ -124,6 +124,7 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         mode: tenterhook_home::Mode::default(),
         generation: loaded.rules.digest(),
         rules: loaded.rules,
+        sources: tenterhook_home::Sources::default(),
         hooks: Vec::new(),
         limits: Limits::default(),
         problems: loaded.problems,

@@ -65,11 +65,12 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     for (key, value) in entries {
         match key.text() {
             Some("hooks") => hooks(&mut loaded, name, value, around),
-            // Read by whoever keeps a ledger.
-            Some("ledger") => {}
+            // Read by whoever serves, and by whoever keeps a ledger.
+            Some("daemon" | "telemetry" | "ledger") => {}
             other => {
                 let message = format!("no such key: `{}`", other.unwrap_or("?"));
-                loaded.problems.push(Problem::new(name, key.spot, message).hint("known: hooks, ledger"));
+                let hint = "known: hooks, daemon, telemetry, ledger";
+                loaded.problems.push(Problem::new(name, key.spot, message).hint(hint));
             }
         }
     }

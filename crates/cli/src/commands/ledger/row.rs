@@ -2,13 +2,14 @@
 
 //! One leaf as one line: for people a row of a table, for programs an object.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tenterhook_event::Decision;
+use tenterhook_home::recorded::{Field as _, payload, tool};
+pub(super) use tenterhook_home::recorded::{json, leaf};
 use tenterhook_ledger::Record;
 
 use crate::layout::fit;
 use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
-use tenterhook_home::recorded::{Field as _, payload, tool};
 
 /// What a row says.
 pub(super) struct Row {
@@ -56,25 +57,6 @@ impl Row {
         let what = if record.undelivered { format!("(nobody heard) {what}") } else { what };
         Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
     }
-}
-
-/// An envelope; nothing when the leaf was pruned or cannot be read.
-pub(super) fn leaf(record: &Record) -> Value {
-    record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
-}
-
-/// A leaf for programs: all there is.
-pub(super) fn json(record: &Record) -> Value {
-    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
-    json!({
-        "seq": record.seq,
-        "hash": record.hash.to_string(),
-        "leaf": leaf(record),
-        "payload": payload(record),
-        "erased": erased,
-        "pruned": record.bytes.is_none(),
-        "undelivered": record.undelivered,
-    })
 }
 
 fn brief(detail: &Value) -> String {

@@ -3,10 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
-use tenterhook_event::Timestamp;
-use tenterhook_home::{Place, Sources, Text, trust::Standing};
-use tenterhook_policy::{Choices, Mode, Rule, RuleSet};
+use tenterhook_home::{Place, Sources, Text, View, trust::Standing};
+use tenterhook_policy::Rule;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -41,164 +39,78 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         if context.terminal.json {
             context.terminal.print_json(&view.json(rule))?;
         } else {
-            context.terminal.say(&view.whole(rule, text))?;
+            context.terminal.say(&whole(&view, rule, text))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
     if context.terminal.json {
         context.terminal.print_json(&view.all_json())?;
     } else {
-        context.terminal.say(&view.text())?;
+        context.terminal.say(&all(&view))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The rules in force, and those that would be if nobody had turned them off.
-struct View<'a> {
-    sources: &'a Sources,
-    all: RuleSet,
-    in_force: RuleSet,
-    problems: usize,
-    now: Timestamp,
+fn all(view: &View<'_>) -> String {
+    let mut text = String::new();
+    for part in &view.sources.texts {
+        let _ = write!(text, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", part.layer, tame(&part.name));
+        if let Some(pack) = &part.pack {
+            let _ = write!(text, " {DIM}(pack {pack}){DIM:#}");
+        }
+        match part.standing {
+            Standing::Trusted => {}
+            standing => {
+                let _ = write!(text, " {BAD}{}{BAD:#}: only its denies and asks count", standing.word());
+            }
+        }
+        text.push('\n');
+        for rule in view.all.rules().filter(|rule| rule.source() == part.name) {
+            let style = style_of(rule.verdict());
+            let _ = write!(
+                text,
+                "  {style}{:<5}{style:#} {:<34} {DIM}{:<8} :{}{DIM:#}",
+                rule.verdict(),
+                rule.id(),
+                rule.severity(),
+                rule.line()
+            );
+            let marks = view.marks(rule);
+            let _ = if marks.is_empty() {
+                writeln!(text)
+            } else {
+                writeln!(text, "  {WARN}{}{WARN:#}", marks.join("; "))
+            };
+        }
+    }
+    let (rules, problems) = (view.in_force.rules().count(), view.problems);
+    let _ = writeln!(text, "\n{rules} rules in force");
+    if problems > 0 {
+        let _ = writeln!(text, "{BAD}{problems} things cannot be used{BAD:#}: run `tenterhook policy check`");
+    }
+    text
 }
 
-impl<'a> View<'a> {
-    fn new(sources: &'a Sources, now: Timestamp) -> Self {
-        let loaded = sources.load(RuleSet::load_in_haste_with);
-        let texts: Vec<_> = sources.texts.iter().map(Text::source).collect();
-        let all = RuleSet::load_in_haste_with(&texts, &Choices::default()).rules;
-        let problems = loaded.problems.len() + sources.problems.len();
-        Self { sources, all, in_force: loaded.rules, problems, now }
+/// One rule with its own text.
+fn whole(view: &View<'_>, rule: &Rule, part: Option<&Text>) -> String {
+    let style = style_of(rule.verdict());
+    let mut text = format!(
+        "{BOLD}{}{BOLD:#}  {style}{}{style:#} {DIM}{} · {} · {} · {}:{}{DIM:#}\n",
+        rule.id(),
+        rule.verdict(),
+        rule.severity(),
+        rule.mode(),
+        rule.layer(),
+        tame(rule.source()),
+        rule.line()
+    );
+    for mark in view.marks(rule) {
+        let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
     }
-
-    fn marks(&self, rule: &Rule) -> Vec<String> {
-        let mut marks = Vec::new();
-        if rule.locked() {
-            marks.push("locked".to_owned());
-        }
-        if self.in_force.rule(rule.id()).is_none() {
-            marks.push("off".to_owned());
-        }
-        if rule.mode() == Mode::Monitor {
-            marks.push("watches".to_owned());
-        }
-        match rule.expires() {
-            Some(end) if end <= self.now => marks.push("expired".to_owned()),
-            Some(end) => marks.push(format!("until {end}")),
-            None => {}
-        }
-        let by: Vec<_> = self
-            .in_force
-            .rules()
-            .filter(|other| other.overrides().any(|id| id == rule.id()))
-            .map(Rule::id)
-            .collect();
-        if !by.is_empty() {
-            marks.push(format!("can be set aside by {}", by.join(", ")));
-        }
-        marks
+    for line in part.map(|part| own_lines(&part.yaml, rule.line())).unwrap_or_default() {
+        let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
     }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        for part in &self.sources.texts {
-            let _ = write!(text, "{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", part.layer, tame(&part.name));
-            if let Some(pack) = &part.pack {
-                let _ = write!(text, " {DIM}(pack {pack}){DIM:#}");
-            }
-            match part.standing {
-                Standing::Trusted => {}
-                standing => {
-                    let _ = write!(text, " {BAD}{}{BAD:#}: only its denies and asks count", standing.word());
-                }
-            }
-            text.push('\n');
-            for rule in self.all.rules().filter(|rule| rule.source() == part.name) {
-                let style = style_of(rule.verdict());
-                let _ = write!(
-                    text,
-                    "  {style}{:<5}{style:#} {:<34} {DIM}{:<8} :{}{DIM:#}",
-                    rule.verdict(),
-                    rule.id(),
-                    rule.severity(),
-                    rule.line()
-                );
-                let marks = self.marks(rule);
-                let _ = if marks.is_empty() {
-                    writeln!(text)
-                } else {
-                    writeln!(text, "  {WARN}{}{WARN:#}", marks.join("; "))
-                };
-            }
-        }
-        let (rules, problems) = (self.in_force.rules().count(), self.problems);
-        let _ = writeln!(text, "\n{rules} rules in force");
-        if problems > 0 {
-            let _ =
-                writeln!(text, "{BAD}{problems} things cannot be used{BAD:#}: run `tenterhook policy check`");
-        }
-        text
-    }
-
-    /// One rule with its own text.
-    fn whole(&self, rule: &Rule, part: Option<&Text>) -> String {
-        let style = style_of(rule.verdict());
-        let mut text = format!(
-            "{BOLD}{}{BOLD:#}  {style}{}{style:#} {DIM}{} · {} · {} · {}:{}{DIM:#}\n",
-            rule.id(),
-            rule.verdict(),
-            rule.severity(),
-            rule.mode(),
-            rule.layer(),
-            tame(rule.source()),
-            rule.line()
-        );
-        for mark in self.marks(rule) {
-            let _ = writeln!(text, "  {WARN}{mark}{WARN:#}");
-        }
-        for line in part.map(|part| own_lines(&part.yaml, rule.line())).unwrap_or_default() {
-            let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
-        }
-        text
-    }
-
-    fn json(&self, rule: &Rule) -> Value {
-        json!({
-            "id": rule.id(),
-            "description": rule.description(),
-            "layer": rule.layer(),
-            "source": rule.source(),
-            "line": rule.line(),
-            "verdict": rule.verdict(),
-            "severity": rule.severity(),
-            "mode": rule.mode(),
-            "reason": rule.reason(),
-            "nudge": rule.nudge(),
-            "locked": rule.locked(),
-            "disabled": self.in_force.rule(rule.id()).is_none(),
-            "expired": rule.expires().is_some_and(|end| end <= self.now),
-            "expires": rule.expires(),
-            "overrides": rule.overrides().collect::<Vec<_>>(),
-        })
-    }
-
-    fn all_json(&self) -> Value {
-        let layers: Vec<_> = self
-            .sources
-            .texts
-            .iter()
-            .map(|part| {
-                json!({
-                    "layer": part.layer, "source": part.name, "pack": part.pack,
-                    "trusted": part.standing == Standing::Trusted, "standing": part.standing.word(),
-                })
-            })
-            .collect();
-        let rules: Vec<_> = self.all.rules().map(|rule| self.json(rule)).collect();
-        let own = self.in_force.warnings(self.now);
-        let warnings: Vec<_> = self.sources.warnings.iter().chain(&own).collect();
-        json!({"layers": layers, "rules": rules, "problems": self.problems, "warnings": warnings})
-    }
+    text
 }
 
 /// The lines of one rule of a file: from its first to the next of the same depth.
