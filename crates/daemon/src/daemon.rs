@@ -2,20 +2,25 @@
 
 //! What all parts of the daemon share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use tenterhook_home::authority::Authority;
-use tenterhook_home::{Env, Home, Mode};
+use tenterhook_home::{Book, Env, Home, Mode};
 use tenterhook_ledger::Ledger;
 use tokio::sync::{Semaphore, watch};
 
+use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
 use crate::generations::Generations;
+use crate::observe::Observers;
 use crate::record::LedgerRecorder;
 
 /// How many calls are under way at the same time; others are told to judge for themselves.
 const AT_ONCE: usize = 4096;
+/// How many streams may be open at the same time.
+const WATCHERS: usize = 64;
 
 /// A daemon at work.
 pub struct Daemon {
@@ -34,6 +39,16 @@ pub struct Daemon {
     pub(crate) started: Instant,
     pub(crate) room: Semaphore,
     pub(crate) answered: AtomicU64,
+    /// Whoever looks on.
+    pub(crate) observers: Observers,
+    /// Readers of the ledger, for the API.
+    pub(crate) readers: Arc<Readers>,
+    pub(crate) verification: Verification,
+    /// Whoever changes the policy or the switches of hooks holds it.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Room for streams.
+    pub(crate) watchers: Arc<Semaphore>,
+    book: Book,
     draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
@@ -45,6 +60,7 @@ impl Daemon {
         env: &Env,
         ledger: Ledger,
         token: String,
+        observers: Observers,
     ) -> Result<Self, tenterhook_home::Failure> {
         let uid = rustix::process::getuid().as_raw();
         Ok(Self {
@@ -54,6 +70,8 @@ impl Daemon {
             uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),
+            readers: Readers::new(home.ledger()),
+            book: Book::of(&home),
             home,
             ledger,
             token,
@@ -61,19 +79,33 @@ impl Daemon {
             started: Instant::now(),
             room: Semaphore::new(AT_ONCE),
             answered: AtomicU64::new(0),
+            observers,
+            verification: Verification::default(),
+            changing: tokio::sync::Mutex::default(),
+            watchers: Arc::new(Semaphore::new(WATCHERS)),
             draining: watch::Sender::new(false),
             told_to_end: AtomicBool::new(false),
         })
     }
 
-    /// No new calls: what is under way is finished.
+    /// No new calls: what is under way is finished, and streams end.
     pub(crate) fn drain(&self) {
         self.draining.send_replace(true);
     }
 
-    /// Whether calls are under way.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.room.available_permits() < AT_ONCE
+    /// How many calls are under way.
+    pub(crate) fn under_way(&self) -> usize {
+        AT_ONCE.saturating_sub(self.room.available_permits())
+    }
+
+    /// How many streams are open.
+    pub(crate) fn streams(&self) -> usize {
+        WATCHERS.saturating_sub(self.watchers.available_permits())
+    }
+
+    /// How many decisions wait in the spool, and how many files there cannot be read.
+    pub(crate) fn spooled(&self) -> (usize, usize) {
+        self.book.spooled()
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use serde_json::Value;
 use tenterhook_document::Problem;
 use tenterhook_engine::Generation;
-use tenterhook_home::{Configuration, Env, Failure, Home, Mode, Place, regular_file, trust};
+use tenterhook_home::{Configuration, Env, Failure, Home, Mode, Place, Sources, regular_file, trust};
 
 use crate::stamp::Stamps;
 
@@ -44,6 +44,8 @@ pub struct InForce {
     pub problems: Vec<Problem>,
     /// What can be used but is probably not meant so.
     pub warnings: Vec<Problem>,
+    /// Where its rules come from.
+    pub sources: Arc<Sources>,
     /// Files that changed and cannot be read: what they said before is still in force.
     pub stale: Vec<Problem>,
     stamps: Stamps,
@@ -100,6 +102,16 @@ impl Generations {
         Ok(found)
     }
 
+    /// The person whose home it is.
+    pub(crate) fn person(&self) -> Option<&str> {
+        self.env.home.as_deref().and_then(std::path::Path::to_str)
+    }
+
+    /// Where the rules of a place come from, as the files are now.
+    pub(crate) fn sources(&self, place: &Place) -> Sources {
+        Sources::in_force(&self.home, &self.env, place)
+    }
+
     /// Looks at the files again; `anyway`, also if none of them looks different.
     pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
         let base = self.base();
@@ -154,8 +166,9 @@ impl InForce {
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
         let (mode, made_of) = (configuration.mode, configuration.detail());
+        let sources = Arc::new(std::mem::take(&mut configuration.sources));
         let generation = configuration.into_generation(env.home.as_deref())?;
-        Ok(Self { generation, mode, made_of, problems, warnings, stale: Vec::new(), stamps })
+        Ok(Self { generation, mode, made_of, problems, warnings, sources, stale: Vec::new(), stamps })
     }
 
     /// The same, although files have changed that cannot be read.
@@ -166,6 +179,7 @@ impl InForce {
             made_of: self.made_of.clone(),
             problems: self.problems.clone(),
             warnings: self.warnings.clone(),
+            sources: Arc::clone(&self.sources),
             stale,
             stamps,
         }
@@ -175,7 +189,7 @@ impl InForce {
 /// Every file that a generation is made of, wherever the agent works.
 fn files(home: &Home) -> Vec<PathBuf> {
     let mut files = texts(home);
-    files.extend([home.trust(), home.packs(), home.mode()]);
+    files.extend([home.trust(), home.packs(), home.mode(), home.switches()]);
     files
 }
 

@@ -39,7 +39,10 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     let mut door = Door::new(id, door::now(), event);
     (door.project, door.user) = (project, user);
     let call = match harness.decode(&door, payload) {
-        Ok(call) => call,
+        Ok(mut call) => {
+            daemon.observers.sessions.complete(&mut call.event);
+            call
+        }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
     };
     let outcome = match fire(daemon, &call).await {
@@ -65,7 +68,8 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 /// Takes a call down the road, under the generation of its place.
 pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
     let in_force = daemon.generations.of(&Place::of(&call.event)).map_err(|error| error.message)?;
-    let recorder = CallRecorder { recorder: &daemon.recorder, made_of: &in_force.made_of };
+    let (recorder, observers) = (&daemon.recorder, &daemon.observers);
+    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
     Ok(flow::fire(&in_force.generation, &recorder, call).await)
 }
 
@@ -79,6 +83,11 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None };
     let mut reply = harness.refuse(&door.event, why);
+    tracing::warn!(harness = harness.id, event = door.event, why, "a call was refused");
+    daemon.observers.metrics.refused();
+    daemon.observers.live.tell("warning", || {
+        serde_json::json!({"what": "a call was refused", "harness": harness.id, "event": door.event, "why": why})
+    });
     if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
         reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");
     }

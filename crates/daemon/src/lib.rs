@@ -4,20 +4,30 @@
 //!
 //! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
 //! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
-//! holds for the place the agent works in, and its leaf is durable before the answer goes out.
+//! holds for the place the agent works in, and its leaf is durable before the answer goes out. Whoever
+//! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
 mod api;
 mod approvals;
 mod authority;
+mod catch_up;
 mod daemon;
 mod generations;
 mod hook;
 mod listen;
+mod live;
+mod metrics;
 mod mode;
+mod observe;
+mod places;
 mod record;
 mod run;
+mod sessions;
 mod stamp;
+mod telemetry;
 
+pub use api::openapi;
 pub use daemon::Daemon;
 pub use generations::{Generations, InForce};
 pub use run::{Options, Running, serve};
+pub use telemetry::Otlp;

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
@@ -12,6 +12,8 @@ use tenterhook_event::Decided;
 use tenterhook_home::{generation_entry, secrets};
 use tenterhook_ledger::{Appended, Entry, Ledger, Origin};
 use tokio::sync::oneshot;
+
+use crate::observe::Observers;
 
 /// How often a full queue is tried again before the decision counts as not recorded.
 const TRIES: u32 = 200;
@@ -27,6 +29,8 @@ pub(crate) struct LedgerRecorder {
 /// One call's recorder: it knows what the generation of the call is made of.
 pub(crate) struct CallRecorder<'a> {
     pub(crate) recorder: &'a LedgerRecorder,
+    /// Whoever looks on.
+    pub(crate) observers: &'a Observers,
     pub(crate) made_of: &'a Value,
 }
 
@@ -80,8 +84,11 @@ impl Recorder for CallRecorder<'_> {
                 let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.insert(decided.generation.to_owned());
             }
+            let began = Instant::now();
             let entry = Entry::decision(&decided, &secrets);
-            recorder.keep(entry).await.map(drop).map_err(RecordError)
+            let appended = recorder.keep(entry).await.map_err(RecordError)?;
+            self.observers.decided(&decided, appended, began.elapsed());
+            Ok(())
         })
     }
 }

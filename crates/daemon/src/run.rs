@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_home::{
-    Book, Env, Failure, Home, Place, door, make_private, regular_file, snapshot, trust, write_whole,
-};
+use tenterhook_home::{Book, Env, Failure, Home, Place, door, make_private, snapshot, write_whole};
 use tenterhook_ledger::{Durability, Ledger, OpenError};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -20,7 +18,10 @@ use tokio::time::{Instant, interval};
 use crate::api;
 use crate::daemon::Daemon;
 use crate::generations::Refreshed;
-use crate::listen;
+use crate::metrics::Metrics;
+use crate::observe::Observers;
+use crate::telemetry::{Exporter, Otlp};
+use crate::{catch_up, listen, places};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -28,6 +29,10 @@ const LOOKS: Duration = Duration::from_millis(300);
 const INTAKES: Duration = Duration::from_secs(2);
 /// How long calls that are under way may take when the daemon is told to end.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How long their answers may take to be written; whoever only holds a connection is cut off.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// How long the last telemetry may take.
+const FLUSH: Duration = Duration::from_secs(3);
 /// How long somebody else may hold the ledger when the daemon begins.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -36,8 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Options {
     /// Where to listen over TCP, if at all.
     pub listen: Option<SocketAddr>,
-    /// When a decision counts as recorded.
-    pub durability: Durability,
+    /// When a decision counts as recorded, if it is not as the ledger's settings say.
+    pub durability: Option<Durability>,
+    /// Who is told what happens, if anybody.
+    pub otlp: Option<Otlp>,
 }
 
 /// A daemon that answers.
@@ -60,13 +67,16 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let mut signals = Signals::listen()?;
     home.make()?;
     make_private(&home.run())?;
+    places::check(home)?;
+    places::raise_limits();
     // First of all: of two daemons only one gets the socket.
     let socket = listen::bind(home)?;
     let book = Book::of(home);
     let opened = open(home, &book, options).await?;
     book.take_in(&opened.ledger);
-    let token = token(&home.token())?;
-    let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token)?);
+    let token = places::token(&home.token())?;
+    let observers = observers(env, options)?;
+    let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers)?);
 
     let (end, ends) = watch::channel(false);
     let router = api::router(Arc::clone(&daemon));
@@ -87,9 +97,11 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     write_whole(&home.daemon(), &card(&running)?, 0o600)?;
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
+    let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
     press(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
+    remembering.abort();
 
     tracing::info!("ending: calls under way are finished");
     daemon.ends().await;
@@ -99,9 +111,11 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
         let _ = listener.await;
     }
     let drained = Instant::now();
-    while daemon.is_busy() && drained.elapsed() < DRAIN {
+    while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    // Every connection holds one end of this, until its last answer is written.
+    let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
     let _ = fs_err::remove_file(home.socket());
     let _ = fs_err::remove_file(home.daemon());
     let ledger = daemon.ledger.clone();
@@ -109,6 +123,13 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
         .await
         .map_err(|error| Failure::failed(error.to_string()))?
         .map_err(|error| Failure::failed(format!("the ledger could not be closed: {error}")))?;
+    if daemon.observers.telemetry.is_some() {
+        let daemon = Arc::clone(&daemon);
+        let flushed =
+            tokio::task::spawn_blocking(move || daemon.observers.telemetry.as_ref().map(Exporter::close));
+        // Telemetry that does not arrive keeps nobody.
+        let _ = tokio::time::timeout(FLUSH, flushed).await;
+    }
     tracing::info!("ended");
     Ok(())
 }
@@ -147,24 +168,39 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
             }
             _ = intakes.tick() => {
                 if book.spooled().0 > 0 {
-                    book.take_in(&daemon.ledger);
+                    catch_up::take_in(daemon, book).await;
                 }
             }
         }
     }
 }
 
+/// Who looks on.
+fn observers(env: &Env, options: &Options) -> Result<Observers, Failure> {
+    let metrics = Arc::new(Metrics::default());
+    let telemetry = match &options.otlp {
+        Some(otlp) => Some(Exporter::start(otlp.clone(), Arc::clone(&metrics), door::now)?),
+        None => None,
+    };
+    let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
+    Ok(Observers::new(person, metrics, telemetry))
+}
+
 /// Looks at the files again, and says whether another generation is in force.
 async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
-    let daemon = Arc::clone(daemon);
+    let looking = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
-        let refreshed = daemon.generations.refresh(anyway);
-        (daemon.generations.base(), refreshed)
+        let refreshed = looking.generations.refresh(anyway);
+        (looking.generations.base(), refreshed)
     });
     match refreshed.await {
         Ok((_, Ok(Refreshed::Same))) => {}
         Ok((base, Ok(Refreshed::New))) => {
             let name = base.generation.name();
+            daemon.observers.live.tell(
+                "generation",
+                || json!({"generation": name, "problems": base.problems, "stale": base.stale}),
+            );
             tracing::info!(
                 generation = name,
                 problems = base.problems.len(),
@@ -173,6 +209,10 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
             return true;
         }
         Ok((base, Ok(Refreshed::Stale))) => {
+            daemon
+                .observers
+                .live
+                .tell("warning", || json!({"what": "a file cannot be read", "stale": base.stale}));
             for problem in &base.stale {
                 tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
             }
@@ -199,9 +239,7 @@ async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_
     let began = Instant::now();
     loop {
         let mut how = book.options()?;
-        if options.durability == Durability::Relaxed {
-            how.durability = Durability::Relaxed;
-        }
+        how.durability = options.durability.unwrap_or(how.durability);
         match Ledger::open(&home.ledger(), how) {
             Ok(opened) => {
                 for what in &opened.recovered {
@@ -218,29 +256,6 @@ async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_
             }
         }
     }
-}
-
-/// The token of a home; a new one, if there is none that only its owner can read.
-fn token(path: &Path) -> Result<String, Failure> {
-    use std::os::unix::fs::MetadataExt;
-    let private = fs_err::symlink_metadata(path)
-        .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == own_uid());
-    if private && let Some(token) = regular_file(path)? {
-        let token = token.trim();
-        if token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Ok(token.to_owned());
-        }
-    }
-    let mut random = [0; 32];
-    getrandom::fill(&mut random)
-        .map_err(|error| Failure::failed(format!("no randomness for a token: {error}")))?;
-    let token = trust::sha256(&random);
-    write_whole(path, token.as_bytes(), 0o600)?;
-    Ok(token)
-}
-
-fn own_uid() -> u32 {
-    rustix::process::getuid().as_raw()
 }
 
 /// Who answers here, for `status` and for people.

@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use tenterhook_daemon::Options;
+use tenterhook_daemon::{Options, Otlp};
+use tenterhook_home::{Env, Settled, Telemetry};
 use tenterhook_ledger::Durability;
 
 use crate::context::Context;
@@ -35,7 +37,8 @@ pub(crate) struct Args {
 /// How a daemon is run.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct How {
-    /// Where to listen over TCP, or `none` [default: `TENTERHOOK_LISTEN`, else 127.0.0.1:7878]
+    /// Where to listen over TCP, or `none` [default: `TENTERHOOK_LISTEN`, else `daemon.listen` of
+    /// tenterhook.yaml, else 127.0.0.1:7878]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) listen: Option<String>,
     /// Answer once a decision would survive `kill -9`; it is on the disk within 25 ms
@@ -59,11 +62,29 @@ impl How {
     }
 
     fn options(&self, context: &Context) -> Result<Options, CommandError> {
-        let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref()).unwrap_or(LISTEN);
+        // What cannot be used there is in `check` and `status`; the usual stands in its place.
+        let (settled, _) = Settled::of(context.home()?);
+        let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
+        let said = said.or(settled.daemon.listen.as_deref()).unwrap_or(LISTEN);
         let listen = if said == "none" { None } else { Some(address(said)?) };
-        let durability = if self.relaxed { Durability::Relaxed } else { Durability::Durable };
-        Ok(Options { listen, durability })
+        let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
+        Ok(Options { listen, durability, otlp: otlp(&context.env, settled.telemetry) })
     }
+}
+
+/// Where telemetry goes: the variables of OpenTelemetry come before the settings.
+fn otlp(env: &Env, settled: Telemetry) -> Option<Otlp> {
+    let said = |name: &str| env.all.get(name).map(String::as_str).filter(|value| !value.is_empty());
+    let url = said("OTEL_EXPORTER_OTLP_ENDPOINT").or(settled.otlp.as_deref())?;
+    let mut otlp = Otlp::at(url);
+    otlp.headers = settled.headers;
+    let pairs = said("OTEL_EXPORTER_OTLP_HEADERS").into_iter().flat_map(|list| list.split(','));
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    otlp.headers.extend(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())));
+    let ms = |name: &str| said(name)?.parse().ok().map(Duration::from_millis);
+    otlp.spans_every = ms("OTEL_BSP_SCHEDULE_DELAY").unwrap_or(otlp.spans_every);
+    otlp.metrics_every = ms("OTEL_METRIC_EXPORT_INTERVAL").unwrap_or(otlp.metrics_every);
+    Some(otlp)
 }
 
 /// Only this machine may come in: whoever holds the token may do a great deal.

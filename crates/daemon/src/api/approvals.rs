@@ -1,29 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use axum::{Extension, Json};
-use futures_util::Stream;
 use serde_json::{Value, json};
 
 use super::authority::refused;
-use super::error;
+use super::route::{Gives, Route, Takes};
+use super::{error, sse};
 use crate::approvals::{self, Answer, Refusal};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
+pub(super) const ROUTES: &[Route] = &[
+    Route::get("/v1/approvals", "listApprovals", |method| on(method, list))
+        .about("The calls that wait for a person's answer.")
+        .gives(Gives::Json("Approvals")),
+    Route::get("/v1/approvals/stream", "streamApprovals", |method| on(method, stream))
+        .about("The calls that wait, now and whenever that changes.")
+        .gives(Gives::Stream("Approvals"))
+        .refuses(&[503]),
+    Route::get("/v1/approvals/{id}", "getApproval", |method| on(method, show))
+        .about("One call that waits for a person's answer.")
+        .gives(Gives::Json("Approval"))
+        .refuses(&[404]),
+    Route::post("/v1/approvals/{id}", "answerApproval", |method| on(method, answer))
+        .about("A person's answer to a call that waits: to allow it needs a proof.")
+        .takes(Takes::Json("ApprovalRequest"))
+        .gives(Gives::Json("Approved"))
+        .refuses(&[400, 403, 404, 422]),
+];
+
 /// What waits.
-pub(super) async fn list(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
+async fn list(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
     Json(pending(&daemon))
 }
 
 /// One call that waits.
-pub(super) async fn show(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
+async fn show(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
     match daemon.approvals.find(&id) {
         Some((card, _)) => Json(card).into_response(),
         None => nobody_waits(&id),
@@ -31,7 +50,7 @@ pub(super) async fn show(State(daemon): State<Arc<Daemon>>, Path(id): Path<Strin
 }
 
 /// A person's answer.
-pub(super) async fn answer(
+async fn answer(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     Path(id): Path<String>,
@@ -49,23 +68,17 @@ pub(super) async fn answer(
 }
 
 /// What waits, now and whenever that changes, until the daemon ends.
-pub(super) async fn stream(
-    State(daemon): State<Arc<Daemon>>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let changes = daemon.approvals.changes();
-    let next = |(daemon, mut changes, first): (Arc<Daemon>, tokio::sync::watch::Receiver<u64>, bool)| async move {
-        if !first {
-            tokio::select! {
-                changed = changes.changed() => changed.ok()?,
-                () = daemon.drained() => return None,
+async fn stream(State(daemon): State<Arc<Daemon>>) -> Response {
+    let mut changes = daemon.approvals.changes();
+    sse::stream(daemon, |daemon, sender| async move {
+        loop {
+            changes.mark_unchanged();
+            let event = Event::default().event("approvals").data(pending(&daemon).to_string());
+            if sender.send(event).await.is_err() || changes.changed().await.is_err() {
+                return;
             }
         }
-        changes.mark_unchanged();
-        let event = Event::default().event("approvals").data(pending(&daemon).to_string());
-        Some((Ok(event), (daemon, changes, false)))
-    };
-    let events = futures_util::stream::unfold((daemon, changes, true), next);
-    Sse::new(events).keep_alive(KeepAlive::default())
+    })
 }
 
 fn pending(daemon: &Daemon) -> Value {

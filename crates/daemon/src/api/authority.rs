@@ -5,25 +5,40 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_home::authority::{Action, Proof, Refused};
 
 use super::error;
+use super::route::{Gives, Route, Takes, query};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
+pub(super) const ROUTES: &[Route] = &[
+    Route::get("/v1/authority", "getAuthority", |method| on(method, needs))
+        .about("What whoever asks would have to show to do something that loosens protection.")
+        .query(&[&[query("action", "string", "such as `mode monitor` or `policy change`")]])
+        .gives(Gives::Json("AuthorityNeeds"))
+        .refuses(&[400]),
+    Route::post("/v1/authority", "passAuthority", |method| on(method, admit))
+        .about("Passes the gate for something that whoever asks then does themselves; a leaf says so either way.")
+        .takes(Takes::Json("AuthorityRequest"))
+        .gives(Gives::Json("AuthorityGranted"))
+        .refuses(&[400, 403]),
+];
+
 /// What somebody wants to do.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+struct Asked {
     action: String,
 }
 
 /// The same, with what they show for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Shown {
+struct Shown {
     action: String,
     #[serde(default)]
     detail: Value,
@@ -32,7 +47,7 @@ pub(super) struct Shown {
 }
 
 /// What whoever asks would have to show.
-pub(super) async fn needs(
+async fn needs(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     Query(Asked { action }): Query<Asked>,
@@ -44,7 +59,7 @@ pub(super) async fn needs(
 }
 
 /// Passes the gate, for something that is done by whoever asks.
-pub(super) async fn admit(
+async fn admit(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     Json(Shown { action, detail, proof }): Json<Shown>,

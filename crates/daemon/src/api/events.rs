@@ -6,29 +6,31 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use axum::{Extension, Json};
 use tenterhook_event::{Call, Event};
 
-use super::error;
+use super::route::{Gives, Route, Takes};
+use super::{error, read};
 use crate::daemon::Daemon;
 use crate::hook;
 use crate::listen::Peer;
 
+pub(super) const ROUTES: &[Route] = &[Route::post("/v1/events", "judgeEvent", |method| on(method, judge))
+    .about("One event in the normal form; its outcome comes back, once it is recorded.")
+    .takes(Takes::Json("Event"))
+    .gives(Gives::Json("Outcome"))
+    .refuses(&[400])];
+
 /// One event in the normal form; its outcome comes back, once it is recorded.
-pub(super) async fn judge(
-    State(daemon): State<Arc<Daemon>>,
-    Extension(peer): Extension<Peer>,
-    body: Bytes,
-) -> Response {
-    let event: Event = match serde_json::from_slice(&body) {
+async fn judge(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Peer>, body: Bytes) -> Response {
+    let hint = "docs/spec/event.schema.json says what one looks like";
+    let mut event: Event = match read(&body, "event", hint) {
         Ok(event) => event,
-        Err(why) => {
-            let message = format!("this is no event: {why}");
-            let hint = "docs/reference/event.schema.json says what one looks like";
-            return error(StatusCode::BAD_REQUEST, &message, Some(hint)).into_response();
-        }
+        Err(response) => return *response,
     };
     daemon.calls(peer, &event.source);
+    daemon.observers.sessions.complete(&mut event);
     match hook::fire(&daemon, &Call { event, native: None }).await {
         Ok(outcome) => Json(outcome).into_response(),
         Err(why) => error(StatusCode::INTERNAL_SERVER_ERROR, &why, None).into_response(),

@@ -4,18 +4,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
+use axum::routing::on;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
+use super::HEALTH;
+use super::route::{Gives, Route};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-/// Whether the daemon is well. Whoever has no token, or another account, learns no more than that.
-pub(super) async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<Value> {
+pub(super) const ROUTES: &[Route] = &[Route::get(HEALTH, "getHealth", |method| on(method, health))
+    .about("Whether the daemon is well. Whoever has no token, or another account, learns no more than that.")
+    .gives(Gives::Json("Health"))];
+
+async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<Value> {
     let mut health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
-    let ours = matches!(peer, Some(Extension(Peer::Local { uid, .. })) if daemon.is_own(uid));
+    let ours = match peer {
+        Some(Extension(Peer::Local { uid, .. })) => daemon.is_own(uid),
+        Some(Extension(Peer::Token)) => true,
+        None => false,
+    };
     if let (true, Some(health)) = (ours, health.as_object_mut()) {
         let base = daemon.generations.base();
+        let (waiting, refused) = daemon.spooled();
         health.extend([
             ("pid".to_owned(), std::process::id().into()),
             (
@@ -29,6 +40,7 @@ pub(super) async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Exten
             ("generation".to_owned(), base.generation.name().into()),
             ("problems".to_owned(), json!(base.problems)),
             ("stale".to_owned(), json!(base.stale)),
+            ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
         ]);
     }
     Json(health)

@@ -8,19 +8,33 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use tenterhook_home::door;
 
 use super::error;
+use super::route::{Gives, Route, Takes, query};
 use crate::daemon::Daemon;
 use crate::hook::{self, Asked};
 use crate::listen::Peer;
+
+pub(super) const ROUTES: &[Route] = &[Route::post("/v1/hooks/{harness}/{event}", "answerHook", |method| {
+    on(method, answer)
+})
+.about("One hook call of a harness: its own payload comes in, its own reply goes out, and a leaf before it.")
+.headers(&[
+    query("tenterhook-event", "string", "the event's id, if the caller minted one"),
+    query("tenterhook-project", "string", "the root of the project, if the harness says it"),
+])
+.takes(Takes::Native)
+.gives(Gives::Native)
+.refuses(&[400, 404, 503])];
 
 /// Harnesses that call by themselves wait this long.
 const WITHIN: Duration = Duration::from_secs(55);
 
 /// One hook call over HTTP: the native payload comes in, the native reply goes out. What a process
 /// would say by its exit code and on standard error is in headers.
-pub(super) async fn answer(
+async fn answer(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     Path((harness, event)): Path<(String, String)>,

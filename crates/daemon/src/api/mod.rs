@@ -1,41 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The HTTP API: the same on the socket and on TCP.
+//! The HTTP API: the same on the socket and on TCP. [`ROUTES`] is all of it.
 
 mod approvals;
 mod authority;
+mod body;
 mod events;
 mod health;
 mod hooks;
+mod ledger;
+mod metrics;
 mod mode;
+mod openapi;
+mod policy;
+mod readers;
+mod registered;
+mod route;
+mod sessions;
+mod sse;
+mod stream;
 
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_home::Failure;
 
 use crate::daemon::Daemon;
+pub(crate) use ledger::Verification;
+pub use openapi::document as openapi;
+pub(crate) use readers::Readers;
+use route::Route;
 
 /// The one path that answers everybody.
 pub(crate) const HEALTH: &str = "/v1/health";
 
+/// Every operation there is, by the part of the document it belongs to.
+const ROUTES: &[(&str, &[Route])] = &[
+    ("daemon", health::ROUTES),
+    ("hooks", hooks::ROUTES),
+    ("hooks", registered::ROUTES),
+    ("events", events::ROUTES),
+    ("sessions", sessions::ROUTES),
+    ("ledger", ledger::ROUTES),
+    ("policy", policy::ROUTES),
+    ("approvals", approvals::ROUTES),
+    ("authority", mode::ROUTES),
+    ("authority", authority::ROUTES),
+    ("daemon", stream::ROUTES),
+    ("daemon", metrics::ROUTES),
+    ("daemon", openapi::ROUTES),
+];
+
 /// Every path there is.
 pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
-    Router::new()
-        .route(HEALTH, get(health::health))
-        .route("/v1/hooks/{harness}/{event}", post(hooks::answer))
-        .route("/v1/events", post(events::judge))
-        .route("/v1/approvals", get(approvals::list))
-        .route("/v1/approvals/stream", get(approvals::stream))
-        .route("/v1/approvals/{id}", get(approvals::show).post(approvals::answer))
-        .route("/v1/authority", get(authority::needs).post(authority::admit))
-        .route("/v1/mode", get(mode::get).put(mode::put))
+    let routes = ROUTES.iter().flat_map(|(_, routes)| *routes);
+    routes
+        .fold(Router::new(), |router, route| router.route(route.path, route.serve()))
         .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_PAYLOAD))
+        .layer(middleware::from_fn(body::bounded))
         .with_state(daemon)
 }
 
@@ -48,6 +77,30 @@ pub(crate) fn error(status: StatusCode, message: &str, hint: Option<&str>) -> (S
     (status, Json(json!({"error": error})))
 }
 
+/// The same as an answer.
+fn refuse(status: StatusCode, message: &str, hint: Option<&str>) -> Response {
+    error(status, message, hint).into_response()
+}
+
+/// Work that could not be done.
+fn failed(failure: &Failure) -> Response {
+    let status = if failure.exit == 2 { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
+    refuse(status, &failure.message, failure.hints.first().map(String::as_str))
+}
+
+/// Reads a body that has to be JSON of a type.
+fn read<T: serde::de::DeserializeOwned>(body: &[u8], what: &str, hint: &str) -> Result<T, Box<Response>> {
+    serde_json::from_slice(body).map_err(|why| {
+        let message = format!("this is no {what}: {why}");
+        Box::new(refuse(StatusCode::BAD_REQUEST, &message, Some(hint)))
+    })
+}
+
 async fn unknown() -> (StatusCode, Json<Value>) {
     error(StatusCode::NOT_FOUND, "there is no such path", Some("GET /v1/openapi.json lists them"))
+}
+
+async fn wrong_method() -> (StatusCode, Json<Value>) {
+    let hint = "GET /v1/openapi.json says what each path takes";
+    error(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method", Some(hint))
 }

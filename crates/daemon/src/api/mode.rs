@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::json;
@@ -13,26 +14,38 @@ use tenterhook_home::authority::Proof;
 
 use super::authority::refused;
 use super::error;
+use super::route::{Gives, Route, Takes};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::mode::{self, Unchanged};
 
+pub(super) const ROUTES: &[Route] = &[
+    Route::get("/v1/mode", "getMode", |method| on(method, get))
+        .about("Whether the rules hold, or only watch.")
+        .gives(Gives::Json("Mode")),
+    Route::put("/v1/mode", "setMode", |method| on(method, put))
+        .about("Makes the rules hold, or only watch; to watch only needs a person's proof.")
+        .takes(Takes::Json("ModeRequest"))
+        .gives(Gives::Json("Mode"))
+        .refuses(&[400, 403]),
+];
+
 /// What a person wants.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+struct Wanted {
     mode: Mode,
     #[serde(default)]
     proof: Proof,
 }
 
 /// Whether the rules hold.
-pub(super) async fn get(State(daemon): State<Arc<Daemon>>) -> Response {
+async fn get(State(daemon): State<Arc<Daemon>>) -> Response {
     Json(json!({"mode": daemon.generations.base().mode})).into_response()
 }
 
 /// Sets it; to watch only needs a proof.
-pub(super) async fn put(
+async fn put(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
     Json(Wanted { mode, proof }): Json<Wanted>,

@@ -25,6 +25,12 @@ impl Allowed {
 
     /// Whether the request names us, and comes from a page of ours or from no page at all.
     pub(crate) fn names_us(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+        // Of two of them, whoever stands between us might have looked at the other.
+        for name in [header::HOST, header::ORIGIN, header::AUTHORIZATION] {
+            if headers.get_all(name).iter().nth(1).is_some() {
+                return Err((StatusCode::BAD_REQUEST, "a header that may stand once stands twice"));
+            }
+        }
         let host = text(headers.get(header::HOST));
         if !host.is_some_and(|host| self.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))) {
             return Err((StatusCode::MISDIRECTED_REQUEST, "this is not the host you asked for"));
@@ -84,6 +90,9 @@ mod tests {
             assert_eq!(allowed.names_us(&headers(&pairs)).is_ok(), expected, "{host} {origin:?}");
         }
         assert!(allowed.names_us(&headers(&[])).is_err(), "no host at all");
+        let twice = headers(&[("host", "127.0.0.1:7878"), ("host", "evil.example")]);
+        assert_eq!(twice.len(), 2);
+        assert!(allowed.names_us(&twice).is_err());
     }
 
     #[test]

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::response::sse::Event;
+use tenterhook_home::recorded;
+use tenterhook_ledger::Filter;
+use tokio::sync::mpsc::Sender;
+
+use super::filter::{Asked, fits};
+use crate::api::{refuse, sse};
+use crate::daemon::Daemon;
+
+/// How many leaves are fetched at once.
+const PAGE: u64 = 256;
+/// How often the ledger is looked at when nobody says that it grew: others write into it too.
+const LOOKS: Duration = Duration::from_secs(1);
+
+/// Leaves as they come. They are read from the ledger, never from memory: none can be lost.
+pub(super) async fn tail(
+    State(daemon): State<Arc<Daemon>>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    let seen =
+        match headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().parse::<u64>()) {
+            Some(Err(_)) => {
+                return refuse(StatusCode::BAD_REQUEST, "`Last-Event-ID` is no number of a leaf", None);
+            }
+            Some(Ok(seen)) => Some(seen),
+            None => None,
+        };
+    let from = seen.map(|seen| seen.saturating_add(1)).or(asked.from);
+    let filter = match asked.filter() {
+        Ok(filter) => filter,
+        Err(response) => return *response,
+    };
+    let from = match from {
+        Some(from) => from,
+        None => match daemon.readers.with(tenterhook_ledger::Reader::size).await {
+            Ok(size) => size,
+            Err(response) => return *response,
+        },
+    };
+    sse::stream(daemon, move |daemon, sender| follow(daemon, sender, filter, from))
+}
+
+async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut next: u64) {
+    let mut growth = daemon.observers.growth();
+    // Whoever connects learns at once that the line is open.
+    if sender.send(Event::default().comment("following")).await.is_err() {
+        return;
+    }
+    loop {
+        // Before reading: what comes in between is seen the next time.
+        growth.mark_unchanged();
+        let Ok(page) = daemon.readers.with(move |reader| reader.from(next, PAGE)).await else {
+            // It is said in the log; whoever follows comes again from where they were.
+            return;
+        };
+        let full = page.len() as u64 == PAGE;
+        for record in page {
+            next = record.seq + 1;
+            if fits(&filter, &record) {
+                let id = record.seq.to_string();
+                let event = Event::default().event("leaf").id(id).data(recorded::json(&record).to_string());
+                if sender.send(event).await.is_err() {
+                    return;
+                }
+            }
+        }
+        if !full {
+            // The daemon holds the other end; whatever happens, the ledger is looked at again.
+            let _ = tokio::time::timeout(LOOKS, growth.changed()).await;
+        }
+    }
+}

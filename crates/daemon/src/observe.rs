@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Everybody who looks at what was decided: counters, sessions, live readers, telemetry. None of them
+//! can change or delay it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tenterhook_event::Decided;
+use tenterhook_home::recorded::Recorded;
+use tenterhook_ledger::Appended;
+use tokio::sync::watch;
+
+use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::sessions::{Projector, clean};
+use crate::telemetry::Exporter;
+
+/// The longest text of a call that is shown in a line.
+const GIST: usize = 500;
+
+/// All observers.
+pub(crate) struct Observers {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) sessions: Arc<Projector>,
+    pub(crate) live: Live,
+    pub(crate) telemetry: Option<Exporter>,
+    /// How many leaves there are at least: whoever follows the ledger looks when it changes.
+    grew: watch::Sender<u64>,
+}
+
+impl Observers {
+    pub(crate) fn new(person: Option<String>, metrics: Arc<Metrics>, telemetry: Option<Exporter>) -> Self {
+        let grew = watch::Sender::new(0);
+        let sessions = Projector::new(person);
+        Self { metrics, sessions, live: Live::default(), telemetry, grew }
+    }
+
+    /// A decision is durable.
+    pub(crate) fn decided(&self, decided: &Decided<'_>, appended: Appended, recording: Duration) {
+        self.grew(appended.seq() + 1);
+        if let Appended::AlreadyThere { .. } = appended {
+            return;
+        }
+        let (event, outcome) = (&decided.call.event, decided.outcome);
+        let deciding = Duration::from_micros(decided.took_us);
+        self.metrics.decided(event, outcome.decision, deciding, recording);
+        if let Some(exporter) = &self.telemetry {
+            exporter.decided(decided);
+        }
+        tracing::debug!(
+            id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.word(),
+            rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
+        );
+        let native = decided.call.native.as_ref().map(|native| &native.fields);
+        let session = self.sessions.apply(event, outcome.decision, native);
+        self.live.tell("decided", || line(decided, appended.seq()));
+        if let Some(id) = session {
+            self.live.tell("session", || self.sessions.summary(&id));
+        }
+    }
+
+    /// A decision that somebody else made and the ledger took in.
+    pub(crate) fn taken_in(&self, recorded: &Recorded, seq: u64) {
+        self.grew(seq + 1);
+        self.metrics.taken_in();
+        self.sessions.apply(&recorded.event, recorded.outcome.decision, None);
+        let generation = recorded.leaf.get("generation").and_then(Value::as_str).unwrap_or_default();
+        let call = tenterhook_event::Call { event: recorded.event.clone(), native: None };
+        let outcome = &recorded.outcome;
+        let decided = Decided { call: &call, outcome, generation, took_us: recorded.took_us, facts: None };
+        self.live.tell("decided", || line(&decided, seq));
+    }
+
+    /// The ledger has at least so many leaves.
+    pub(crate) fn grew(&self, size: u64) {
+        self.grew.send_if_modified(|known| {
+            let more = size > *known;
+            *known = size.max(*known);
+            more
+        });
+    }
+
+    /// Hears when the ledger grows.
+    pub(crate) fn growth(&self) -> watch::Receiver<u64> {
+        self.grew.subscribe()
+    }
+}
+
+/// A decision as one line of a live view. Secrets are out of it.
+fn line(decided: &Decided<'_>, seq: u64) -> Value {
+    let (event, outcome) = (&decided.call.event, decided.outcome);
+    let tool = event
+        .tool
+        .as_ref()
+        .map(|tool| json!({"name": tool.name, "class": tool.class, "gist": clean(&tool.gist(), GIST)}));
+    json!({
+        "seq": seq,
+        "id": event.id,
+        "ts": event.ts,
+        "harness": event.source,
+        "event": event.event,
+        "native_event": event.native_event,
+        "session": event.harness_session_id,
+        "tool": tool,
+        "prompt": event.detail.prompt.as_deref().map(|prompt| clean(prompt, GIST)),
+        "cwd": event.cwd,
+        "model": event.agent.model,
+        "verdict": outcome.decision,
+        "rule": outcome.deciding_rule(),
+        "reason": outcome.reason().map(|reason| clean(&reason, GIST)),
+        "generation": decided.generation,
+        "took_us": decided.took_us,
+    })
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The daemon's places have to be its own: who can write there could answer in its stead.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use tenterhook_home::{Failure, Home, regular_file, trust, write_whole};
+
+/// How many files may be open: every caller has a connection.
+const DESCRIPTORS: u64 = 65_536;
+
+/// Refuses to run where others could write.
+pub(crate) fn check(home: &Home) -> Result<(), Failure> {
+    let own = rustix::process::getuid().as_raw();
+    // A home may lie behind a link that its owner or the system made; what is behind it counts.
+    let state = &home.state;
+    let link = fs_err::symlink_metadata(state)?;
+    if link.is_symlink() && ![0, own].contains(&link.uid()) {
+        return Err(refused(
+            state,
+            "it is a link that another account made",
+            "make it a directory of your own",
+        ));
+    }
+    own_directory(state, &fs_err::metadata(state)?, own)?;
+    let run = home.run();
+    let found = fs_err::symlink_metadata(&run)?;
+    if !found.is_dir() {
+        return Err(refused(&run, "it is no directory", "remove it; the daemon makes it anew"));
+    }
+    own_directory(&run, &found, own)?;
+    // Nobody has to see what lies there.
+    if !is_private(&found) {
+        fs_err::set_permissions(&run, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+fn own_directory(path: &Path, found: &std::fs::Metadata, own: u32) -> Result<(), Failure> {
+    if found.uid() != own {
+        let why = format!("it belongs to another account (uid {})", found.uid());
+        return Err(refused(path, &why, "use a home of your own: `--home DIR`"));
+    }
+    if found.mode() & 0o022 != 0 {
+        let why = format!("others can write there (its mode is {:o})", found.mode() & 0o777);
+        return Err(refused(path, &why, &format!("take that away: `chmod go-w {}`", path.display())));
+    }
+    Ok(())
+}
+
+fn refused(path: &Path, why: &str, hint: &str) -> Failure {
+    Failure::failed(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
+}
+
+/// The token of a home; a new one, if there is none that only its owner can read.
+pub(crate) fn token(path: &Path) -> Result<String, Failure> {
+    let own = rustix::process::getuid().as_raw();
+    let private = fs_err::symlink_metadata(path)
+        .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == own);
+    if private && let Some(token) = regular_file(path)? {
+        let token = token.trim();
+        if token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(token.to_owned());
+        }
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::failed(format!("no randomness for a token: {error}")))?;
+    let token = trust::sha256(&random);
+    write_whole(path, token.as_bytes(), 0o600)?;
+    Ok(token)
+}
+
+#[expect(clippy::verbose_bit_mask, reason = "these are permissions, not a number")]
+fn is_private(found: &std::fs::Metadata) -> bool {
+    found.mode() & 0o077 == 0
+}
+
+/// Asks for as many descriptors as the system allows.
+pub(crate) fn raise_limits() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limits = getrlimit(Resource::Nofile);
+    let wanted = limits.maximum.map_or(DESCRIPTORS, |most| most.min(DESCRIPTORS));
+    if limits.current.is_some_and(|now| now < wanted) {
+        let raised = Rlimit { current: Some(wanted), maximum: limits.maximum };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::warn!(%error, "the limit of open files stays as it is");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::whole(dir.path().join("home"));
+        tenterhook_home::make_private(&home.run()).unwrap();
+        (dir, home)
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_place_that_others_can_write_is_refused() {
+        let (_dir, home) = home();
+        check(&home).unwrap();
+        for path in [home.state.clone(), home.run()] {
+            for bad in [0o777, 0o770, 0o702] {
+                mode(&path, bad);
+                let error = check(&home).unwrap_err();
+                assert!(error.message.contains("others can write there"), "{}", error.message);
+                assert!(error.hints[0].contains("chmod go-w"));
+            }
+            mode(&path, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_run_directory_that_others_can_read_is_closed_to_them() {
+        let (_dir, home) = home();
+        mode(&home.run(), 0o755);
+        check(&home).unwrap();
+        assert_eq!(std::fs::metadata(home.run()).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_run_directory_is_refused() {
+        let (dir, home) = home();
+        std::fs::remove_dir(home.run()).unwrap();
+        std::os::unix::fs::symlink(dir.path(), home.run()).unwrap();
+        assert!(check(&home).unwrap_err().message.contains("it is no directory"));
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// How many paths a session keeps.
+const MOST: usize = 500;
+
+/// What a session did to which files.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    touched: BTreeMap<String, Touched>,
+    left_out: u64,
+}
+
+/// How often one file was touched.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(super) struct Touched {
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    pub(super) deletes: u64,
+}
+
+impl Files {
+    pub(super) fn read(&mut self, paths: &[&str]) {
+        for path in paths {
+            self.touch(path, |touched| touched.reads += 1);
+        }
+    }
+
+    pub(super) fn wrote(&mut self, paths: &[&str]) {
+        for path in paths {
+            self.touch(path, |touched| touched.writes += 1);
+        }
+    }
+
+    pub(super) fn touch(&mut self, path: &str, how: impl FnOnce(&mut Touched)) {
+        if self.touched.len() >= MOST && !self.touched.contains_key(path) {
+            self.left_out += 1;
+            return;
+        }
+        how(self.touched.entry(path.to_owned()).or_default());
+    }
+
+    /// Something touched files that are not known.
+    pub(super) fn leave_out(&mut self, number: u64) {
+        self.left_out += number;
+    }
+
+    pub(super) fn counts(&self) -> Value {
+        let count =
+            |did: fn(&Touched) -> u64| self.touched.values().filter(|touched| did(touched) > 0).count();
+        json!({
+            "read": count(|touched| touched.reads),
+            "written": count(|touched| touched.writes),
+            "deleted": count(|touched| touched.deletes),
+            "left_out": self.left_out,
+        })
+    }
+
+    pub(super) fn list(&self) -> Value {
+        let entry = |(path, touched): (&String, &Touched)| json!({"path": path, "reads": touched.reads, "writes": touched.writes, "deletes": touched.deletes});
+        self.touched.iter().map(entry).collect()
+    }
+}
