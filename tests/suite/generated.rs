@@ -35,6 +35,11 @@ fn schemas() {
 }
 
 #[test]
+fn openapi() {
+    check_schema("docs/reference/openapi.json", &tenterhook_daemon::openapi());
+}
+
+#[test]
 fn the_example_in_the_spec_is_what_the_program_writes() {
     let page = std::fs::read_to_string(repository().join("docs/spec/event.md")).unwrap();
     let block = |language: &str| {

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A daemon of its own for a test: the real program in a throw-away home, and somebody who asks it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+
+/// How long anything may take before a test gives up; machines are busy.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+pub(crate) struct Served {
+    pub(crate) test: TestContext,
+    child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+/// A stream that is read event by event.
+pub(crate) struct Stream(BufReader<TcpStream>);
+
+/// One event of a stream.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) kind: String,
+    pub(crate) id: Option<u64>,
+    pub(crate) data: Value,
+}
+
+/// Tries until it is so.
+pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+// === impl Served ===
+
+impl Served {
+    pub(crate) fn new() -> Self {
+        Self::in_home(TestContext::new(), &[])
+    }
+
+    pub(crate) fn in_home(test: TestContext, variables: &[(&str, &str)]) -> Self {
+        let (child, address) = Self::start(&test, variables);
+        let token = std::fs::read_to_string(test.home().join("run/token")).unwrap();
+        Self { test, child, address, token }
+    }
+
+    fn start(test: &TestContext, variables: &[(&str, &str)]) -> (Child, SocketAddr) {
+        let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+        let mut command = test.command(program, &["serve", "--listen", "127.0.0.1:0"]);
+        command.envs(variables.iter().copied());
+        let log = std::fs::File::create(test.path("serve.log")).unwrap();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let address = ready.trim_end().rsplit_once("http://").and_then(|(_, address)| address.parse().ok());
+        let log = || std::fs::read_to_string(test.path("serve.log")).unwrap();
+        (child, address.unwrap_or_else(|| panic!("it did not start: {ready}{}", log())))
+    }
+
+    /// Ends it and starts another in the same home.
+    pub(crate) fn again(mut self) -> Self {
+        self.signal(rustix::process::Signal::TERM);
+        assert!(self.wait(), "{}", self.log());
+        (self.child, self.address) = Self::start(&self.test, &[]);
+        self
+    }
+
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        rustix::process::kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Waits for the end. Says whether it was a good one.
+    pub(crate) fn wait(&mut self) -> bool {
+        until("the daemon ends", || self.child.try_wait().unwrap()).success()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.test.path("serve.log")).unwrap()
+    }
+
+    pub(crate) fn socket(&self) -> std::path::PathBuf {
+        self.test.home().join("run/tenterhook.sock")
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], b"")
+    }
+
+    pub(crate) fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.json()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path, &[], body.to_string().as_bytes())
+    }
+
+    /// Asks over TCP, with the token.
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
+        let more = lines(headers);
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n{more}Content-Length: {}\r\n\r\n",
+            self.address,
+            self.token,
+            body.len()
+        );
+        self.raw(&[head.as_bytes(), body].concat())
+    }
+
+    /// Sends exactly this, and reads until the other side closes.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
+        Answer::read(&exchange(self.connect(), bytes))
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// One hook call on the socket, as the shim makes it.
+    pub(crate) fn hook(&self, payload: &str) -> String {
+        let mut stream = UnixStream::connect(self.socket()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let id = format!("01{:024}", rand(24));
+        let head = format!("TH1 hook claude-code PreToolUse {id} 50000 {}\nversion 0.1.0\n\n", payload.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(payload.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
+    }
+
+    /// Claude Code calls a hook over HTTP.
+    pub(crate) fn call(&self, event: &str, payload: &Value) -> Answer {
+        let mut whole = json!({"session_id": "s-1", "cwd": self.test.path("work"), "hook_event_name": event});
+        whole.as_object_mut().unwrap().extend(payload.as_object().unwrap().clone());
+        let answer = self.post(&format!("/v1/hooks/claude-code/{event}"), &whole);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer
+    }
+
+    pub(crate) fn bash(&self, command: &str) -> Answer {
+        self.call(
+            "PreToolUse",
+            &json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t"}),
+        )
+    }
+
+    /// Opens a stream. HTTP/1.0 spares us the chunks.
+    pub(crate) fn stream(&self, path: &str, headers: &[&str]) -> Stream {
+        let more = lines(headers);
+        let mut stream = self.connect();
+        let (address, token) = (self.address, &self.token);
+        let head =
+            format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n{more}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let (mut line, mut head) = (String::new(), String::new());
+        while reader.read_line(&mut line).unwrap() > 2 {
+            head += &std::mem::take(&mut line);
+        }
+        assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+        assert!(head.to_ascii_lowercase().contains("text/event-stream"), "{head}");
+        Stream(reader)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Headers as they are sent.
+pub(crate) fn lines(headers: &[&str]) -> String {
+    headers.iter().fold(String::new(), |lines, header| lines + header + "\r\n")
+}
+
+/// A few digits that nobody else has.
+fn rand(digits: u32) -> u128 {
+    use std::hash::{BuildHasher, Hasher};
+    let one = || u128::from(std::collections::hash_map::RandomState::new().build_hasher().finish());
+    (one() << 64 | one()) % 10_u128.pow(digits)
+}
+
+pub(crate) fn exchange(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
+    // Whoever refuses early stops reading; what it says is still there.
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    answer
+}
+
+// === impl Answer ===
+
+impl Answer {
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            return Self { status: 0, head: text.into_owned(), body: String::new() };
+        };
+        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+        let head = head.to_ascii_lowercase();
+        let body =
+            if head.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+        Self { status, head, body }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub(crate) fn message(&self) -> String {
+        self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let (part, rest) = rest.split_at(usize::from_str_radix(length, 16).unwrap());
+        if part.is_empty() {
+            break;
+        }
+        whole += part;
+        body = rest.trim_start_matches("\r\n");
+    }
+    whole
+}
+
+// === impl Stream ===
+
+impl Stream {
+    /// The next event. Signs of life are passed over.
+    pub(crate) fn next(&mut self) -> Option<Told> {
+        let mut told = Told::default();
+        let mut line = String::new();
+        while self.0.read_line(&mut line).unwrap() > 0 {
+            let text = std::mem::take(&mut line);
+            match text.trim_end_matches('\n').split_once(": ") {
+                Some(("event", kind)) => kind.clone_into(&mut told.kind),
+                Some(("id", id)) => told.id = id.parse().ok(),
+                Some(("data", data)) => told.data = serde_json::from_str(data).unwrap(),
+                None if told != Told::default() => return Some(told),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The next event of a kind.
+    pub(crate) fn next_of(&mut self, kind: &str) -> Told {
+        loop {
+            let told = self.next().unwrap_or_else(|| panic!("the stream ended before `{kind}`"));
+            if told.kind == kind {
+                return told;
+            }
+        }
+    }
+}

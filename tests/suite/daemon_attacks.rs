@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Attacks on the daemon over HTTP, in the mode "same user": whoever attacks has no token, or is a page
+//! in the person's browser, or sends what no client would.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::daemon::{Answer, PATIENCE, Served, exchange, lines};
+
+/// A request as an attacker writes it.
+fn request(served: &Served, line: &str, headers: &[&str], body: &str) -> Answer {
+    let headers = lines(headers);
+    served.raw(format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}").as_bytes())
+}
+
+fn host(served: &Served) -> String {
+    format!("Host: {}", served.address)
+}
+
+fn token(served: &Served) -> String {
+    format!("Authorization: Bearer {}", served.token)
+}
+
+#[test]
+fn dns_rebinding_another_name_leads_nowhere() {
+    let served = Served::new();
+    let (port, token) = (served.address.port(), token(&served));
+    for name in [
+        format!("evil.example:{port}"),
+        "evil.example".into(),
+        format!("127.0.0.1.evil.example:{port}"),
+        "127.0.0.1".into(),
+        "127.0.0.1:1".into(),
+        String::new(),
+    ] {
+        let answer = request(&served, "GET /v1/health", &[&format!("Host: {name}"), &token], "");
+        assert!([400, 421].contains(&answer.status), "{name}: {answer:?}");
+        assert!(!answer.body.contains("generation"), "{name}");
+    }
+    let without = request(&served, "GET /v1/health", &[&token], "");
+    assert!([400, 421].contains(&without.status), "{without:?}");
+    let whole =
+        request(&served, &format!("GET http://evil.example:{port}/v1/policy"), &[&host(&served), &token], "");
+    assert!(whole.status != 200 || !whole.body.contains("evil"), "{whole:?}");
+    let twice = request(&served, "GET /v1/policy", &[&host(&served), "Host: evil.example", &token], "");
+    assert!([400, 421].contains(&twice.status), "two names: {twice:?}");
+}
+
+#[test]
+fn cross_origin_a_page_of_others_gets_nothing() {
+    let served = Served::new();
+    let payload = served.test.bash("ls");
+    let length = format!("Content-Length: {}", payload.len());
+    for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://"] {
+        // What a form can send without asking first.
+        let headers = [&host(&served), &format!("Origin: {origin}"), "Content-Type: text/plain", &length];
+        let answer = request(&served, "POST /v1/hooks/claude-code/PreToolUse", &headers, &payload);
+        assert_eq!(answer.status, 403, "{origin}");
+        // Nor does knowing the token help a page that is not ours.
+        let headers: [&str; 3] = [&host(&served), &format!("Origin: {origin}"), &token(&served)];
+        assert_eq!(request(&served, "GET /v1/policy", &headers, "").status, 403, "{origin}");
+        let asked = request(&served, "OPTIONS /v1/policy", &headers, "");
+        assert!(!asked.head.contains("access-control-allow"), "{asked:?}");
+    }
+    let own: [&str; 3] = [&host(&served), &format!("Origin: http://{}", served.address), &token(&served)];
+    assert_eq!(request(&served, "GET /v1/policy", &own, "").status, 200);
+    assert!(served.test.ledger().is_empty(), "nothing was decided");
+}
+
+#[test]
+fn without_the_whole_token_there_is_only_health() {
+    let served = Served::new();
+    let (host, right) = (host(&served), served.token.clone());
+    let cut = right.split_at(63).0;
+    for header in [
+        "X: y".to_owned(),
+        "Authorization: Bearer ".to_owned(),
+        format!("Authorization: Bearer {cut}"),
+        format!("Authorization: Bearer {cut}0{cut}"),
+        format!("Authorization: Basic {right}"),
+        format!("Authorization: {right}"),
+        format!("Authorization: Bearer {}", right.to_uppercase()),
+        format!("Cookie: token={right}"),
+    ] {
+        for path in
+            ["/v1/policy", "/v1/ledger", "/v1/stream", "/v1/metrics", "/v1/openapi.json", "/v1/nothing", "/"]
+        {
+            let answer = request(&served, &format!("GET {path}"), &[&host, &header], "");
+            // A token in capitals is another token, unless it has no letters at all.
+            if answer.status != 401 {
+                assert!(header.ends_with(&right) && header.contains("Bearer"), "{header} opens {path}");
+            }
+        }
+    }
+    let query = request(&served, &format!("GET /v1/policy?token={right}"), &[&host], "");
+    assert_eq!(query.status, 401, "a token in an address ends up in logs");
+    let health = request(&served, "GET /v1/health", &[&host], "");
+    assert_eq!(health.status, 200);
+    assert_eq!(
+        health.json(),
+        json!({"ok": true, "version": env!("CARGO_PKG_VERSION")}),
+        "and no more than that"
+    );
+    assert!(!served.log().contains(&right), "the token is in no log");
+}
+
+#[test]
+fn path_traversal_leads_nowhere() {
+    let served = Served::new();
+    let (host, token) = (host(&served), token(&served));
+    for path in [
+        "/v1/../v1/policy/../../etc/passwd",
+        "/v1/%2e%2e/%2e%2e/etc/passwd",
+        "/v1/ledger/..%2f..%2fkey",
+        "/v1/ledger/%2e%2e",
+        "/v1/ledger/..%00",
+        "/v1/sessions/..%2f..%2f..%2fetc%2fpasswd",
+        "/v1/sessions/%ff%fe",
+        "//v1/policy",
+        "/v1//policy",
+        "/v1/policy/",
+        "/run/token",
+        "/v1/health/../policy",
+    ] {
+        let answer = request(&served, &format!("GET {path}"), &[&host, &token], "");
+        assert!([400, 404].contains(&answer.status), "{path}: {answer:?}");
+        assert!(!answer.body.contains("root:"), "{path}");
+        // Health answers everybody; nothing may look like it and be something else.
+        let stranger = request(&served, &format!("GET {path}"), &[&host], "");
+        assert_eq!(stranger.status, 401, "{path}");
+    }
+    let named = served.post("/v1/hooks/..%2f..%2fetc/PreToolUse", &json!({}));
+    assert_eq!(named.status, 404, "{named:?}");
+}
+
+#[test]
+fn an_oversized_body_is_refused_before_it_is_read() {
+    let served = Served::new();
+    let (host, token) = (host(&served), token(&served));
+    let most = tenterhook_harness::MAX_PAYLOAD;
+    let line = "POST /v1/hooks/claude-code/PreToolUse";
+    let began = Instant::now();
+    let said = request(&served, line, &[&host, &token, &format!("Content-Length: {}", most + 1)], "");
+    assert_eq!(said.status, 413, "{said:?}");
+    assert!(began.elapsed() < Duration::from_secs(8), "nobody waits for it");
+    for absurd in ["99999999999999999999999999", "-1", "0x10", "1, 2"] {
+        let answer = request(&served, line, &[&host, &token, &format!("Content-Length: {absurd}")], "x");
+        assert!([400, 413].contains(&answer.status) || answer.head.is_empty(), "{absurd}: {answer:?}");
+    }
+    // In chunks nobody says beforehand how long it gets.
+    let mut stream = served.connect();
+    let head = format!("{line} HTTP/1.1\r\n{host}\r\n{token}\r\nTransfer-Encoding: chunked\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let chunk = format!("100000\r\n{}\r\n", "x".repeat(0x10_0000));
+    let mut sent = 0;
+    while sent <= most + (8 << 20) && stream.write_all(chunk.as_bytes()).is_ok() {
+        sent += 0x10_0000;
+    }
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    // It may be cut off before it has read the answer.
+    assert!(answer.is_empty() || Answer::read(&answer).status == 413, "{:?}", Answer::read(&answer));
+    assert_eq!(served.bash("ls").status, 200, "others are served");
+}
+
+#[test]
+fn a_body_that_never_ends_is_cut_off() {
+    let served = Served::new();
+    let mut stream = served.connect();
+    let head = format!(
+        "POST /v1/hooks/claude-code/PreToolUse HTTP/1.1\r\n{}\r\n{}\r\nContent-Length: 1000\r\n\r\n{{",
+        host(&served),
+        token(&served)
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let began = Instant::now();
+    let mut dripping = stream.try_clone().unwrap();
+    // Now and then a byte, so that it never looks dead.
+    std::thread::spawn(move || {
+        while began.elapsed() < PATIENCE && dripping.write_all(b" ").is_ok() {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    });
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    assert_eq!(Answer::read(&answer).status, 408);
+    assert!(began.elapsed() >= Duration::from_secs(9), "{:?}", began.elapsed());
+    assert!(served.test.ledger().is_empty());
+}
+
+#[test]
+fn slow_loris_many_idle_connections_stop_nobody_on_the_socket() {
+    let served = Served::new();
+    let idle: Vec<_> = (0..600)
+        .map(|number| {
+            let mut stream = served.connect();
+            // Some say nothing, some never end their head.
+            let _ = stream.write_all(if number % 2 == 0 { b"" } else { b"GET /v1/health HTTP/1.1\r\nX-a: " });
+            stream
+        })
+        .collect();
+    let mut quiet: Vec<_> =
+        (0..300).map(|_| std::os::unix::net::UnixStream::connect(served.socket()).unwrap()).collect();
+    for stream in &mut quiet {
+        stream.write_all(b"TH1 ho").unwrap();
+    }
+    for _ in 0..20 {
+        let began = Instant::now();
+        let reply = served.hook(&served.test.bash("sudo rm -rf /"));
+        assert!(reply.starts_with("TH1 ") && reply.contains("deny"), "{reply}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    }
+    // Those that never end their head are cut off, and there is room again.
+    let mut first = idle.into_iter().nth(1).unwrap();
+    let mut answer = Vec::new();
+    let _ = first.read_to_end(&mut answer);
+    crate::daemon::until("TCP is served again", || {
+        let answer = exchange(
+            served.connect(),
+            format!("GET /v1/health HTTP/1.1\r\n{}\r\nConnection: close\r\n\r\n", host(&served)).as_bytes(),
+        );
+        Some(()).filter(|()| answer.starts_with(b"HTTP/1.1 200"))
+    });
+}
+
+#[test]
+fn request_smuggling_one_request_is_one_request() {
+    let served = Served::new();
+    let (host, token) = (host(&served), token(&served));
+    let hidden = format!("GET /v1/policy HTTP/1.1\r\n{host}\r\n{token}\r\n\r\n");
+    let body = format!("0\r\n\r\n{hidden}");
+    let length = format!("Content-Length: {}", body.len());
+    for (what, headers) in [
+        ("a length and chunks", vec![length.as_str(), "Transfer-Encoding: chunked"]),
+        ("two lengths", vec!["Content-Length: 4", length.as_str()]),
+        ("chunks by another name", vec!["Transfer-Encoding: xchunked"]),
+        ("chunks and something else", vec!["Transfer-Encoding: chunked, identity"]),
+        ("a space before the colon", vec!["Transfer-Encoding : chunked"]),
+        ("a folded line", vec!["X: y\r\n Transfer-Encoding: chunked"]),
+        ("a length that is no number", vec!["Content-Length: +10"]),
+    ] {
+        let mut all = vec![host.as_str(), token.as_str()];
+        all.extend(headers);
+        let headers = lines(&all);
+        let sent = format!("POST /v1/events HTTP/1.1\r\n{headers}\r\n{body}");
+        let answer = exchange(served.connect(), sent.as_bytes());
+        let text = String::from_utf8_lossy(&answer);
+        assert!(!text.contains("\"layers\""), "{what}: the hidden request was answered: {text}");
+        assert!(text.starts_with("HTTP/1.1 4"), "{what}: {text}");
+    }
+}
