@@ -26,6 +26,8 @@ mod corpus;
 mod daemon;
 mod daemon_api;
 mod daemon_attacks;
+mod daemon_autostart;
+mod daemon_guide;
 mod daemon_live;
 mod daemon_openapi;
 mod daemon_places;

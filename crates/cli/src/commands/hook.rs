@@ -14,6 +14,7 @@ use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
 use tenterhook_shim::{VERSION, id, input, wire};
 
+use super::start;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
@@ -110,6 +111,9 @@ fn answer(
             Err(why) => why,
         },
     };
+    if let Ok(home) = context.home() {
+        start::in_passing(context, home);
+    }
     let mut door = context.door(harness, &args.event)?;
     door.id = id;
     let left = within.saturating_sub(started.elapsed());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tenterhook_home::authority::Action;
-use tenterhook_home::{Home, make_private};
+use tenterhook_home::{Home, Settled, make_private, write_whole};
 
 use super::serve::How;
 use super::{status, stop};
@@ -16,6 +16,10 @@ use crate::gate::ProofArgs;
 
 /// How long a daemon may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a daemon that a hook starts is told of the hook's environment.
+const KEPT: &[&str] =
+    &["HOME", "PATH", "TENTERHOOK_HOME", "TENTERHOOK_SYSTEM_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,26 +66,9 @@ pub(super) fn again(context: &Context, args: &AgainArgs) -> Result<ExitCode, Com
 
 /// Starts a daemon of its own session, and waits until it answers.
 pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), CommandError> {
-    home.make()?;
     let log = home.log();
-    if let Some(dir) = log.parent() {
-        make_private(dir)?;
-    }
-    let file = fs_err::OpenOptions::new().create(true).append(true).open(&log)?;
-    let from = file.metadata()?.len();
-    let file = file.into_parts().0;
-    let mut command = Command::new(std::env::current_exe()?);
-    // Everything else that leads to this home is inherited.
-    if let Some(said) = &context.said_home {
-        command.arg("--home").arg(std::path::absolute(said)?);
-    }
-    if home.public.is_some() {
-        command.arg("--system");
-    }
-    command.args(["serve", "--log", "json"]).args(how.words());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn()?;
+    let from = fs_err::metadata(&log).map_or(0, |found| found.len());
+    let mut child = command(context, home)?.args(how.words()).spawn()?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
         if ask::is_up(home) {
@@ -97,4 +84,47 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
     let last = said.lines().last().unwrap_or("it said nothing");
     Err(CommandError::failed(format!("the daemon did not start: {last}"))
         .hint(format!("see {}, or run `tenterhook serve` to watch it", log.display())))
+}
+
+/// Starts a daemon for the calls to come, where the settings say so. Nobody waits for it, and if it
+/// fails the next call is judged as this one was.
+pub(super) fn in_passing(context: &Context, home: &Home) {
+    if !Settled::of(home).0.daemon.autostart || ask::is_up(home) || !first_of_many(home) {
+        return;
+    }
+    let Ok(mut command) = command(context, home) else { return };
+    // We run in the agent's environment, and a project can choose what is in it.
+    command.env_clear().envs(KEPT.iter().filter_map(|name| Some((name, context.env.all.get(*name)?))));
+    drop(command.spawn());
+}
+
+/// Of calls at the same time only one starts a daemon.
+fn first_of_many(home: &Home) -> bool {
+    let mark = home.run().join("starting");
+    let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
+    if recent.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < PATIENCE)) {
+        return false;
+    }
+    make_private(&home.run()).and_then(|()| write_whole(&mark, b"", 0o600)).is_ok()
+}
+
+fn command(context: &Context, home: &Home) -> Result<Command, CommandError> {
+    home.make()?;
+    let log = home.log();
+    if let Some(dir) = log.parent() {
+        make_private(dir)?;
+    }
+    let file = fs_err::OpenOptions::new().create(true).append(true).open(&log)?.into_parts().0;
+    let mut command = Command::new(std::env::current_exe()?);
+    // Everything else that leads to this home is inherited.
+    if let Some(said) = &context.said_home {
+        command.arg("--home").arg(std::path::absolute(said)?);
+    }
+    if home.public.is_some() {
+        command.arg("--system");
+    }
+    command.args(["serve", "--log", "json"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    Ok(command)
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A hook that finds no daemon starts one, where the settings say so.
+
+use serde_json::Value;
+
+use crate::context::TestContext;
+use crate::daemon::until;
+
+fn hook(test: &TestContext) {
+    let mut command = test.command(
+        std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")),
+        &["hook", "claude-code", "PreToolUse"],
+    );
+    // What a project could have put there.
+    command.env("TENTERHOOK_LISTEN", "127.0.0.1:1").env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
+    let ran = test.finish(command, test.bash("sudo rm -rf /").as_bytes());
+    assert!(ran.stdout.contains("deny"), "{}{}", ran.stdout, ran.stderr);
+}
+
+/// Ends the daemon of a home, whatever becomes of the test.
+struct Ends<'a>(&'a TestContext);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        let card = std::fs::read_to_string(self.0.home().join("run/daemon.json")).unwrap_or_default();
+        let card: Value = serde_json::from_str(&card).unwrap_or_default();
+        let pid = card["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+    }
+}
+
+#[test]
+fn a_hook_starts_a_daemon_if_it_may_and_the_next_one_asks_it() {
+    let test = TestContext::new();
+    let ends = Ends(&test);
+    hook(&test);
+    assert!(!test.home().join("run/starting").exists(), "nobody said that it may");
+    test.write("home/tenterhook.yaml", "daemon: {autostart: true, listen: none}\n");
+    hook(&test);
+    let status =
+        until("a daemon answers", || Some(test.run(&["status", "--json"])).filter(|ran| ran.exit == 0));
+    assert_eq!(
+        status.json()["listen"],
+        Value::Null,
+        "as the settings say, not as the agent's environment says"
+    );
+    hook(&test);
+    let origins: Vec<_> = test.ledger().iter().map(|leaf| leaf["origin"].clone()).collect();
+    assert_eq!(origins.last().unwrap(), "daemon", "{origins:?}");
+    drop(ends);
+    until("it ends", || (!test.home().join("run/tenterhook.sock").exists()).then_some(()));
+}
