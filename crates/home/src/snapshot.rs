@@ -106,20 +106,24 @@ fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFro
     };
     let key = SealKey::existing(&home.state).map_err(|error| RulesFrom::Refused(error.to_string()))?;
     let key = key.ok_or_else(|| refuse("the key of this home is gone"))?;
-    let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
-    let (seal, body) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let line = |from: usize| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        (rest.get(..end).unwrap_or_default(), from + end + 1)
+    };
+    let (seal, start) = line(0);
     let seal = std::str::from_utf8(seal).unwrap_or_default();
-    if !key.is_seal(Sealed::Snapshot, body, seal) {
+    if !key.is_seal(Sealed::Snapshot, bytes.get(start..).unwrap_or_default(), seal) {
         return Err(refuse("it was changed, or it is not of this home"));
     }
-    let mut parts = body.splitn(2, |byte| *byte == b'\n');
-    let (head, rules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (head, start) = line(start);
     let head: Head = serde_json::from_slice(head).map_err(|error| RulesFrom::Refused(error.to_string()))?;
     let fresh = head.v == FORMAT && head.version == VERSION;
     if !fresh || !head.files.iter().all(Looks::still) {
         return Err(RulesFrom::Stale);
     }
-    let rules = RuleSet::from_pressed(&Arc::from(rules)).ok_or_else(|| refuse("its rules cannot be read"))?;
+    let rules = RuleSet::from_pressed(&Arc::new(bytes), start);
+    let rules = rules.ok_or_else(|| refuse("its rules cannot be read"))?;
     // Only how many there are is ever asked of a hook.
     let problems = (0..head.problems).map(|_| Problem::whole("", String::new())).collect();
     Ok(Configuration::of(home, env, rules, head.mode, head.settings.as_deref(), problems))

@@ -176,7 +176,10 @@ fn here(
         }
     };
     let road = Road::by_itself(home, &context.env, &Place::of(&call.event), why, within)?;
-    let mut reply = harness.encode(&call, &until::fire(&road, &call)?);
+    let outcome = until::fire(&road, &call)?;
+    // The process ends right away: nobody has to tidy up.
+    std::mem::forget(road);
+    let mut reply = harness.encode(&call, &outcome);
     if harness.event(&call.event.native_event).is_none() {
         reply.stderr += &format!(
             "tenterhook: warning: `{}` is no event of {} that is known here; it was recorded as `other`\n",

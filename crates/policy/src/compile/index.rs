@@ -50,7 +50,7 @@ struct Kind {
 enum Keys {
     Built(BTreeMap<String, Vec<Entry>>),
     /// As they lie in a snapshot: the places of all keys in order, then the keys with their entries.
-    Pressed(Arc<[u8]>, std::ops::Range<usize>),
+    Pressed(Arc<Vec<u8>>, std::ops::Range<usize>),
 }
 
 /// Something that is in an event or is not.
@@ -163,7 +163,7 @@ impl Index {
     }
 
     /// Reads what a snapshot has of it; the keys stay where they are.
-    pub(super) fn read(bytes: &Arc<[u8]>, cursor: &mut Cursor<'_>) -> Option<Self> {
+    pub(super) fn read(bytes: &Arc<Vec<u8>>, cursor: &mut Cursor<'_>) -> Option<Self> {
         let mut index = Self::default();
         for _ in 0..cursor.number()? {
             let kind: EventKind = cursor.text()?.parse().ok()?;

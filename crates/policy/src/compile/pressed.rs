@@ -35,12 +35,12 @@ pub(super) enum Rules {
 /// A rule that is compiled when it is needed.
 #[derive(Debug)]
 pub(super) struct Slot {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     /// Where its record begins and ends.
     range: std::ops::Range<usize>,
-    whole: OnceLock<Rule>,
+    whole: OnceLock<Box<Rule>>,
     /// The alternatives that were asked for first, and the rule with only those.
-    part: OnceLock<(Vec<u16>, Rule)>,
+    part: OnceLock<(Vec<u16>, Box<Rule>)>,
 }
 
 /// What is kept of a rule.
@@ -85,14 +85,15 @@ impl RuleSet {
         }
         set.index.write(&mut out);
         let bytes = out.into_bytes();
-        let again = Self::from_pressed(&bytes.clone().into())?;
+        let again = Self::from_pressed(&Arc::new(bytes.clone()), 0)?;
         let shown = |set: &Self| set.rules().map(|rule| format!("{rule:?}")).collect::<Vec<_>>();
         (shown(&again) == shown(&set)).then_some(bytes)
     }
 
-    /// Reads rules that were pressed by the same program. Problems and warnings are not among them.
-    pub fn from_pressed(bytes: &Arc<[u8]>) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes);
+    /// Reads rules that were pressed by the same program, from here on. Problems and warnings are not among
+    /// them.
+    pub fn from_pressed(bytes: &Arc<Vec<u8>>, start: usize) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes.get(start..)?);
         if cursor.text()? != FORMAT {
             return None;
         }
@@ -204,13 +205,13 @@ impl Slot {
     }
 
     fn whole(&self) -> &Rule {
-        self.whole.get_or_init(|| self.compile(None))
+        self.whole.get_or_init(|| Box::new(self.compile(None)))
     }
 
     fn with_parts(&self, parts: Vec<u16>) -> (&Rule, Option<Vec<u16>>) {
         if self.whole.get().is_none() {
             let (known, rule) = self.part.get_or_init(|| {
-                let rule = self.compile(Some(&parts));
+                let rule = Box::new(self.compile(Some(&parts)));
                 (parts.clone(), rule)
             });
             // To vouch for something is to look at all of it.

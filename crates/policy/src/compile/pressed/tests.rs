@@ -97,8 +97,8 @@ fn judged(set: &RuleSet, command: &str, kind: EventKind) -> Judgement {
 fn pressed_rules_judge_as_the_rules_they_were() {
     let (sources, choices) = (sources(), Choices { disabled: &["own/group"], monitor: false });
     let set = RuleSet::load_in_haste_with(&sources, &choices).rules;
-    let bytes: Arc<[u8]> = RuleSet::press(&sources, &choices).unwrap().into();
-    let pressed = RuleSet::from_pressed(&bytes).unwrap();
+    let bytes = Arc::new(RuleSet::press(&sources, &choices).unwrap());
+    let pressed = RuleSet::from_pressed(&bytes, 0).unwrap();
     assert_eq!((pressed.digest(), pressed.count()), (set.digest(), set.count()));
     assert!(pressed.is_stateful(EventKind::PreTool) && !pressed.is_stateful(EventKind::Stop));
     assert_eq!((pressed.asks_for_groups(), set.asks_for_groups()), (false, false));
@@ -109,7 +109,7 @@ fn pressed_rules_judge_as_the_rules_they_were() {
         let expected = judged(&set, command, kind);
         // As a hook sees it: read anew for one call. And as a set that was asked before.
         if number % 5 == 0 || command.len() < 12 {
-            let fresh = RuleSet::from_pressed(&bytes).unwrap();
+            let fresh = RuleSet::from_pressed(&bytes, 0).unwrap();
             assert_eq!(judged(&fresh, command, kind), expected, "{command}");
         } else {
             assert_eq!(judged(&pressed, command, kind), expected, "{command}");
@@ -122,7 +122,7 @@ fn pressed_rules_judge_as_the_rules_they_were() {
 #[test]
 fn one_call_compiles_few_rules() {
     let bytes = RuleSet::press(RuleSet::baseline_sources(), &Choices::default()).unwrap();
-    let set = RuleSet::from_pressed(&bytes.into()).unwrap();
+    let set = RuleSet::from_pressed(&bytes.into(), 0).unwrap();
     judged(&set, "ls -la src", EventKind::PreTool);
     let Rules::Pressed(slots) = &set.rules else { panic!() };
     let whole = slots.iter().filter(|slot| slot.whole.get().is_some()).count();
@@ -134,14 +134,14 @@ fn bytes_that_were_cut_or_changed_never_panic_and_open_nothing() {
     let sources = sources();
     let bytes = RuleSet::press(&sources, &Choices::default()).unwrap();
     for length in (0..bytes.len()).step_by(19_997) {
-        if let Some(set) = RuleSet::from_pressed(&bytes[..length].into()) {
+        if let Some(set) = RuleSet::from_pressed(&bytes[..length].to_vec().into(), 0) {
             judged(&set, "rm -rf /", EventKind::PreTool);
         }
     }
     for at in (0..bytes.len()).step_by(9_973) {
         let mut changed = bytes.clone();
         changed[at] ^= 0x55;
-        if let Some(set) = RuleSet::from_pressed(&changed.into()) {
+        if let Some(set) = RuleSet::from_pressed(&changed.into(), 0) {
             judged(&set, "rm -rf / && omega -x", EventKind::PreTool);
         }
     }
@@ -149,6 +149,6 @@ fn bytes_that_were_cut_or_changed_never_panic_and_open_nothing() {
     let at = text.windows(12).position(|part| part == b"\"verdict\":\"d").unwrap();
     let mut broken = text;
     broken[at] = b'!';
-    let set = RuleSet::from_pressed(&broken.into()).unwrap();
+    let set = RuleSet::from_pressed(&broken.into(), 0).unwrap();
     assert!(set.rules().any(|rule| rule.reason() == Some("a rule of the snapshot cannot be read")));
 }
