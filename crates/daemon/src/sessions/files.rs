@@ -13,6 +13,8 @@ const MOST: usize = 500;
 pub(super) struct Files {
     touched: BTreeMap<String, Touched>,
     left_out: u64,
+    /// Of files that are not listed any more: read, written, deleted.
+    before: (usize, usize, usize),
 }
 
 /// How often one file was touched.
@@ -49,15 +51,28 @@ impl Files {
         self.left_out += number;
     }
 
-    pub(super) fn counts(&self) -> Value {
+    /// Keeps the numbers and forgets the names.
+    pub(super) fn shrink(&mut self) {
+        self.before = self.numbers();
+        self.left_out += u64::try_from(self.touched.len()).unwrap_or(u64::MAX);
+        self.touched = BTreeMap::new();
+    }
+
+    /// How many files were read, written and deleted.
+    fn numbers(&self) -> (usize, usize, usize) {
         let count =
             |did: fn(&Touched) -> u64| self.touched.values().filter(|touched| did(touched) > 0).count();
-        json!({
-            "read": count(|touched| touched.reads),
-            "written": count(|touched| touched.writes),
-            "deleted": count(|touched| touched.deletes),
-            "left_out": self.left_out,
-        })
+        let (read, written, deleted) = self.before;
+        (
+            read + count(|touched| touched.reads),
+            written + count(|touched| touched.writes),
+            deleted + count(|touched| touched.deletes),
+        )
+    }
+
+    pub(super) fn counts(&self) -> Value {
+        let (read, written, deleted) = self.numbers();
+        json!({"read": read, "written": written, "deleted": deleted, "left_out": self.left_out})
     }
 
     pub(super) fn list(&self) -> Value {

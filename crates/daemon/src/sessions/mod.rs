@@ -28,6 +28,11 @@ const MOST: usize = 10_000;
 /// How many of the oldest are forgotten together, so that making room is rare.
 const FORGOTTEN: usize = MOST / 20;
 
+/// How many are kept with all they did; of older ones only what a list shows.
+const WHOLE: usize = 500;
+/// After how many new ones the others are looked through.
+const NEW: usize = 50;
+
 /// A session, by its harness and the harness's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
@@ -137,8 +142,8 @@ impl Projector {
 
     fn with<T>(&self, key: &Key, ts: Timestamp, change: impl FnOnce(&mut Session) -> T) -> T {
         let mut sessions = self.lock();
-        if !sessions.contains_key(key) && sessions.len() >= MOST {
-            forget_oldest(&mut sessions);
+        if !sessions.contains_key(key) {
+            make_room(&mut sessions);
         }
         change(sessions.entry(key.clone()).or_insert_with(|| Session::new(key.clone(), ts)))
     }
@@ -148,11 +153,23 @@ impl Projector {
     }
 }
 
-fn forget_oldest(sessions: &mut HashMap<Key, Session>) {
-    let mut ages: Vec<_> = sessions.values().map(|session| session.last).collect();
-    let at = FORGOTTEN.min(ages.len().saturating_sub(1));
-    let border = *ages.select_nth_unstable(at).1;
-    sessions.retain(|_, session| session.last > border);
+/// Another session comes.
+fn make_room(sessions: &mut HashMap<Key, Session>) {
+    if sessions.len() >= MOST {
+        let border = newest(sessions, MOST - FORGOTTEN);
+        sessions.retain(|_, session| session.last > border);
+    }
+    if sessions.len() >= WHOLE + NEW && sessions.len().is_multiple_of(NEW) {
+        let border = newest(sessions, WHOLE);
+        sessions.values_mut().filter(|session| session.last <= border).for_each(Session::shrink);
+    }
+}
+
+/// The moment after which so many sessions had their last event.
+fn newest(sessions: &HashMap<Key, Session>, number: usize) -> Timestamp {
+    let mut ages: Vec<_> = sessions.values().map(|session| std::cmp::Reverse(session.last)).collect();
+    let at = number.min(ages.len().saturating_sub(1));
+    ages.select_nth_unstable(at).1.0
 }
 
 /// A text for people to see: short, and without the secrets that the policy knows.

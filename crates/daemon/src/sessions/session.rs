@@ -16,6 +16,9 @@ use super::usage::Usage;
 /// Without an event for so long, in milliseconds, nobody seems to work.
 const QUIET: u64 = 15 * 60 * 1000;
 
+/// How long the last prompt of a session is that nobody looks at, in bytes.
+const SHRUNK: usize = 200;
+
 /// Everything one conversation did.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -80,6 +83,14 @@ pub(super) struct Prompt {
     pub(super) text: String,
 }
 
+impl Prompt {
+    fn shrunk(mut self) -> Self {
+        self.text.truncate(self.text.floor_char_boundary(SHRUNK));
+        self.text.shrink_to_fit();
+        self
+    }
+}
+
 impl State {
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -114,6 +125,15 @@ impl Session {
             turn: None,
             usage: Usage::default(),
         }
+    }
+
+    /// Keeps what a list shows and forgets the rest: there are many sessions, and few are looked at.
+    pub(super) fn shrink(&mut self) {
+        self.files.shrink();
+        let last = self.prompts.pop();
+        self.prompts = last.into_iter().map(Prompt::shrunk).collect();
+        self.subagents = Vec::new();
+        self.todos = Vec::new();
     }
 
     /// How it stands at a moment.

@@ -122,3 +122,24 @@ fn texts_for_people_are_short_and_keep_secrets() {
     let cleaned = clean(concat!("token AKIA", "Q3EGRZ7LWQ2NFKXT here"), 100);
     assert!(!cleaned.contains("AKIA") && cleaned.ends_with("] here"), "{cleaned}");
 }
+
+#[test]
+fn of_older_sessions_only_the_numbers_are_kept() {
+    let projector = Projector::new(None);
+    let number = u64::try_from(WHOLE + 2 * NEW).unwrap();
+    for session in 0..=number {
+        let name = format!("s{session}");
+        let mut prompt = event(&name, session + 1, EventKind::Prompt);
+        prompt.detail.prompt = Some("ü".repeat(1000));
+        projector.apply(&prompt, Decision::None, None);
+        let read = json!({"file_path": format!("/work/{session}")});
+        projector.apply(&tool(&name, session + 1, "Read", read), Decision::None, None);
+    }
+    let found = |name: &str| projector.whole(name, Timestamp::from_unix_ms(number)).unwrap().1;
+    let (old, new) = (found("s0"), found(&format!("s{number}")));
+    assert_eq!((&old["files"]["read"], &new["files"]["read"]), (&json!(1), &json!(1)));
+    assert_eq!((&old["files"]["left_out"], old["touched"].as_array().unwrap().len()), (&json!(1), 0));
+    assert_eq!(new["touched"][0]["path"], format!("/work/{number}"));
+    assert_eq!(old["last_prompt"].as_str().unwrap().chars().count(), 100);
+    assert_eq!(new["last_prompt"].as_str().unwrap().chars().count(), 1000);
+}
