@@ -61,7 +61,7 @@ fn a_call_waits_until_a_person_says_yes_and_both_are_leaves() {
             assert!(listed.contains(part), "`{part}` is not in\n{listed}");
         }
         assert_eq!(guard.ask("GET", "/v1/health", &Value::Null).1["pending"], 1);
-        let ran = test.person(&["approvals", "approve", &id[id.len() - 6..], "--note", "fine"]);
+        let ran = test.person(&["approvals", "approve", id.split_at(20).1, "--note", "fine"]);
         assert_eq!((ran.exit, ran.stdout.as_str()), (0, "✓ approved\n"), "{}", ran.stderr);
         id
     });
@@ -175,7 +175,7 @@ fn a_yes_for_good_is_an_exception_for_this_very_call() {
         id
     });
     assert!(is_denied(&reply), "{reply}");
-    let (reply, _) = call(&guard, "s", "make all", || {
+    let (reply, ()) = call(&guard, "s", "make all", || {
         let id = waiting(&guard);
         let ran = test.person(&["approvals", "approve", &id, "--for", "rule"]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);

@@ -67,15 +67,18 @@ fn same_user_a_guarded_agent_loosens_nothing_and_every_try_is_on_record() {
 #[test]
 fn same_user_a_guarded_agent_gets_nothing_over_the_api_whatever_it_claims() {
     let test = with_agent();
+    test.write("home/tenterhook.yaml", "hooks:\n  - {id: mine, on: stop, command: 'true'}\n");
     let guard = Guard::of(&test);
     guard.hook("claude-code", "pre-tool-use", &serde_json::from_str(&test.bash("ls")).unwrap());
+    let etag = guard.ask("GET", "/v1/policy", &Value::Null).1["own"]["etag"].as_str().unwrap().to_owned();
     for (method, path, body) in [
         ("PUT", "/v1/mode", json!({"mode": "monitor", "proof": {"tty": true}})),
         ("POST", "/v1/authority", json!({"action": "stop", "proof": {"tty": true}})),
-        ("POST", "/v1/authority", json!({"action": "policy change", "proof": {"code": "123456"}})),
+        ("PUT", "/v1/policy", json!({"text": "version: 1\nrules: []\n", "proof": {"code": "123456"}})),
         ("POST", "/v1/authority", json!({"action": "hooks add", "proof": {"tty": true}})),
+        ("POST", "/v1/hooks/mine/disable", json!({"proof": {"tty": true}})),
     ] {
-        let (status, answer) = guard.ask(method, path, &body);
+        let (status, answer) = guard.ask_if(&etag, method, path, &body);
         assert_eq!(status, 403, "{path}: {answer}");
         assert!(
             answer["error"]["message"].as_str().unwrap().contains("an agent that is guarded here"),
@@ -86,6 +89,8 @@ fn same_user_a_guarded_agent_gets_nothing_over_the_api_whatever_it_claims() {
     assert_eq!(guard.ask("GET", "/v1/mode", &Value::Null).1["mode"], "enforce");
     let (status, _) = guard.ask("PUT", "/v1/mode", &json!({"mode": "enforce"}));
     assert_eq!(status, 200, "to tighten needs nobody");
+    assert_eq!(std::fs::read_to_string(test.home().join("policy.yaml")).unwrap(), RULE);
+    assert_eq!(guard.ask("GET", "/v1/hooks", &Value::Null).1["hooks"][0]["enabled"], true);
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn same_user_over_tcp_the_token_opens_the_door_and_loosens_nothing_without_a_cod
     let _guard = Guard::with(&test, test.command(program, &["serve", "--listen", "127.0.0.1:0"]));
     let token = std::fs::read_to_string(test.home().join("run/token")).unwrap();
     assert_eq!(loosen(None, &json!({"tty": true})), 401, "no token");
-    let wrong = token.replace(&token[..1], if token.starts_with('0') { "1" } else { "0" });
+    let wrong = token.chars().rev().collect::<String>() + "0";
     assert_eq!(loosen(Some(&wrong), &json!({"tty": true})), 401, "a wrong one");
     assert_eq!(loosen(Some(&token), &json!({"tty": true})), 403, "nobody knows who that is");
     assert_eq!(test.last_change()["detail"]["authority"]["via"], "tcp");

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::context::{Ran, TestContext};
 
 /// How long anything may take; the machines of tests are busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -67,7 +67,11 @@ impl TestContext {
         let secret =
             tenterhook_home::authority::totp::from_base32(enrolled.json()["secret"].as_str().unwrap())
                 .unwrap();
-        // A code of the step before, so that the one of now is still good.
+        // A code of the step before, so that the one of now is still good; and time enough to give it.
+        until("there is time", || {
+            let in_step = tenterhook_home::door::now_ms() / 1000 % tenterhook_home::authority::totp::STEP;
+            (in_step < 20).then_some(())
+        });
         let ran = self.person(&["totp", "verify", &code(&secret, -1)]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         secret
@@ -107,6 +111,12 @@ impl<'a> Guard<'a> {
         ask(&self.test.home().join("run/tenterhook.sock"), method, path, body)
     }
 
+    /// The same, if what it is about is still as it was seen.
+    pub(crate) fn ask_if(&self, seen: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let socket = self.test.home().join("run/tenterhook.sock");
+        ask_with(&socket, method, path, &format!("If-Match: {seen}\r\n"), body)
+    }
+
     /// One hook call of this very process, which makes it an agent.
     pub(crate) fn hook(&self, harness: &str, event: &str, payload: &Value) -> Value {
         let (status, reply) = self.ask("POST", &format!("/v1/hooks/{harness}/{event}"), payload);
@@ -144,12 +154,16 @@ impl Drop for Guard<'_> {
 
 /// One request over a socket.
 pub(crate) fn ask(socket: &Path, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    ask_with(socket, method, path, "", body)
+}
+
+fn ask_with(socket: &Path, method: &str, path: &str, headers: &str, body: &Value) -> (u16, Value) {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let body = body.to_string();
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: tenterhook\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nHost: tenterhook\r\n{headers}Connection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     );
     stream.write_all((head + &body).as_bytes()).unwrap();
     let mut answer = String::new();

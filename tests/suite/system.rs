@@ -126,6 +126,12 @@ fn system_another_account_gets_nothing_but_hooks() {
         ("POST", "/v1/authority", json!({"action": "stop", "proof": {"tty": true}})),
         ("GET", "/v1/hooks", Value::Null),
         ("POST", "/v1/hooks", json!({})),
+        ("POST", "/v1/hooks/mine/disable", json!({"proof": {"tty": true}})),
+        ("POST", "/v1/hooks/codex/disable", json!({"proof": {"tty": true}})),
+        ("GET", "/v1/policy", Value::Null),
+        ("PUT", "/v1/policy", json!({"text": "version: 1\n"})),
+        ("GET", "/v1/sessions", Value::Null),
+        ("GET", "/v1/stream", Value::Null),
         ("POST", "/v1/hooks/x/y/../../../mode", json!({"mode": "monitor"})),
         ("GET", "/v1/ledger", Value::Null),
     ] {

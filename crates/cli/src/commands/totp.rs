@@ -82,14 +82,11 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
     context.terminal.say(&format!(
         "Put this into your authenticator app:\n\n  {DIM}secret{DIM:#}  {BOLD}{text}{BOLD:#}\n  {DIM}or{DIM:#}      {uri}\n\n"
     ))?;
-    match gate::typed("Code the app shows now: ")? {
-        Some(code) => verify(context, codes, &code),
-        None => {
-            let text = "It counts once you have given a code: `tenterhook totp verify CODE`\n";
-            context.terminal.say(text)?;
-            Ok(ExitCode::SUCCESS)
-        }
+    if let Some(code) = gate::typed("Code the app shows now: ")? {
+        return verify(context, codes, &code);
     }
+    context.terminal.say("It counts once you have given a code: `tenterhook totp verify CODE`\n")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {

@@ -76,6 +76,8 @@ pub(crate) async fn answer(
         hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
         return Ok(json!({"id": card.id, "answer": "deny"}));
     }
+    // Between looking at the policy and writing it nobody else writes.
+    let _turn = daemon.changing.lock().await;
     // What cannot be done is found before anybody passes the gate.
     let exception = match scope {
         Scope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),

@@ -102,14 +102,22 @@ async fn let_in(State(allowed): State<Arc<Allowed>>, mut request: Request, next:
 pub(super) fn for_hooks_only(router: Router) -> Router {
     router.layer(middleware::from_fn(async |request: Request, next: Next| {
         let path = request.uri().path();
-        let parts = path.strip_prefix("/v1/hooks/").map(|rest| rest.split('/').count());
-        let hook = request.method() == Method::POST && (parts == Some(2) || path == "/v1/events");
-        if hook || path == api::HEALTH {
+        let calls = request.method() == Method::POST && (is_hook(path) || path == "/v1/events");
+        if calls || path == api::HEALTH {
             return next.run(request).await;
         }
         let hint = "this home belongs to the machine: ask whoever runs it";
         api::error(StatusCode::FORBIDDEN, "your account may only call hooks here", Some(hint)).into_response()
     }))
+}
+
+/// The path of a harness's call, and not of a hook that is switched.
+fn is_hook(path: &str) -> bool {
+    let parts = path.strip_prefix("/v1/hooks/").and_then(|rest| rest.split_once('/'));
+    parts.is_some_and(|(harness, event)| {
+        let event = !event.contains('/') && !matches!(event, "enable" | "disable");
+        event && tenterhook_harness::find(harness).is_some()
+    })
 }
 
 /// A stream whose first bytes were read already.

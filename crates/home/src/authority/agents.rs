@@ -146,7 +146,8 @@ fn agent_above(process: &Process) -> Option<Process> {
     line.into_iter().find(|process| !process.passes_on()).filter(|found| found.pid > 1 && !found.is_shell())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
