@@ -36,7 +36,7 @@ fn call(test: &TestContext, number: usize) -> Command {
     let command = test.command(Path::new(&program), &["claude-code", "pre-tool-use"]);
     let payload = json!({
         "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        "tool_input": {"command": if number % 2 == 0 { "ls" } else { "rm -rf ~/" }},
+        "tool_input": {"command": if number.is_multiple_of(2) { "ls" } else { "rm -rf ~/" }},
         "tool_use_id": format!("call-{number}"),
     });
     let input = test.write(&format!("calls/{number}.json"), &payload.to_string());

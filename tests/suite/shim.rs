@@ -87,7 +87,7 @@ impl Installed {
 /// Reads one request and gives back its id and payload.
 fn read_request(stream: &mut UnixStream) -> (String, Vec<u8>) {
     let mut bytes = Vec::new();
-    let mut room = [0; 65536];
+    let mut room = vec![0; 65536];
     loop {
         let count = stream.read(&mut room).unwrap();
         assert!(count > 0, "the request is cut short");
@@ -238,7 +238,7 @@ fn a_large_payload_goes_both_ways() {
         &installed,
         |stream, payload| {
             assert!(payload == large.as_bytes());
-            stream.write_all(&Reply::whole(0, &[b'y'; 1 << 20], b"")).unwrap();
+            stream.write_all(&Reply::whole(0, &vec![b'y'; 1 << 20], b"")).unwrap();
         },
         call,
     );

@@ -2,6 +2,8 @@
 
 //! Processes, as the kernel tells of them. Where there is no `/proc` nothing is known of anybody.
 
+use std::io::Read as _;
+
 /// How far up a line of parents is followed.
 const LONGEST_LINE: usize = 64;
 
@@ -27,7 +29,10 @@ pub struct Process {
 impl Process {
     /// What is known of a process.
     pub fn read(pid: i32) -> Option<Self> {
-        Self::parse(&fs_err::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        // One read: somebody waits for an answer meanwhile. No line is longer.
+        let mut line = [0; 1024];
+        let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+        Self::parse(&String::from_utf8_lossy(line.get(..read)?))
     }
 
     /// A process and those it comes from, up to the first of all.

@@ -114,7 +114,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let home = context.home()?;
     let mut patient = Patient { context, home, findings: Vec::new() };
     files::examine(&mut patient);
-    service::examine(&mut patient)?;
+    service::examine(&mut patient);
     rules::examine(&mut patient);
     record::examine(&mut patient);
     harnesses::examine(&mut patient);

@@ -14,7 +14,7 @@ pub(super) fn examine(patient: &mut Patient<'_>) {
     }
     let own = configuration.rules.warnings(door::now());
     for warning in configuration.warnings.iter().chain(&own) {
-        patient.warning("policy", warning.to_string()).fix = warning.hint.clone();
+        patient.warning("policy", warning.to_string()).fix.clone_from(&warning.hint);
     }
     if configuration.problems.is_empty() {
         let (rules, hooks) = (configuration.rules.rules().count(), configuration.hooks.len());
