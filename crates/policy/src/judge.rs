@@ -6,6 +6,7 @@ mod conditions;
 mod rewrite;
 mod settle;
 
+pub(crate) use conditions::commands;
 use conditions::{Case, Sense, Tell};
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, Finding, Step};

@@ -88,6 +88,19 @@ impl Names {
         self.globs.patterns.is_empty().then(|| self.globs.plain.iter().map(String::as_str))
     }
 
+    /// The names, and what others begin with, if that is all there is. The second part says whether it is
+    /// only a beginning.
+    pub(super) fn beginnings(&self) -> Option<Vec<(&str, bool)>> {
+        let begins =
+            |glob: &str| glob.strip_suffix('*').is_some_and(|rest| !rest.is_empty() && !is_pattern(rest));
+        if !self.globs.patterns.iter().all(|glob| begins(glob)) {
+            return None;
+        }
+        let plain = self.globs.plain.iter().map(|name| (name.as_str(), false));
+        let patterns = self.globs.patterns.iter().map(|glob| (glob.trim_end_matches('*'), true));
+        Some(plain.chain(patterns).collect())
+    }
+
     /// The globs that must match.
     pub(super) fn globs(&self) -> impl Iterator<Item = &str> {
         self.globs.iter()

@@ -16,8 +16,10 @@ use tenterhook_event::{Event, EventKind, ToolClass};
 
 use super::glob::{From, Hosts, Names, Paths, flat};
 use super::matcher::Matcher;
+use super::pattern::Pattern;
 use super::pressed::bytes::{Cursor, Out};
 use crate::facts::{Does, Facts, PathFact};
+use crate::judge::commands;
 use crate::rule::Rule;
 
 /// The rules by what they need, for each kind of event.
@@ -43,6 +45,11 @@ struct Kind {
     keys: Keys,
     /// The length of the longest start of a path: further down there is nothing to look for.
     longest: usize,
+    /// The same for what programs begin with.
+    longest_name: usize,
+    /// Rules that look for patterns in commands and need nothing else: of these letters one group must be
+    /// there.
+    texts: Vec<(Vec<String>, Entry)>,
 }
 
 /// Rules by what they need. A key begins with a letter that says what it is about.
@@ -57,6 +64,7 @@ enum Keys {
 #[derive(Debug, Clone, Copy)]
 enum Word<'a> {
     Program(&'a str),
+    Begins(&'a str),
     Tool(&'a str),
     Class(ToolClass),
     Does(Does),
@@ -74,6 +82,7 @@ impl Word<'_> {
     fn key(self) -> String {
         let (tag, text): (char, &str) = match self {
             Self::Program(name) => ('p', name),
+            Self::Begins(name) => (BEGINS, name),
             Self::Tool(name) => ('t', name),
             Self::Class(class) => ('c', class.name()),
             Self::Does(does) => return format!("d{does:?}"),
@@ -92,6 +101,8 @@ impl Word<'_> {
 
 /// What the keys of starts begin with.
 const STARTS: [char; 4] = ['R', 'H', 'P', 'A'];
+/// What the keys of beginnings of programs begin with.
+const BEGINS: char = 'q';
 const NAME: char = 'n';
 const HOST: char = 'h';
 
@@ -137,8 +148,12 @@ impl Index {
                     kind.unread.push((number, WHOLE));
                 }
                 for (part, needs) in &parts {
+                    let inner = rule.matcher.any.get(usize::from(*part)).unwrap_or(&rule.matcher);
                     match needs {
-                        None => kind.always.push((number, *part)),
+                        None => match letters(inner).or_else(|| letters(&rule.matcher)) {
+                            Some(letters) => kind.texts.push((letters, (number, *part))),
+                            None => kind.always.push((number, *part)),
+                        },
                         Some(needs) => needs.iter().for_each(|need| kind.keep(need, (number, *part))),
                     }
                 }
@@ -155,6 +170,13 @@ impl Index {
             write_entries(&rules.always, to);
             write_entries(&rules.unread, to);
             to.number(rules.longest);
+            to.number(rules.longest_name);
+            to.number(rules.texts.len());
+            for (letters, entry) in &rules.texts {
+                write_entries(&[*entry], to);
+                to.number(letters.len());
+                letters.iter().for_each(|letters| to.text(letters));
+            }
             let mut keys = Out::default();
             rules.keys.write(&mut keys);
             to.number(keys.len());
@@ -168,11 +190,13 @@ impl Index {
         for _ in 0..cursor.number()? {
             let kind: EventKind = cursor.text()?.parse().ok()?;
             let (always, unread) = (read_entries(cursor)?, read_entries(cursor)?);
-            let (longest, length) = (cursor.number()?, cursor.number()?);
+            let (longest, longest_name) = (cursor.number()?, cursor.number()?);
+            let texts = (0..cursor.number()?).map(|_| read_text(cursor)).collect::<Option<_>>()?;
+            let length = cursor.number()?;
             let start = bytes.len().checked_sub(cursor.rest().len())?;
             cursor.take(length)?;
             let keys = Keys::Pressed(Arc::clone(bytes), start..start + length);
-            index.0.insert(kind, Kind { always, unread, keys, longest });
+            index.0.insert(kind, Kind { always, unread, keys, longest, longest_name, texts });
         }
         Some(index)
     }
@@ -189,6 +213,7 @@ impl Index {
         kind.look_at_words(event, facts, &mut found);
         kind.look_at_paths(facts, &mut found);
         kind.look_at_hosts(facts, &mut found);
+        kind.look_at_texts(event, &mut found);
         if !facts.unread.is_empty() {
             found.extend(&kind.unread);
         }
@@ -210,13 +235,21 @@ impl Kind {
         if key.starts_with(STARTS) {
             self.longest = self.longest.max(key.len() - 1);
         }
+        if key.starts_with(BEGINS) {
+            self.longest_name = self.longest_name.max(key.len() - 1);
+        }
         self.keys.keep(key, entry);
     }
 
     fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
         let mut see = |word: Word<'_>| self.keys.get(&word.key(), found);
         for command in &facts.commands {
-            see(Word::Program(&flat(&command.program)));
+            let program = flat(&command.program);
+            see(Word::Program(&program));
+            let ends = program.char_indices().map(|(at, letter)| at + letter.len_utf8());
+            for end in ends.take_while(|end| *end <= self.longest_name) {
+                see(Word::Begins(program.get(..end).unwrap_or_default()));
+            }
         }
         if let Some(tool) = &event.tool {
             see(Word::Tool(&flat(&tool.name)));
@@ -295,6 +328,16 @@ impl Kind {
             let name = form.rsplit('/').next().unwrap_or(form);
             self.keys.get(&tagged(NAME, name), found);
         }
+    }
+
+    fn look_at_texts(&self, event: &Event, found: &mut Vec<Entry>) {
+        if self.texts.is_empty() {
+            return;
+        }
+        let commands = commands(event);
+        let may_match = |letters: &[String]| commands.iter().any(|text| Pattern::may_match(text, letters));
+        let fitting = self.texts.iter().filter(|(letters, _)| may_match(letters));
+        found.extend(fitting.map(|(_, entry)| *entry));
     }
 
     fn look_at_hosts(&self, facts: &Facts, found: &mut Vec<Entry>) {
@@ -418,6 +461,12 @@ fn write_entries(entries: &[Entry], to: &mut Out) {
     }
 }
 
+fn read_text(cursor: &mut Cursor<'_>) -> Option<(Vec<String>, Entry)> {
+    let entry = read_entries(cursor)?.pop()?;
+    let letters = (0..cursor.number()?).map(|_| cursor.text().map(str::to_owned)).collect::<Option<_>>()?;
+    Some((letters, entry))
+}
+
 fn read_entries(cursor: &mut Cursor<'_>) -> Option<Vec<Entry>> {
     let count = cursor.number()?;
     let mut entries = Vec::with_capacity(count.min(cursor.rest().len()));
@@ -464,7 +513,7 @@ fn common(matcher: &Matcher) -> Option<Needs> {
     let mut all: Vec<Needs> = Vec::new();
     let words = |rarity, words: &[Word<'_>]| (rarity, words.iter().map(|word| Need(word.key())).collect());
     if let Some(shell) = &matcher.shell {
-        all.extend(plain(shell.program.as_ref(), |name| Word::Program(name).key()));
+        all.extend(begun(shell.program.as_ref()));
         for paths in [&shell.operand, &shell.path, &shell.reads, &shell.input].into_iter().flatten() {
             all.extend(placed(paths));
         }
@@ -516,6 +565,25 @@ fn common(matcher: &Matcher) -> Option<Needs> {
 fn plain(names: Option<&Names>, key: fn(&str) -> String) -> Option<Needs> {
     let names = names?.plain()?.map(|name| Need(key(name)));
     Some((Rarity::Named, names.collect()))
+}
+
+/// Programs by their names, or by what those begin with.
+fn begun(names: Option<&Names>) -> Option<Needs> {
+    let need = |(name, begins)| {
+        let word = if begins { Word::Begins(name) } else { Word::Program(name) };
+        Need(word.key())
+    };
+    Some((Rarity::Named, names?.beginnings()?.into_iter().map(need).collect()))
+}
+
+/// Letters of which one group must be in a command, if patterns are looked for there.
+fn letters(matcher: &Matcher) -> Option<Vec<String>> {
+    let patterns = &matcher.regex.as_ref()?.command;
+    if patterns.is_empty() {
+        return None;
+    }
+    let all: Option<Vec<_>> = patterns.iter().map(|pattern| pattern.letters()).collect();
+    all.map(|all| all.concat())
 }
 
 /// The first directories of globs, or their last part if they may start anywhere.

@@ -42,9 +42,8 @@ impl Pattern {
         })
     }
 
-    /// Whether it matches somewhere in the text. One that cannot be built matches everything: a rule
-    /// that cannot be asked counts as matched.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    /// Small letters of which at least one group is in every text that matches; `None` if that is not known.
+    pub(crate) fn letters(&self) -> Option<&[String]> {
         let letters = self.letters.get_or_init(|| {
             Parser::new()
                 .parse(&self.text)
@@ -52,11 +51,19 @@ impl Pattern {
                 .and_then(|ast| needed(&ast))
                 .filter(|needed| !needed.is_empty())
         });
+        letters.as_deref()
+    }
+
+    /// Whether a text may match, by the letters of some patterns.
+    pub(crate) fn may_match(text: &str, letters: &[String]) -> bool {
         // Beyond ASCII, other letters may count as the same.
-        if let Some(letters) = letters
-            && text.is_ascii()
-            && !has(text, letters)
-        {
+        !text.is_ascii() || has(text, letters)
+    }
+
+    /// Whether it matches somewhere in the text. One that cannot be built matches everything: a rule
+    /// that cannot be asked counts as matched.
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        if self.letters().is_some_and(|letters| !Self::may_match(text, letters)) {
             return false;
         }
         let built = self.built.get_or_init(|| build(&self.text).ok());

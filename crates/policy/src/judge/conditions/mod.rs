@@ -9,6 +9,8 @@ mod package;
 mod shell;
 mod text;
 
+pub(crate) use text::commands;
+
 use tenterhook_event::{Event, EventKind};
 
 use crate::compile::glob::{Names, Paths};

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use tenterhook_event::{Command, ToolCall};
+use tenterhook_event::{Command, Event, ToolCall};
 
 use super::{Case, Sense, Tell};
 use crate::compile::Regexes;
@@ -16,7 +16,7 @@ impl Regexes {
     /// What matched, in words.
     pub(super) fn check(&self, case: Case<'_>, sense: Sense, tell: Tell) -> Result<String, String> {
         let list = [
-            ("command", &self.command, commands as fn(Case<'_>) -> Texts<'_>),
+            ("command", &self.command, (|case| commands(case.event)) as fn(Case<'_>) -> Texts<'_>),
             ("path", &self.path, paths),
             ("address", &self.url, urls),
             ("content", &self.content, contents),
@@ -50,8 +50,9 @@ fn search(
     })
 }
 
-fn commands(case: Case<'_>) -> Texts<'_> {
-    let commands = case.event.tool.as_ref().map(ToolCall::commands).unwrap_or_default();
+/// The commands of a call as they stand.
+pub(crate) fn commands(event: &Event) -> Texts<'_> {
+    let commands = event.tool.as_ref().map(ToolCall::commands).unwrap_or_default();
     let text = |command| match command {
         Command::Text(text) => Cow::Borrowed(text),
         Command::Argv(words) => Cow::Owned(words.join(" ")),
