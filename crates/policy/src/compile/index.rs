@@ -175,7 +175,9 @@ impl Index {
             for (letters, entry) in &rules.texts {
                 write_entries(&[*entry], to);
                 to.number(letters.len());
-                letters.iter().for_each(|letters| to.text(letters));
+                for letters in letters {
+                    to.text(letters);
+                }
             }
             let mut keys = Out::default();
             rules.keys.write(&mut keys);

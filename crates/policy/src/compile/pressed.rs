@@ -17,6 +17,7 @@ use super::index::Index;
 use super::matcher::Matcher;
 use super::set::RuleSet;
 use super::trust;
+use crate::facts::expand_braces;
 use crate::load::{self, Header, wire};
 use crate::rule::{Mode, Rule, Severity};
 use crate::source::{Choices, Layer, Source};
@@ -122,6 +123,9 @@ impl RuleSet {
 
 fn write(rule: &Rule, suspect: bool, json: &serde_json::Value, to: &mut Out) {
     let mut json = json.clone();
+    if let Some(matches) = json.get_mut("match") {
+        open_braces(matches);
+    }
     let any = json.get_mut("match").and_then(|matches| matches.as_object_mut()?.remove("any"));
     let any = match any {
         Some(serde_json::Value::Array(any)) => any,
@@ -139,6 +143,33 @@ fn write(rule: &Rule, suspect: bool, json: &serde_json::Value, to: &mut Out) {
     to.number(any.len());
     for one in &any {
         to.text(&one.to_string());
+    }
+}
+
+/// Opens the braces of paths, so that it is done once and not with every call.
+fn open_braces(json: &mut serde_json::Value) {
+    use serde_json::Value;
+
+    let opened = |text: &str| {
+        let paths = text.contains('{').then(|| expand_braces(text)).flatten();
+        paths.unwrap_or_else(|| vec![text.to_owned()])
+    };
+    match json {
+        Value::Array(items) => items.iter_mut().for_each(open_braces),
+        Value::Object(fields) => {
+            // What stands in `regex` is no glob.
+            for (key, value) in fields.iter_mut().filter(|(key, _)| *key != "regex") {
+                let is_path = matches!(key.as_str(), "path" | "reads" | "input" | "output");
+                match value {
+                    Value::String(text) if is_path => *value = opened(text).into(),
+                    Value::Array(items) if is_path && items.iter().all(Value::is_string) => {
+                        *value = items.iter().filter_map(Value::as_str).flat_map(opened).collect();
+                    }
+                    other => open_braces(other),
+                }
+            }
+        }
+        _ => {}
     }
 }
 
