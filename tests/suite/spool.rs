@@ -15,7 +15,7 @@ fn hook(test: &TestContext, command: &str) {
 
 /// The spooled decision: its file, and what is in it.
 fn decision(test: &TestContext) -> (std::path::PathBuf, String) {
-    let files = std::fs::read_dir(test.home().join("spool")).unwrap();
+    let mut files = std::fs::read_dir(test.home().join("spool")).unwrap();
     let read = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
         text.contains("\"kind\":\"decision\"").then_some((path, text))
