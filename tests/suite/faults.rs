@@ -134,3 +134,23 @@ fn a_crowd_is_answered_to_the_last() {
     }
     once_each(&test, crowd);
 }
+
+#[test]
+fn an_id_that_is_sent_again_is_no_answer_and_nobody_says_whose_an_event_is() {
+    let test = installed();
+    let guard = Guard::of(&test);
+    let event = json!({
+        "v": 1, "id": "01J00000000000000000000000", "ts": "2026-11-15T12:00:00.000Z", "source": "claude-code",
+        "event": "pre-tool", "native_event": "PreToolUse", "agent": {"user": "somebody-else"},
+        "tool": {"name": "Bash", "class": "shell", "args": {"command": "ls"}},
+    });
+    let (status, first) = guard.ask("POST", "/v1/events", &event);
+    assert_eq!((status, &first["decision"]), (200, &json!("none")), "{first}");
+    let (_, again) = guard.ask("POST", "/v1/events", &event);
+    assert_eq!(again["decision"], "deny", "{again}");
+    assert!(again["reasons"].to_string().contains("was used before"), "{again}");
+    let leaves: Vec<_> = test.leaves().into_iter().filter(|leaf| leaf["id"] == event["id"]).collect();
+    assert_eq!(leaves.len(), 1);
+    assert_ne!(leaves[0]["agent"]["user"], "somebody-else");
+    assert!(leaves[0]["agent"]["user"].is_string());
+}

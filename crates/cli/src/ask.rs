@@ -3,12 +3,11 @@
 //! Asking the daemon of a home: HTTP over its socket.
 
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_home::Home;
+use tenterhook_shim::ask::connect;
 
 use crate::error::CommandError;
 
@@ -96,19 +95,6 @@ fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
         }
         whole.extend(bytes.get(begin..begin + length)?);
         bytes = bytes.get(begin + length + 2..)?;
-    }
-}
-
-/// A path that is too long for the kernel is reached through its directory.
-fn connect(path: &Path) -> std::io::Result<UnixStream> {
-    use std::os::fd::AsRawFd;
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            let dir = std::fs::File::open(path.parent().unwrap_or(path))?;
-            let name = path.file_name().unwrap_or_default();
-            UnixStream::connect(Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name))
-        }
-        connected => connected,
     }
 }
 

@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
 use crate::generations::Generations;
+use crate::listen::Peer;
 use crate::observe::Observers;
 use crate::record::LedgerRecorder;
 
@@ -126,6 +127,11 @@ impl Daemon {
     /// The name of an account.
     pub(crate) fn account(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }
+    }
+
+    /// The account of whoever asks; a token is the daemon's own.
+    pub(crate) fn user_of(&self, peer: Peer) -> String {
+        self.account(peer.uid().unwrap_or(self.uid))
     }
 
     /// What the status line says.

@@ -88,7 +88,13 @@ impl Recorder for CallRecorder<'_> {
             let entry = Entry::decision(&decided, &secrets);
             let appended = recorder.keep(entry).await.map_err(RecordError)?;
             self.observers.decided(&decided, appended, began.elapsed());
-            Ok(())
+            match appended {
+                Appended::New { .. } => Ok(()),
+                // An id that is sent again would be an answer without a record.
+                Appended::AlreadyThere { seq } => {
+                    Err(RecordError(format!("its event id was used before, by leaf {seq}")))
+                }
+            }
         })
     }
 }

@@ -30,6 +30,8 @@ async fn judge(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Pee
         Err(response) => return *response,
     };
     daemon.calls(peer, &event.source);
+    // Whoever sends an event does not say whose it is: rules ask for that.
+    event.agent.user = Some(daemon.user_of(peer));
     daemon.observers.sessions.complete(&mut event);
     match hook::fire(&daemon, &Call { event, native: None }).await {
         Ok(outcome) => Json(outcome).into_response(),

@@ -65,7 +65,7 @@ async fn answer(
     };
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id);
-    let user = Some(daemon.account(peer.uid().unwrap_or(daemon.uid)));
+    let user = Some(daemon.user_of(peer));
     let asked = Asked { harness, event: &event, id, project, user, within: WITHIN, payload: &payload };
     let reply = hook::answer(&daemon, asked).await;
     let mut response = reply.stdout.into_response();

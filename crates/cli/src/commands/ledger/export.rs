@@ -10,10 +10,10 @@ use tenterhook_home::Book;
 use tenterhook_ledger::{Format, Reader};
 
 use super::passphrase::if_said;
-use super::unread;
+use super::{covered, unread};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, GOOD, WARN};
+use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
 jsonl  all of it, line by line, with payloads and checkpoints; `verify --file` checks it without the ledger
@@ -42,17 +42,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = if_said(Book::of(context.home()?), file)?;
-    // Asked before anything is written: there has to be a ledger.
-    book.read()?;
-    match book.write() {
-        // Brings in the spool, and signs a checkpoint of everything.
-        Ok(ledger) => drop(book.close(ledger)),
-        Err(error) => context.terminal.note(&format!(
-            "{WARN}note{WARN:#}: only what a checkpoint covers already is exported: {}\n",
-            error.message
-        ))?,
-    }
-    let reader = book.read()?;
+    let reader = covered(context, &book, "only what a checkpoint covers already is exported")?;
     let to_screen = args.output.as_os_str() == "-";
     if args.output.exists() && !args.force && args.format != "tiles" {
         return Err(CommandError::unusable(format!("`{}` is there already", args.output.display()))

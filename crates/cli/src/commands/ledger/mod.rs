@@ -21,14 +21,15 @@ mod verify;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenterhook_home::write_whole;
-use tenterhook_ledger::{ReadFailed, VerifierKey};
+use tenterhook_home::{Book, write_whole};
+use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
 pub(super) use bar::Bar;
 pub(super) use filter::moment;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::terminal::WARN;
 
 const EXAMPLES: &str = "\
 Every event and what was decided about it is a leaf of a signed tree: nothing in it can be changed, taken
@@ -90,6 +91,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Prune(args) => remove::prune(context, args, file),
         Command::Key(args) => key::run(context, args, file),
     }
+}
+
+/// Reads a ledger of which, if it can be written, a checkpoint covers every leaf, spooled ones too.
+fn covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
+    // Asked before anything is written: there has to be a ledger.
+    book.read()?;
+    match book.write() {
+        Ok(ledger) => drop(book.close(ledger)),
+        Err(error) => {
+            context.terminal.note(&format!("{WARN}note{WARN:#}: {otherwise}: {}\n", error.message))?;
+        }
+    }
+    book.read()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]

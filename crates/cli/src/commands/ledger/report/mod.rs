@@ -12,11 +12,12 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_home::{Book, door::now, write_whole};
 
+use super::covered;
 use super::filter::FilterArgs;
 use super::passphrase::if_said;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, GOOD, WARN};
+use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
 The file needs nothing else: no script, no network. It is light or dark as the reader has it, prints to PDF,
@@ -40,16 +41,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = if_said(Book::of(context.home()?), file)?;
-    book.read()?;
-    match book.write() {
-        // Signs a checkpoint of all of them, so that every leaf has its proof.
-        Ok(ledger) => drop(book.close(ledger)),
-        Err(error) => context.terminal.note(&format!(
-            "{WARN}note{WARN:#}: leaves that no checkpoint covers yet have no proof: {}\n",
-            error.message
-        ))?,
-    }
-    let reader = book.read()?;
+    let reader = covered(context, &book, "leaves that no checkpoint covers yet have no proof")?;
     let gathered = gather::gather(&reader, &args.filter.filter())?;
     let page = page::page(&gathered, &args.filter.words(), &now().to_string());
     // Reasons and commands are in it, so it is for its owner until they hand it on.
