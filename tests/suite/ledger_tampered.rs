@@ -65,7 +65,7 @@ fn the_last_leaf_that_was_deleted_is_found() {
 fn the_last_leaf_and_its_checkpoint_that_were_deleted_are_found() {
     let sql = "DELETE FROM leaves WHERE seq = 5; DELETE FROM checkpoints WHERE size = 6";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 5: it is missing: 6 leaves were signed, 5 are here");
-    let sql = format!("{sql}; DELETE FROM meta WHERE name = 'head'");
+    let sql = format!("{sql}; UPDATE leaves SET head = zeroblob(64)");
     insta::assert_snapshot!(after(&recorded(), &sql), @"✗ older than the checkpoint you hold: 5 < 6 leaves");
 }
 
@@ -74,7 +74,7 @@ fn a_rollback_is_found_by_whoever_holds_a_later_checkpoint() {
     let test = recorded();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
-    let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; DELETE FROM meta WHERE name = 'head'";
+    let sql = "DELETE FROM leaves WHERE seq >= 4; DELETE FROM checkpoints WHERE size > 4; UPDATE leaves SET head = zeroblob(64)";
     Connection::open(test.home().join("ledger/ledger.db")).unwrap().execute_batch(sql).unwrap();
     std::fs::remove_file(test.home().join("ledger/checkpoint")).unwrap();
     assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "an older state of itself is whole");

@@ -87,6 +87,8 @@ pub enum Wrong {
     OtherLog(String),
     /// A checkpoint of this size stands where it does not belong.
     OutOfOrder(u64),
+    /// A signature that only the last leaf has stands at an earlier one.
+    OldHead,
     /// Leaves that were signed are not here.
     TooFew {
         /// How many were signed.
@@ -193,6 +195,7 @@ impl fmt::Display for Wrong {
             Self::Checkpoint(error) => write!(f, "{error}"),
             Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),
             Self::OutOfOrder(size) => write!(f, "a checkpoint of {size} leaves stands here"),
+            Self::OldHead => f.write_str("it carries the head, which only the last leaf does"),
             Self::TooFew { signed, here } => {
                 write!(f, "it is missing: {signed} leaves were signed, {here} are here")
             }

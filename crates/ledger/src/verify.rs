@@ -210,14 +210,32 @@ impl Verifier {
 
     /// Checks a checkpoint of the size that was just reached.
     pub fn checkpoint(&mut self, note: &str) -> Result<(), Problem> {
-        self.head(note)?;
+        self.signed_note(note)?;
         self.published = self.size();
         self.checkpoints += 1;
         Ok(())
     }
 
-    /// Checks the head: what the writer signed with its last commit, and did not send out yet.
-    pub fn head(&mut self, note: &str) -> Result<(), Problem> {
+    /// Checks the head: what the writer signed with its last commit, and did not send out yet. It is the
+    /// signature alone; what it signs is what is here.
+    #[cfg(feature = "store")]
+    pub(crate) fn head(&mut self, signature: &[u8]) -> Result<(), Problem> {
+        let Some(key) = self.chain.current() else { return Err(Wrong::Start.here()) };
+        let here = Checkpoint { origin: key.name().to_owned(), size: self.size(), root: self.tree.root() };
+        if !key.accepts(here.text().as_bytes(), signature) {
+            // A checkpoint that fits says that it is not the leaves.
+            return Err(if self.signed == here.size {
+                Wrong::Checkpoint(crate::note::NoteError::BadSignature(here.origin)).at_size(here.size)
+            } else {
+                Wrong::Root.between(self.signed, here.size)
+            });
+        }
+        (self.signed, self.unsigned_since) = (here.size, None);
+        Ok(())
+    }
+
+    /// Checks a signed note of the size that was just reached.
+    pub(crate) fn signed_note(&mut self, note: &str) -> Result<(), Problem> {
         let (checkpoint, signed) =
             Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(self.size()))?;
         if checkpoint.size > self.size() {

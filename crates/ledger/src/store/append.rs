@@ -41,6 +41,8 @@ pub(crate) struct Writer {
     pub(super) tree: Frontier,
     /// What is not filed yet.
     block: Block,
+    /// Which leaf's row has the head.
+    pub(super) head: Option<u64>,
     /// Something failed, or was taken away: the store has the last word about how far we are.
     stale: bool,
     pub(super) durability: Durability,
@@ -75,6 +77,7 @@ impl Writer {
             connection,
             dir: dir.to_owned(),
             signing: Signing::new(signer, signed, tree.size(), options.checkpoint_every),
+            head: tree.size().checked_sub(1),
             tree,
             block,
             stale: false,
@@ -110,8 +113,9 @@ impl Writer {
         let started = Instant::now();
         let (results, signed) = self.transact(|this| {
             let mut results = Vec::with_capacity(entries.size_hint().0);
-            for entry in entries {
-                match this.write(entry) {
+            let mut entries = entries.peekable();
+            while let Some(entry) = entries.next() {
+                match this.write(entry, entries.peek().is_none()) {
                     Err(error @ AppendError::Refused { .. }) => return Err(error),
                     result => results.push(result),
                 }
@@ -142,14 +146,14 @@ impl Writer {
         if self.stale {
             self.reload()?;
         }
-        let tree = self.tree.clone();
+        let (tree, head) = (self.tree.clone(), self.head);
         let result = match self.execute("BEGIN IMMEDIATE") {
             Ok(()) => work(self),
             Err(error) => Err(error),
         };
         let result = result.and_then(|value| {
             let grown = self.tree.size() > tree.size();
-            if grown { self.sign_head().map(|()| value) } else { Ok(value) }
+            if grown { self.move_head(head).map(|()| value) } else { Ok(value) }
         });
         match result.and_then(|value| self.execute("COMMIT").map(|()| value)) {
             Ok(value) => {
@@ -167,7 +171,7 @@ impl Writer {
                     // A failed rollback leaves the transaction open, and the next BEGIN says so.
                     drop(self.execute("ROLLBACK"));
                 }
-                (self.tree, self.stale) = (tree, true);
+                (self.tree, self.head, self.stale) = (tree, head, true);
                 Err(error)
             }
         }
@@ -186,12 +190,13 @@ impl Writer {
         let size = rows::size(&self.connection)?;
         self.tree = Frontier::load(&StoredNodes(&self.connection), size)?;
         self.block = Block::load(&self.connection)?;
+        self.head = size.checked_sub(1);
         self.stale = false;
         Ok(())
     }
 
-    /// Numbers a leaf, hashes it and writes its row.
-    fn write(&mut self, entry: &Sealed) -> Result<Appended, AppendError> {
+    /// Numbers a leaf, hashes it and writes its row; with the head, if it is known to be the last.
+    fn write(&mut self, entry: &Sealed, last: bool) -> Result<Appended, AppendError> {
         let id = entry.id.to_string();
         if let Some(seq) = self.block.find(&self.connection, &id)? {
             return Ok(Appended::AlreadyThere { seq });
@@ -207,20 +212,23 @@ impl Writer {
         if self.line.len() > MAX_ENVELOPE {
             return Err(AppendError::Entry(format!("the envelope has {} bytes", self.line.len())));
         }
-        let bytes = self.line.as_bytes();
         self.completed.clear();
-        self.tree.push(Hash::of_leaf(bytes), &mut self.completed);
+        self.tree.push(Hash::of_leaf(self.line.as_bytes()), &mut self.completed);
         self.nodes.clear();
         self.completed.iter().for_each(|hash| self.nodes.extend_from_slice(&hash.0));
+        let head = if last { Some(self.sign_tree()?) } else { None };
         let ts = rows::signed(ts.unix_ms());
         let payload = entry.payload.as_ref();
-        let leaf =
-            NewLeaf { seq, nodes: &self.nodes, id: &id, ts, kind: kind.word(), columns, bytes, payload };
+        let (nodes, bytes, kind) = (self.nodes.as_slice(), self.line.as_bytes(), kind.word());
+        let leaf = NewLeaf { seq, nodes, id: &id, ts, kind, columns, bytes, payload, head: head.as_deref() };
         rows::insert(&self.connection, &leaf)?;
+        if last {
+            self.head = Some(seq);
+        }
         let length = payload.and_then(|payload| payload.bytes.as_ref()).map_or(0, Vec::len) + bytes.len();
         self.tidy.wrote(length);
         let values = [
-            Some(kind.word()),
+            Some(kind),
             columns.source.as_deref(),
             columns.session.as_deref(),
             columns.tool.as_deref(),
@@ -251,7 +259,7 @@ impl Writer {
         let entry = Entry::new(kind, id, Timestamp::from_unix_ms(now), body, None, &|_| Vec::new());
         let entry = entry.from(Origin::Cli).seal(&sealing)?;
         self.transact(|this| {
-            let appended = this.write(&entry)?;
+            let appended = this.write(&entry, true)?;
             also(&this.connection, appended.seq())?;
             Ok(appended)
         })

@@ -8,7 +8,7 @@ use tenterhook_event::Timestamp;
 
 use super::filing::Filing;
 use super::reader::{Reader, with_item};
-use super::rows::{HEAD, meta, signed, unsigned};
+use super::rows::{NO_HEAD, meta, signed, unsigned};
 use super::undelivered::Said;
 use crate::checkpoint::Checkpoint;
 use crate::hash::HASH_BYTES;
@@ -48,19 +48,15 @@ impl Reader {
             .map_err(unreadable)?;
         let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
         let mut notes = notes.map_err(unreadable)?.peekable();
-        let head = meta(&self.connection, HEAD).map_err(unreadable)?;
-        let mut head = match &head {
-            Some(note) => {
-                let (head, _) =
-                    Checkpoint::parse(note).map_err(|error| Wrong::Checkpoint(error).at_size(size))?;
-                Some((head.size, note))
-            }
-            None => None,
-        };
-        let sql = "SELECT l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload,
-                l.id, l.kind, l.source, l.session, l.tool, l.verdict, l.rule, l.ts
-            FROM leaves l ORDER BY l.seq";
-        let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
+        let mut head = self.noted_head(size)?;
+        let mut old_head = None;
+        let column = if self.has_heads() { "l.head" } else { "NULL" };
+        let sql = format!(
+            "SELECT l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload,
+                l.id, l.kind, l.source, l.session, l.tool, l.verdict, l.rule, l.ts, {column}
+            FROM leaves l ORDER BY l.seq"
+        );
+        let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
         let mut said = self.knows_undelivered().then(Said::default);
         let mut filing = self.is_filed().then(|| Filing::new(&self.connection));
@@ -78,7 +74,12 @@ impl Reader {
                 verifier.checkpoint(&note.map_err(unreadable)?.1)?;
             }
             if let Some((_, note)) = head.take_if(|(size, _)| *size == here) {
-                verifier.head(note)?;
+                verifier.signed_note(&note)?;
+            }
+            match filed.head {
+                Some(signature) if here == size => verifier.head(signature)?,
+                Some(_) => old_head = old_head.or(Some(filed.seq)),
+                None => {}
             }
             if here.is_multiple_of(4096) {
                 progress(here, Some(size));
@@ -88,13 +89,24 @@ impl Reader {
             verifier.checkpoint(&note.map_err(unreadable)?.1)?;
         }
         if let Some((_, note)) = head {
-            verifier.head(note)?;
+            verifier.signed_note(&note)?;
         }
         progress(verifier.size(), Some(size));
         let verified = verifier.finish()?;
+        // Whoever takes away the last leaves would have the head of an older log.
+        old_head.map_or(Ok(()), |seq| Err(Wrong::OldHead.at(seq)))?;
         filing.map_or(Ok(()), Filing::finish)?;
         said.map_or(Ok(()), |said| said.check(&self.connection))?;
         Ok(verified)
+    }
+
+    /// The head of a store before format 4, and its size.
+    fn noted_head(&self, size: u64) -> Result<Option<(u64, String)>, Problem> {
+        let note =
+            if self.has_heads() { None } else { meta(&self.connection, "head").map_err(unreadable)? };
+        let Some(note) = note else { return Ok(None) };
+        let (head, _) = Checkpoint::parse(&note).map_err(|error| Wrong::Checkpoint(error).at_size(size))?;
+        Ok(Some((head.size, note)))
     }
 }
 
@@ -134,9 +146,12 @@ fn leaf(
 
 /// What a row is filed under.
 struct Filed<'r> {
+    seq: u64,
     /// In the order of [`FILED`].
     columns: [Option<&'r str>; FILED.len()],
     ts: i64,
+    /// The head, if it stands here.
+    head: Option<&'r [u8]>,
 }
 
 impl<'r> Filed<'r> {
@@ -145,7 +160,8 @@ impl<'r> Filed<'r> {
         for (place, column) in columns.iter_mut().enumerate() {
             *column = row.get_ref(6 + place)?.as_str_or_null()?;
         }
-        Ok(Self { columns, ts: row.get(6 + FILED.len())? })
+        let head = row.get_ref(7 + FILED.len())?.as_blob_or_null()?.filter(|head| *head != NO_HEAD);
+        Ok(Self { seq: unsigned(row, 0)?, columns, ts: row.get(6 + FILED.len())?, head })
     }
 
     /// A leaf that is filed under something else would not be found.

@@ -73,6 +73,13 @@ const STEPS: &[&str] = &[
     DROP VIEW temp.full;",
     // 3. Decisions that nobody heard (see `undelivered.rs`).
     "CREATE TABLE undelivered (seq INTEGER PRIMARY KEY, by INTEGER NOT NULL) STRICT;",
+    // 4. The head is the signature in the last leaf's row, so that a commit needs no page for it. One
+    // that was kept as a note is a checkpoint like others.
+    "ALTER TABLE leaves ADD COLUMN head BLOB;
+    INSERT OR IGNORE INTO checkpoints
+        SELECT CAST(substr(value, instr(value, char(10)) + 1) AS INTEGER), unixepoch() * 1000, value
+        FROM meta WHERE name = 'head';
+    DELETE FROM meta WHERE name = 'head';",
 ];
 
 /// Brings a store to the newest format. Says so when there was something to do.

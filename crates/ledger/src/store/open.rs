@@ -13,7 +13,7 @@ use super::block::Block;
 use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
-use super::rows::{HEAD, StoredNodes, last_checkpoint, meta, size};
+use super::rows::{self, StoredNodes, last_checkpoint, meta, size};
 use super::{CHECKPOINT, DATABASE, PAGE, keys, migrate};
 use crate::checkpoint::Checkpoint;
 use crate::note::VerifierKey;
@@ -117,11 +117,19 @@ fn check(
     // It is not synced, so a power cut may leave it empty.
     let file = std::fs::read_to_string(&path).ok().filter(|note| !note.is_empty());
     let stored = last_checkpoint(connection)?;
-    let head = meta(connection, HEAD)?;
+    let not_those =
+        |size| OpenError::Damaged(format!("the first {size} leaves are not those that were signed"));
+    let root = |size| tree::root(&StoredNodes(connection), size).map_err(damaged);
     let (mut published, mut signed) = (0, 0);
-    let notes = [head.as_ref(), stored.as_ref().map(|(_, note)| note), file.as_ref()];
-    for (at, note) in notes.into_iter().enumerate() {
-        let Some(note) = note else { continue };
+    if let Some(head) = rows::head(connection)? {
+        let key = signer.key();
+        let tree = Checkpoint { origin: key.name().to_owned(), size: here, root: root(here)? };
+        if !key.accepts(tree.text().as_bytes(), &head) {
+            return Err(not_those(here));
+        }
+        signed = here;
+    }
+    for note in [stored.as_ref().map(|(_, note)| note), file.as_ref()].into_iter().flatten() {
         let (checkpoint, lines) =
             Checkpoint::parse(note).map_err(|error| OpenError::Damaged(error.to_string()))?;
         if checkpoint.origin != signer.key().name() {
@@ -130,19 +138,14 @@ fn check(
         if checkpoint.size > here {
             return Err(OpenError::RolledBack { signed: checkpoint.size, here });
         }
-        if tree::root(&StoredNodes(connection), checkpoint.size).map_err(damaged)? != checkpoint.root {
-            let size = checkpoint.size;
-            return Err(OpenError::Damaged(format!(
-                "the first {size} leaves are not those that were signed"
-            )));
+        if root(checkpoint.size)? != checkpoint.root {
+            return Err(not_those(checkpoint.size));
         }
         // A checkpoint from before a change of keys is not by this key, and needs not be.
         if lines.check(&[signer.key()]).is_ok() {
             signed = signed.max(checkpoint.size);
         }
-        if at > 0 {
-            published = published.max(checkpoint.size);
-        }
+        published = published.max(checkpoint.size);
     }
     if here > signed {
         return Err(OpenError::Unsigned { signed, here });

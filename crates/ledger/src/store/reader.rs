@@ -14,7 +14,7 @@ use super::{DATABASE, block};
 use crate::checkpoint::Checkpoint;
 use crate::export;
 use crate::hash::Hash;
-use crate::note::VerifierKey;
+use crate::note::{Line, Note, VerifierKey};
 use crate::proof::LeafProof;
 use crate::record::Envelope;
 use crate::tiles::{self, TilesError};
@@ -122,6 +122,11 @@ impl Reader {
         self.format >= 3
     }
 
+    /// Whether the head is in the last leaf's row.
+    pub(super) fn has_heads(&self) -> bool {
+        self.format >= 4
+    }
+
     /// Whether leaves are filed by blocks.
     pub(super) fn is_filed(&self) -> bool {
         self.format >= 2
@@ -177,7 +182,20 @@ impl Reader {
 
     /// The head: a checkpoint of all leaves that was signed with the last of them and went nowhere yet.
     pub fn head(&self) -> Result<Option<String>, ReadFailed> {
-        Ok(rows::meta(&self.connection, rows::HEAD)?)
+        let Some(signature) = self.head_signature()? else {
+            return Ok(if self.has_heads() { None } else { rows::meta(&self.connection, "head")? });
+        };
+        let key = rows::meta(&self.connection, "key")?.and_then(|key| key.parse::<VerifierKey>().ok());
+        let Some(key) = key else { return Ok(None) };
+        let size = self.size()?;
+        let checkpoint = Checkpoint { origin: key.name().to_owned(), size, root: self.root(size)? };
+        let signatures = vec![Line::new(&key, signature)];
+        Ok(Some(Note { text: checkpoint.text(), signatures }.to_string()))
+    }
+
+    /// The head as the store has it.
+    pub(super) fn head_signature(&self) -> Result<Option<Vec<u8>>, ReadFailed> {
+        Ok(if self.has_heads() { rows::head(&self.connection)? } else { None })
     }
 
     /// The root of the tree of this many leaves.

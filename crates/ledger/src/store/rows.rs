@@ -57,14 +57,16 @@ pub(crate) struct NewLeaf<'a> {
     pub(crate) columns: &'a Columns,
     pub(crate) bytes: &'a [u8],
     pub(crate) payload: Option<&'a SealedPayload>,
+    /// The signature over the tree up to this leaf, if it is the last of its commit.
+    pub(crate) head: Option<&'a [u8]>,
 }
 
 /// Writes a leaf.
 pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::Result<()> {
     let columns = leaf.columns;
     let mut statement = connection.prepare_cached(
-        "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        "INSERT INTO leaves (seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, head)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     statement.execute(params![
         signed(leaf.seq),
@@ -79,7 +81,8 @@ pub(crate) fn insert(connection: &Connection, leaf: &NewLeaf<'_>) -> rusqlite::R
         columns.rule,
         leaf.bytes,
         leaf.payload.map(|payload| payload.salt.as_slice()),
-        leaf.payload.and_then(|payload| payload.bytes.as_deref())
+        leaf.payload.and_then(|payload| payload.bytes.as_deref()),
+        leaf.head.unwrap_or(&NO_HEAD)
     ])?;
     Ok(())
 }
@@ -109,13 +112,21 @@ pub(crate) fn set_checkpoint(
         .map(drop)
 }
 
-/// The word under which the head is kept: a checkpoint of all leaves, signed with the last of them.
-pub(crate) const HEAD: &str = "head";
+/// What stands in a row that is not the head's: as long as a signature, so that the row stays where it is
+/// when the head moves on.
+pub(crate) const NO_HEAD: [u8; 64] = [0; 64];
 
-/// How many leaves the latest checkpoint has.
-pub(crate) fn last_checkpoint_size(connection: &Connection) -> rusqlite::Result<Option<u64>> {
-    let sql = "SELECT size FROM checkpoints ORDER BY size DESC LIMIT 1";
-    connection.prepare_cached(sql)?.query_row([], |row| unsigned(row, 0)).optional()
+/// Puts the head's signature into a row, or takes it out.
+pub(crate) fn set_head(connection: &Connection, seq: u64, head: &[u8]) -> rusqlite::Result<()> {
+    let sql = "UPDATE leaves SET head = ?2 WHERE seq = ?1";
+    connection.prepare_cached(sql)?.execute(params![signed(seq), head]).map(drop)
+}
+
+/// The head: the signature in the last row, over the tree of all leaves.
+pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
+    let sql = "SELECT head FROM leaves ORDER BY seq DESC LIMIT 1";
+    let head = connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(head.flatten().filter(|head: &Vec<u8>| *head != NO_HEAD))
 }
 
 /// The latest checkpoint: its size and its note.

@@ -130,15 +130,23 @@ impl Writer {
 
     /// Signs the tree as it will be when the transaction that is open is committed, in that
     /// transaction: leaves and signature become durable together or not at all, so no leaf is ever
-    /// unsigned. There is one head, and each takes the place of the one before; an older one is of use
-    /// only to whoever wants to roll the log back. A checkpoint of all leaves does as well.
-    pub(super) fn sign_head(&mut self) -> Result<(), AppendError> {
-        let last = rows::last_checkpoint_size(&self.connection)?;
-        if last == Some(self.tree.size()) {
-            return Ok(());
+    /// unsigned. There is one head, and each takes the place of the one before (see [`rows::set_head`]);
+    /// an older one is of use only to whoever wants to roll the log back.
+    pub(super) fn move_head(&mut self, from: Option<u64>) -> Result<(), AppendError> {
+        let last = self.tree.size().checked_sub(1);
+        if let (Some(last), true) = (last, self.head != last) {
+            rows::set_head(&self.connection, last, &self.sign_tree()?)?;
+            self.head = Some(last);
         }
-        let note = self.here().sign(&[&*self.signing.signer])?.to_string();
-        Ok(rows::set_meta(&self.connection, rows::HEAD, &note)?)
+        if let Some(from) = from {
+            rows::set_head(&self.connection, from, &rows::NO_HEAD)?;
+        }
+        Ok(())
+    }
+
+    /// The signature over the tree as it is, without the text: that can be written anew from the leaves.
+    pub(super) fn sign_tree(&self) -> Result<Vec<u8>, AppendError> {
+        Ok(self.signing.signer.sign(self.here().text().as_bytes())?)
     }
 
     fn sign_by(&mut self, signers: &[&dyn Signer]) -> Result<String, AppendError> {

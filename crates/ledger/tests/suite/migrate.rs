@@ -42,7 +42,7 @@ fn of_format_1() -> Test {
     database.execute_batch("PRAGMA page_size = 4096; PRAGMA journal_mode = wal").unwrap();
     database.execute_batch(FORMAT_1).unwrap();
     let copy = format!(
-        "ATTACH '{}' AS new; INSERT INTO leaves SELECT * FROM new.leaves;
+        "ATTACH '{}' AS new; INSERT INTO leaves SELECT seq, nodes, id, ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased FROM new.leaves;
         INSERT INTO checkpoints SELECT * FROM new.checkpoints; INSERT INTO meta SELECT * FROM new.meta;
         DETACH new; PRAGMA user_version = 1",
         new.display()
@@ -72,7 +72,7 @@ fn a_store_of_format_1_is_brought_to_the_newest() {
     let test = of_format_1();
     let before = test.verify().unwrap();
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 3"]);
+    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 4"]);
     assert_eq!(test.verify().unwrap(), before, "leaf by leaf the same, and all of it filed");
     assert_eq!(denied(&test), 150);
     for number in [1, 300, 600] {
@@ -83,4 +83,45 @@ fn a_store_of_format_1_is_brought_to_the_newest() {
     opened.ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().size, 801);
     assert_eq!(Ledger::open(&test.dir, options()).unwrap().recovered, [""; 0]);
+}
+
+/// A store of format 3 keeps its head as a note, and may have leaves that only the head signs.
+fn of_format_3() -> Test {
+    let test = Test::new();
+    let ledger = test.open();
+    record(&ledger, 1..=20);
+    let copy = Test::new();
+    std::fs::create_dir(&copy.dir).unwrap();
+    std::fs::set_permissions(&copy.dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    for name in ["ledger.db", "ledger.db-wal", "checkpoint"] {
+        std::fs::copy(test.dir.join(name), copy.dir.join(name)).unwrap();
+    }
+    let head = copy.reader().head().unwrap().unwrap();
+    let database = copy.database();
+    database.execute("INSERT INTO meta VALUES ('head', ?1)", [head]).unwrap();
+    database.execute_batch("ALTER TABLE leaves DROP COLUMN head; PRAGMA user_version = 3").unwrap();
+    copy
+}
+
+#[test]
+fn the_head_of_format_3_signs_as_before_and_becomes_a_checkpoint() {
+    let test = of_format_3();
+    let before = test.verify().unwrap();
+    assert_eq!((before.size, before.unpublished, before.checkpoints), (21, 20, 1));
+    let opened = Ledger::open(&test.dir, options()).unwrap();
+    assert!(opened.recovered.contains(&"the store was brought from format 3 to format 4".to_owned()));
+    let after = test.verify().unwrap();
+    assert_eq!((after.size, after.root, after.unpublished), (21, before.root, 0));
+    record(&opened.ledger, 21..=25);
+    assert_eq!(test.verify().unwrap().unpublished, 5);
+    drop(opened);
+    assert_eq!(test.verify().unwrap().size, 26);
+}
+
+#[test]
+fn leaves_behind_the_head_of_format_3_are_not_vouched_for() {
+    let test = of_format_3();
+    test.database().execute_batch("DELETE FROM meta WHERE name = 'head'").unwrap();
+    assert!(test.complaint().contains("nobody signed the last 20"), "{}", test.complaint());
+    assert!(Ledger::open(&test.dir, options()).is_err());
 }

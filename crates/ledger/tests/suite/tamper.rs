@@ -66,7 +66,7 @@ fn note(test: &Test, size: u32) -> String {
 }
 
 /// Takes the head away, as somebody would who rolls back.
-const NO_HEAD: &str = "DELETE FROM meta WHERE name = 'head'";
+const NO_HEAD: &str = "UPDATE leaves SET head = zeroblob(64)";
 
 const BYTES: &str = "leaf 17: its bytes do not match its hash";
 
@@ -178,14 +178,14 @@ fn a_leaf_duplicated_in_the_place_of_another() {
 
 #[test]
 fn a_leaf_duplicated_at_the_end() {
-    let copy = "INSERT INTO leaves SELECT 41, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased FROM leaves WHERE seq = 17";
+    let copy = "INSERT INTO leaves SELECT 41, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 17";
     assert_eq!(sql(copy), "leaf 41: it says that it is leaf 17: two leaves say so, or leaves were moved");
 }
 
 #[test]
 fn a_leaf_inserted() {
     let insert = "UPDATE leaves SET seq = -seq - 1 WHERE seq >= 17; UPDATE leaves SET seq = -seq WHERE seq < 0;
-        INSERT INTO leaves SELECT 17, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased FROM leaves WHERE seq = 16";
+        INSERT INTO leaves SELECT 17, nodes, 'another', ts, kind, source, session, tool, verdict, rule, bytes, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 16";
     assert_eq!(sql(insert), "leaf 17: it says that it is leaf 16: two leaves say so, or leaves were moved");
 }
 
@@ -218,8 +218,6 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
     let held = note(&test, 41);
     let delete = "DELETE FROM leaves WHERE seq >= 33; DELETE FROM checkpoints WHERE size > 33";
     test.database().execute_batch(delete).unwrap();
-    assert_eq!(test.complaint(), "leaf 33: it is missing: 41 leaves were signed, 33 are here");
-    test.database().execute_batch(NO_HEAD).unwrap();
     assert!(test.verify().is_ok(), "by itself it is a good log, only an older one");
     let expect = Expect { key: Some(key(1).key().clone()), since: Some(held) };
     let complaint = test.verify_with(expect).unwrap_err().to_string();
@@ -437,7 +435,15 @@ fn a_leaf_that_is_not_published_yet_with_all_hashes() {
 fn a_leaf_that_is_not_published_yet_deleted() {
     let test = unpublished();
     test.database().execute_batch("DELETE FROM leaves WHERE seq = 43").unwrap();
-    assert_eq!(test.complaint(), "leaf 43: it is missing: 44 leaves were signed, 43 are here");
+    assert!(
+        test.complaint().starts_with("leaves 41 to 42: nobody signed the last 2, "),
+        "the head goes with the leaf it stands in: {}",
+        test.complaint()
+    );
+    assert!(matches!(
+        Ledger::open(&test.dir, options()),
+        Err(tenterhook_ledger::OpenError::Unsigned { signed: 41, here: 43 })
+    ));
 }
 
 #[test]
@@ -445,7 +451,7 @@ fn leaves_put_behind_the_head() {
     let test = Test::filled();
     let bytes = test.reader().get(40).unwrap().unwrap().bytes.unwrap();
     let text = String::from_utf8(bytes).unwrap().replace("\"seq\":40", "\"seq\":41");
-    let copy = "INSERT INTO leaves SELECT 41, nodes, id || 'x', ts, kind, source, session, tool, verdict, rule, ?1, salt, payload, erased FROM leaves WHERE seq = 40";
+    let copy = "INSERT INTO leaves SELECT 41, nodes, id || 'x', ts, kind, source, session, tool, verdict, rule, ?1, salt, payload, erased, zeroblob(64) FROM leaves WHERE seq = 40";
     let text = text.replacen("\",\"ts\"", "x\",\"ts\"", 1);
     test.database().execute(copy, [text.as_bytes()]).unwrap();
     rehash(&test);
@@ -462,18 +468,23 @@ fn leaves_put_behind_the_head() {
 
 #[test]
 fn a_forged_or_foreign_head() {
-    let forge = |from: &str, to: &str| {
+    let forge = |sql: &str| {
         let test = Test::filled();
-        let head = test.reader().head().unwrap().unwrap().replacen(from, to, 1);
-        test.database().execute("UPDATE meta SET value = ?1 WHERE name = 'head'", [head]).unwrap();
+        test.database().execute_batch(sql).unwrap();
         (test.complaint(), Ledger::open(&test.dir, options()).err().map(|error| error.to_string()))
     };
-    let (complaint, _) = forge("example.com/ledger\n", "example.com/other\n");
-    assert_eq!(complaint, "the checkpoint of 41 leaves: it is of another log, `example.com/other`");
-    let (complaint, error) = forge("\n41\n", "\n42\n");
-    assert_eq!(complaint, "leaf 41: it is missing: 42 leaves were signed, 41 are here");
-    assert_eq!(error.unwrap(), "42 leaves were signed, 41 are here: the ledger was rolled back");
-    let (complaint, error) = forge("\n41\n", "\nnonsense\n");
-    assert!(complaint.starts_with("the checkpoint of 41 leaves: "), "{complaint}");
-    assert!(error.unwrap().starts_with("the store is damaged: "));
+    let (complaint, error) = forge("UPDATE leaves SET head = randomblob(64) WHERE seq = 40");
+    assert_eq!(
+        complaint,
+        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+    );
+    assert_eq!(error.unwrap(), "the store is damaged: the first 41 leaves are not those that were signed");
+    let (complaint, _) = forge("UPDATE leaves SET head = x'00' WHERE seq = 40");
+    assert_eq!(
+        complaint,
+        "the checkpoint of 41 leaves: the signature of `example.com/ledger` does not fit the text"
+    );
+    let (complaint, _) =
+        forge("UPDATE leaves SET head = (SELECT head FROM leaves WHERE seq = 40) WHERE seq = 39");
+    assert_eq!(complaint, "leaf 39: it carries the head, which only the last leaf does");
 }
