@@ -53,8 +53,14 @@ fn entry(call: &Call, number: u64) -> Entry {
     if let Some(args) = call.event.tool.as_mut().and_then(|tool| tool.args.as_object_mut()) {
         args.insert("description".into(), "Run the tests of the whole workspace. ".repeat(8).into());
     }
-    let decided =
-        Decided { call: &call, outcome: &Outcome::default(), generation: "g1", took_us: 40, facts: None };
+    let decided = Decided {
+        call: &call,
+        outcome: &Outcome::default(),
+        generation: "g1",
+        took_us: 40,
+        facts: None,
+        touched: Vec::new(),
+    };
     Entry::decision(&decided, &|_| Vec::new())
 }
 

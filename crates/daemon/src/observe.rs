@@ -54,7 +54,7 @@ impl Observers {
             rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
         );
         let native = decided.call.native.as_ref().map(|native| &native.fields);
-        let session = self.sessions.apply(event, outcome.decision, native);
+        let session = self.sessions.apply(event, outcome.decision, native, &decided.touched);
         self.live.tell("decided", || line(decided, appended.seq()));
         if let Some(id) = session {
             self.live.tell("session", || self.sessions.summary(&id));
@@ -65,11 +65,12 @@ impl Observers {
     pub(crate) fn taken_in(&self, recorded: &Recorded, seq: u64) {
         self.grew(seq + 1);
         self.metrics.taken_in();
-        self.sessions.apply(&recorded.event, recorded.outcome.decision, None);
+        self.sessions.apply_recorded(&recorded.event, recorded.outcome.decision);
         let generation = recorded.leaf.get("generation").and_then(Value::as_str).unwrap_or_default();
         let call = tenterhook_event::Call { event: recorded.event.clone(), native: None };
         let outcome = &recorded.outcome;
-        let decided = Decided { call: &call, outcome, generation, took_us: recorded.took_us, facts: None };
+        let took_us = recorded.took_us;
+        let decided = Decided { call: &call, outcome, generation, took_us, facts: None, touched: Vec::new() };
         self.live.tell("decided", || line(&decided, seq));
     }
 

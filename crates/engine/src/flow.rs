@@ -25,7 +25,7 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
     findings.extend(judged.findings);
     let mut trace = ran.steps;
     trace.extend(judged.steps);
-    let mut facts = judged.observed;
+    let (mut facts, mut touched) = (judged.observed, judged.touched);
 
     let mut outcome = fold::fold(event, &findings);
     if let Some(input) = &outcome.tool_input {
@@ -33,13 +33,13 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
         let judged = generation.judge().judge(&changed);
         findings.extend(judged.findings.into_iter().map(fold::without_modifications));
         trace.extend(judged.steps);
-        facts = together(facts, judged.observed);
+        (facts, touched) = (together(facts, judged.observed), judged.touched);
         outcome = fold::fold(event, &findings);
     }
     outcome.trace = trace;
 
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us, facts };
+    let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us, facts, touched };
     match recorder.record(decided).await {
         Ok(()) => outcome,
         Err(error) => unrecorded(event.event, outcome, &error.to_string()),

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::Value;
-use tenterhook_event::{Decided, Event, Finding, Step};
+use tenterhook_event::{Decided, Event, Finding, Step, Touch};
 
 /// A future on the heap, so that traits can have async functions and still be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -21,6 +21,8 @@ pub struct Judgement {
     /// What was observed of the machine to judge by, an object, if anything: it is recorded, so that the
     /// event can be judged again by what was there.
     pub observed: Option<Value>,
+    /// What the call does to files, for whoever looks on.
+    pub touched: Vec<Touch>,
 }
 
 /// Judges an event by rules. The same event, rules and observations give the same findings.

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::{Call, Outcome};
+use crate::{Call, Outcome, Touch};
 
 /// One event, what it was decided, and by which configuration.
 #[derive(Debug)]
@@ -19,4 +19,6 @@ pub struct Decided<'a> {
     pub took_us: u64,
     /// What was observed of the machine and mattered, if anything.
     pub facts: Option<Value>,
+    /// What the call does to files, as its judge read it.
+    pub touched: Vec<Touch>,
 }

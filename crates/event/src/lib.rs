@@ -25,6 +25,7 @@ mod modification;
 mod outcome;
 mod time;
 mod tool;
+mod touch;
 mod trace;
 
 pub use decided::Decided;
@@ -36,4 +37,5 @@ pub use modification::{Merge, Modification, SelectionMode};
 pub use outcome::{Decision, Flow, Outcome};
 pub use time::Timestamp;
 pub use tool::{Command, Mcp, Roles, TOOLS, ToolCall, ToolClass, ToolRow, tool_row};
+pub use touch::{Touch, Touches};
 pub use trace::{Status, Step};

@@ -267,10 +267,11 @@ impl Rules {
 
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
-        let mut observed = None;
+        let (mut observed, mut touched) = (None, Vec::new());
         let judged = if self.set.concerns(event.event) {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
+            touched = facts.touched();
             let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
             self.memory.judge(event, &self.set, judge)
         } else {
@@ -285,7 +286,7 @@ impl Judge for Rules {
             );
             findings.push(Finding { message: Some(message), ..Finding::silent(Origin::Engine) });
         }
-        Judgement { findings, steps: judged.steps, observed }
+        Judgement { findings, steps: judged.steps, observed, touched }
     }
 }
 

@@ -137,6 +137,7 @@ fn by_daemon(
         within_ms: u64::try_from(within.as_millis()).unwrap_or(u64::MAX),
         version: VERSION,
         project: project.map(|path| path.as_os_str().as_bytes()),
+        parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };
     ask(&home.socket(), &request, payload)
@@ -203,6 +204,13 @@ fn record_refusal(
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let call = Call { event, native: None };
-    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None };
+    let decided = Decided {
+        call: &call,
+        outcome: &outcome,
+        generation: "",
+        took_us: 0,
+        facts: None,
+        touched: Vec::new(),
+    };
     spool.keep(&decided).map_err(CommandError::failed)
 }

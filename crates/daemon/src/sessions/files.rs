@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tenterhook_event::{Touch, Touches};
 
 /// How many paths a session keeps.
 const MOST: usize = 500;
@@ -38,7 +39,16 @@ impl Files {
         }
     }
 
-    pub(super) fn touch(&mut self, path: &str, how: impl FnOnce(&mut Touched)) {
+    /// A command or patch did something to a file.
+    pub(super) fn did(&mut self, touch: &Touch) {
+        self.touch(&touch.path, |touched| match touch.how {
+            Touches::Reads => touched.reads += 1,
+            Touches::Writes => touched.writes += 1,
+            Touches::Deletes => touched.deletes += 1,
+        });
+    }
+
+    fn touch(&mut self, path: &str, how: impl FnOnce(&mut Touched)) {
         if self.touched.len() >= MOST && !self.touched.contains_key(path) {
             self.left_out += 1;
             return;

@@ -3,8 +3,8 @@
 //! Sessions: everything one agent's conversation did, put together from the events that were decided.
 //!
 //! Every event is applied at once, under a lock that is held for microseconds. Which files a shell
-//! command touches takes longer to find out, so a thread of its own does that ([`look`]). At the
-//! start of the daemon the leaves of the last day are applied ([`rebuild`]).
+//! command touches comes from whoever judged it; for events of the past it is read anew ([`look`]). At
+//! the start of the daemon the leaves of the last day are applied ([`rebuild`]).
 
 mod apply;
 mod files;
@@ -18,9 +18,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
-use tenterhook_event::{Decision, Event, Timestamp};
+use tenterhook_event::{Decision, Event, Timestamp, Touch};
 
-use look::Looker;
 use session::Session;
 
 /// How many sessions are kept.
@@ -43,7 +42,8 @@ pub(crate) struct Key {
 /// Puts events together to sessions.
 pub(crate) struct Projector {
     sessions: Mutex<HashMap<Key, Session>>,
-    looker: Option<Looker>,
+    /// Whose home `~` is.
+    person: Option<String>,
 }
 
 /// Which sessions are meant.
@@ -65,11 +65,7 @@ impl Key {
 
 impl Projector {
     pub(crate) fn new(person: Option<String>) -> Arc<Self> {
-        Arc::new_cyclic(|this| Self {
-            sessions: Mutex::default(),
-            // Without the thread, files that commands touch are not known; everything else is.
-            looker: Looker::start(this.clone(), person),
-        })
+        Arc::new(Self { sessions: Mutex::default(), person })
     }
 
     /// The event has been decided. Says which session it belongs to.
@@ -78,14 +74,25 @@ impl Projector {
         event: &Event,
         decision: Decision,
         native: Option<&Map<String, Value>>,
+        touched: &[Touch],
     ) -> Option<Key> {
         let key = Key::of(event)?;
-        let runs_shell = self.with(&key, event.ts, |session| session.apply(event, decision, native));
-        if runs_shell && let Some(looker) = &self.looker {
-            let taken = looker.ask(&key, event);
-            if !taken {
-                self.with(&key, event.ts, |session| session.files.leave_out(1));
+        self.with(&key, event.ts, |session| {
+            if session.apply(event, decision, native) {
+                for touch in touched {
+                    session.files.did(touch);
+                }
             }
+        });
+        Some(key)
+    }
+
+    /// The same for an event of the past, of which only the record is there.
+    pub(crate) fn apply_recorded(&self, event: &Event, decision: Decision) -> Option<Key> {
+        let touched = look::touched(event, self.person.as_deref());
+        let key = self.apply(event, decision, None, touched.as_deref().unwrap_or_default())?;
+        if touched.is_none() {
+            self.with(&key, event.ts, |session| session.files.leave_out(1));
         }
         Some(key)
     }

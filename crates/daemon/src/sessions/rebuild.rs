@@ -27,7 +27,7 @@ impl Projector {
             // What cannot be read is for `ledger verify` to name; changes belong to no session.
             for recorded in page.iter().filter_map(|record| Recorded::of(record).ok()) {
                 if recorded.event.ts.unix_ms() >= since {
-                    self.apply(&recorded.event, recorded.outcome.decision, None);
+                    self.apply_recorded(&recorded.event, recorded.outcome.decision);
                     applied += 1;
                 }
             }

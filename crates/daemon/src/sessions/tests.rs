@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::json;
-use tenterhook_event::{EventId, EventKind, ToolCall};
+use tenterhook_event::{EventId, EventKind, ToolCall, Touch, Touches};
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn whole(projector: &Projector, now: u64) -> Value {
 fn a_session_is_what_its_events_say() {
     let projector = Projector::new(None);
     let apply = |event: Event, decision| {
-        projector.apply(&event, decision, None);
+        projector.apply(&event, decision, None, &[]);
     };
     let mut start = event("s", 1000, EventKind::SessionStart);
     start.agent.model = Some("opus".into());
@@ -64,7 +64,7 @@ fn the_model_of_an_earlier_event_holds_for_later_ones() {
     let projector = Projector::new(None);
     let mut first = event("s", 1, EventKind::SessionStart);
     first.agent.model = Some("opus".into());
-    projector.apply(&first, Decision::None, None);
+    projector.apply(&first, Decision::None, None, &[]);
     let mut later = event("s", 2, EventKind::Stop);
     projector.complete(&mut later);
     assert_eq!(later.agent.model.as_deref(), Some("opus"));
@@ -80,33 +80,45 @@ fn what_happened_last_counts_whatever_was_heard_last() {
     new.agent.model = Some("new".into());
     let mut old = event("s", 1000, EventKind::SessionStart);
     old.agent.model = Some("old".into());
-    projector.apply(&new, Decision::None, None);
-    projector.apply(&old, Decision::None, None);
+    projector.apply(&new, Decision::None, None, &[]);
+    projector.apply(&old, Decision::None, None, &[]);
     let found = whole(&projector, 2000);
     assert_eq!((&found["model"], &found["last_event"]), (&json!("new"), &json!("stop")));
     assert_eq!(found["started"], "1970-01-01T00:00:01.000Z");
 }
 
 #[test]
-fn files_that_a_command_touches_are_found_a_moment_later() {
-    let projector = Projector::new(Some("/home/ada".into()));
+fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record() {
     let command = json!({"command": "cat a.txt > b.txt && rm -f ~/c.txt"});
-    projector.apply(&tool("s", 1000, "Bash", command), Decision::None, None);
+    let event = tool("s", 1000, "Bash", command);
     let expected = json!({"read": 1, "written": 1, "deleted": 1, "left_out": 0});
-    for _ in 0..500 {
-        if whole(&projector, 1000)["files"] == expected {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("{}", whole(&projector, 1000));
+    let projector = Projector::new(Some("/home/ada".into()));
+    projector.apply_recorded(&event, Decision::None);
+    assert_eq!(whole(&projector, 1000)["files"], expected);
+    projector.apply_recorded(&tool("t", 1, "Bash", json!({"command": "x".repeat(70_000)})), Decision::None);
+    let left_out = projector.whole("t", Timestamp::from_unix_ms(1)).unwrap().1;
+    assert_eq!(left_out["files"]["left_out"], 1);
+
+    let projector = Projector::new(None);
+    let touch = |path: &str, how| Touch { path: path.into(), how };
+    let touched =
+        [touch("a.txt", Touches::Reads), touch("b.txt", Touches::Writes), touch("c.txt", Touches::Deletes)];
+    projector.apply(&event, Decision::None, None, &touched);
+    assert_eq!(whole(&projector, 1000)["files"], expected);
+    projector.apply(&event, Decision::Deny, None, &touched);
+    assert_eq!(whole(&projector, 1000)["files"], expected, "what was denied touched nothing");
 }
 
 #[test]
 fn there_are_never_too_many_and_the_oldest_go_first() {
     let projector = Projector::new(None);
     for number in 0..=u64::try_from(MOST).unwrap() {
-        projector.apply(&event(&format!("s{number}"), number + 1, EventKind::Stop), Decision::None, None);
+        projector.apply(
+            &event(&format!("s{number}"), number + 1, EventKind::Stop),
+            Decision::None,
+            None,
+            &[],
+        );
     }
     assert!(projector.count() <= MOST && projector.count() > MOST * 9 / 10, "{}", projector.count());
     let now = Timestamp::from_unix_ms(1);
@@ -131,9 +143,9 @@ fn of_older_sessions_only_the_numbers_are_kept() {
         let name = format!("s{session}");
         let mut prompt = event(&name, session + 1, EventKind::Prompt);
         prompt.detail.prompt = Some("ü".repeat(1000));
-        projector.apply(&prompt, Decision::None, None);
+        projector.apply(&prompt, Decision::None, None, &[]);
         let read = json!({"file_path": format!("/work/{session}")});
-        projector.apply(&tool(&name, session + 1, "Read", read), Decision::None, None);
+        projector.apply(&tool(&name, session + 1, "Read", read), Decision::None, None, &[]);
     }
     let found = |name: &str| projector.whole(name, Timestamp::from_unix_ms(number)).unwrap().1;
     let (old, new) = (found("s0"), found(&format!("s{number}")));

@@ -63,7 +63,14 @@ fn a_collector_gets_spans_and_counters() {
     let metrics = Arc::new(Metrics::default());
     let exporter = Exporter::start(otlp(&url), Arc::clone(&metrics), now).unwrap();
     let (call, outcome) = (call(), Outcome { decision: Decision::Deny, ..Outcome::default() });
-    let decided = Decided { call: &call, outcome: &outcome, generation: "g1", took_us: 1500, facts: None };
+    let decided = Decided {
+        call: &call,
+        outcome: &outcome,
+        generation: "g1",
+        took_us: 1500,
+        facts: None,
+        touched: Vec::new(),
+    };
     metrics.decided(&call.event, outcome.decision, Duration::from_micros(1500), Duration::from_micros(300));
     exporter.decided(&decided);
     let (path, body) = heard.recv_timeout(Duration::from_secs(10)).unwrap();
@@ -100,7 +107,14 @@ fn without_a_collector_nobody_waits_and_what_is_lost_is_counted() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let exporter = Exporter::start(otlp(&format!("http://{gone}")), Arc::default(), now).unwrap();
     let (call, outcome) = (call(), Outcome::default());
-    let decided = Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None };
+    let decided = Decided {
+        call: &call,
+        outcome: &outcome,
+        generation: "",
+        took_us: 1,
+        facts: None,
+        touched: Vec::new(),
+    };
     let began = Instant::now();
     for _ in 0..20 * WAITING {
         exporter.decided(&decided);

@@ -14,7 +14,7 @@ mod url;
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Command, Event, Mcp, ToolCall, ToolClass};
+use tenterhook_event::{Command, Event, Mcp, ToolCall, ToolClass, Touch, Touches};
 
 pub use effect::{Does, Effect, Side};
 pub(crate) use package::near;
@@ -76,6 +76,22 @@ pub struct Facts {
     /// The links that somebody saw on the way to its paths.
     #[serde(skip_serializing_if = "Seen::is_empty")]
     pub links: Seen,
+}
+
+impl Facts {
+    /// What would happen to which files of this machine. Paths that only the shell would know are left out.
+    pub fn touched(&self) -> Vec<Touch> {
+        let here = self.effects.iter().filter(|effect| effect.on == Side::Here && !effect.path.dynamic);
+        here.map(|Effect { does, path, .. }| Touch {
+            path: path.resolved.clone().unwrap_or_else(|| path.text.clone()),
+            how: match does {
+                Does::Read | Does::Run => Touches::Reads,
+                Does::Write | Does::Append | Does::Permit => Touches::Writes,
+                Does::Delete | Does::Move => Touches::Deletes,
+            },
+        })
+        .collect()
+    }
 }
 
 /// A secret in a call.
