@@ -2,9 +2,10 @@
 
 //! The writer, which numbers, hashes and commits. Whoever has the [turn](super::desk) runs it.
 //!
-//! Life of a leaf: *sequenced* when the writer gives it its number, *integrated* when its row and
-//! the hashes it completes are committed (that is when `append` returns), *published* when a signed
-//! checkpoint covers it and has gone to the sinks.
+//! Life of a leaf: *sequenced* when the writer gives it its number (that is when a relaxed `append`
+//! returns, see [`super::pending`]), *integrated* when its row and the hashes it completes are committed
+//! (that is when a durable one does), *published* when a signed checkpoint covers it and has gone to the
+//! sinks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use super::block::Block;
 use super::error::AppendError;
 use super::hold::Hold;
 use super::ledger::Appended;
-use super::options::{Batch, Durability, Options};
+use super::options::{Batch, Options};
+use super::pending::Pending;
 use super::publish::Publisher;
 use super::rows::{self, NewLeaf, StoredNodes};
 use super::signing::Signing;
@@ -45,13 +47,12 @@ pub(crate) struct Writer {
     pub(super) head: Option<u64>,
     /// Something failed, or was taken away: the store has the last word about how far we are.
     stale: bool,
-    pub(super) durability: Durability,
-    /// When relaxed commits must be on the disk.
-    pub(super) sync_due: Option<Instant>,
+    /// What is sequenced only, where appends are relaxed.
+    pub(super) pending: Option<Pending>,
     pub(super) signing: Signing,
     pub(super) passphrase: Option<String>,
     pub(super) publisher: Publisher,
-    batch: Batch,
+    pub(super) batch: Batch,
     pub(super) brief: bool,
     pub(super) clock: fn() -> u64,
     /// When the last leaf was recorded, as a number and as text.
@@ -81,8 +82,7 @@ impl Writer {
             tree,
             block,
             stale: false,
-            durability: options.durability,
-            sync_due: None,
+            pending: None,
             passphrase: options.passphrase.take(),
             batch: options.batch,
             brief: options.brief,
@@ -104,9 +104,17 @@ impl Writer {
         self.commit(std::iter::once(entry))?.pop().unwrap_or(Err(AppendError::Closed))
     }
 
+    /// Records entries, as many as can be done together and at least one.
+    pub(crate) fn commit<'e>(
+        &mut self,
+        entries: impl Iterator<Item = &'e Sealed>,
+    ) -> Result<Vec<Result<Appended, AppendError>>, AppendError> {
+        if self.pending.is_some() { self.sequence(entries) } else { self.integrate(entries) }
+    }
+
     /// Records entries in one commit, as many as its age allows and at least one: all of those, or
     /// none. An entry that no ledger could take does not hold up the others.
-    pub(crate) fn commit<'e>(
+    pub(super) fn integrate<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e Sealed>,
     ) -> Result<Vec<Result<Appended, AppendError>>, AppendError> {
@@ -161,9 +169,6 @@ impl Writer {
                 if self.tidy.is_due() {
                     self.tidy.ring(&self.dir.join(DATABASE));
                 }
-                if self.durability == Durability::Relaxed {
-                    self.sync_due.get_or_insert_with(|| Instant::now() + super::RELAXED);
-                }
                 Ok(value)
             }
             Err(error) => {
@@ -179,6 +184,15 @@ impl Writer {
 
     fn execute(&self, sql: &str) -> Result<(), AppendError> {
         self.connection.prepare_cached(sql)?.execute([]).map(drop).map_err(AppendError::from)
+    }
+
+    /// Where an event is integrated.
+    pub(super) fn find(&self, id: &str) -> Result<Option<u64>, AppendError> {
+        Ok(self.block.find(&self.connection, id)?)
+    }
+
+    pub(super) fn is_stale(&self) -> bool {
+        self.stale
     }
 
     /// What is not filed was changed behind our back, by ourselves.
@@ -198,7 +212,7 @@ impl Writer {
     /// Numbers a leaf, hashes it and writes its row; with the head, if it is known to be the last.
     fn write(&mut self, entry: &Sealed, last: bool) -> Result<Appended, AppendError> {
         let id = entry.id.to_string();
-        if let Some(seq) = self.block.find(&self.connection, &id)? {
+        if let Some(seq) = self.find(&id)? {
             return Ok(Appended::AlreadyThere { seq });
         }
         let now = (self.clock)();
@@ -251,6 +265,7 @@ impl Writer {
         body: Body,
         also: impl FnOnce(&Connection, u64) -> rusqlite::Result<()>,
     ) -> Result<Appended, AppendError> {
+        self.settle()?;
         let now = (self.clock)();
         let [a, b] = [random::<8>()?, random::<8>()?].map(u64::from_be_bytes);
         let id = EventId::from_parts(now, u128::from(a) << 64 | u128::from(b));

@@ -158,6 +158,14 @@ impl Ledger {
         }
     }
 
+    /// The same here and now, if nobody else writes just now; else the entry comes back.
+    pub fn append_if_free(&self, entry: Box<Sealed>) -> Result<Result<Appended, AppendError>, Box<Sealed>> {
+        match self.0.desk.take() {
+            Some(mut turn) => Ok(turn.write(|writer| writer.append(&entry))),
+            None => Err(entry),
+        }
+    }
+
     /// Records entries that were sealed before, in this order, and returns when all are durable:
     /// with one commit, if nobody else is writing.
     pub fn append_all(&self, entries: Vec<Sealed>) -> Result<Vec<Appended>, AppendError> {

@@ -14,6 +14,7 @@ mod ledger;
 mod migrate;
 mod open;
 mod options;
+mod pending;
 mod publish;
 mod query;
 mod reader;
@@ -37,7 +38,7 @@ pub use stats::Stats;
 const DATABASE: &str = "ledger.db";
 /// The latest checkpoint, as a file that can be copied.
 const CHECKPOINT: &str = "checkpoint";
-/// How long a relaxed append may stay off the disk.
+/// How long a relaxed append may stay sequenced.
 const RELAXED: std::time::Duration = std::time::Duration::from_millis(25);
 /// Bytes of a page of the database: a few leaves share one, and a commit of one leaf writes one.
 const PAGE: usize = 8192;

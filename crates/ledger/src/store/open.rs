@@ -13,6 +13,7 @@ use super::block::Block;
 use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
+use super::pending::{self, Pending};
 use super::rows::{self, StoredNodes, last_checkpoint, meta, size};
 use super::{CHECKPOINT, DATABASE, PAGE, keys, migrate};
 use crate::checkpoint::Checkpoint;
@@ -27,7 +28,7 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     let mut recovered = Vec::new();
     let database = dir.join(DATABASE);
     make_private(&database)?;
-    let mut connection = connect(&database, options.durability)?;
+    let mut connection = connect(&database)?;
     recovered.extend(migrate::migrate(&mut connection)?);
     let key = match meta(&connection, "key")? {
         Some(text) => {
@@ -49,7 +50,19 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     if here == 0 {
         writer.start().map_err(unwritten)?;
     }
+    let (entries, unread) = pending::left_behind(dir)?;
+    if !entries.is_empty() {
+        writer.take_in(&entries).map_err(unwritten)?;
+        let number = entries.len();
+        recovered
+            .push(format!("{number} leaves were sequenced when the last run ended; they are in the ledger"));
+    }
+    recovered.extend(unread);
+    pending::forget(dir);
     writer.say_how_it_is_kept(options).map_err(unwritten)?;
+    if options.durability == Durability::Relaxed {
+        writer.pending = Some(Pending::open(dir)?);
+    }
     Ok((writer, recovered))
 }
 
@@ -71,7 +84,7 @@ fn make_private(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
+fn connect(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
@@ -79,12 +92,7 @@ fn connect(path: &Path, durability: Durability) -> Result<Connection, OpenError>
     // Only heeded by a store that is empty.
     connection.pragma_update(None, "page_size", u32::try_from(PAGE).unwrap_or(4096))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
-    let synchronous = match durability {
-        Durability::Durable => "full",
-        // The writer syncs the journal itself.
-        Durability::Relaxed => "normal",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "synchronous", "full")?;
     // `tidy` is there first, unless it cannot keep up.
     connection.pragma_update(None, "wal_autocheckpoint", 8000)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
@@ -169,6 +177,7 @@ mod tests {
     use super::*;
     use crate::entry::{Entry, Sealing};
     use crate::payload::RedactionKey;
+    use crate::store::ledger::Appended;
 
     fn sealed(number: u64) -> crate::entry::Sealed {
         let id = tenterhook_event::EventId::from_parts(1, number.into());
@@ -187,31 +196,62 @@ mod tests {
     }
 
     #[test]
-    fn a_durable_commit_syncs_and_leaves_nothing_due() {
+    fn a_durable_append_is_integrated_and_leaves_nothing_due() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = writer(&dir.path().join("ledger"), Durability::Durable);
         assert_eq!(synchronous(&writer), 2, "FULL: the journal is synced with every commit");
-        writer.append(&sealed(1)).unwrap();
-        assert_eq!(writer.sync_due, None);
+        assert_eq!(writer.append(&sealed(1)).unwrap().seq() + 1, writer.tree.size());
+        assert!(writer.pending.is_none());
     }
 
     #[test]
-    fn a_relaxed_commit_is_in_the_journal_and_is_synced_within_25_ms() {
+    fn a_relaxed_append_is_in_a_file_and_is_integrated_within_25_ms() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("ledger");
         let mut writer = writer(&dir, Durability::Relaxed);
-        assert_eq!(synchronous(&writer), 1, "NORMAL: commits are written, not synced");
-        let length = || std::fs::metadata(dir.join("ledger.db-wal")).unwrap().len();
-        let (before, started) = (length(), Instant::now());
-        writer.append(&sealed(1)).unwrap();
-        assert!(length() > before, "what a process has written survives its end");
-        let due = writer.sync_due.unwrap();
-        assert!(due <= started + Duration::from_millis(25) + started.elapsed());
-        assert!(writer.due().unwrap() <= due, "the thread is woken for it");
-        writer.append(&sealed(2)).unwrap();
-        assert_eq!(writer.sync_due, Some(due), "the first one counts");
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        assert_eq!(synchronous(&writer), 2, "what is integrated is on the disk");
+        let length = || std::fs::metadata(dir.join("ledger.pending")).unwrap().len();
+        let due = |writer: &Writer| writer.pending.as_ref().unwrap().due;
+        let (size, started) = (writer.tree.size(), Instant::now());
+        assert_eq!((length(), due(&writer)), (0, None));
+        assert_eq!(writer.append(&sealed(1)).unwrap(), Appended::New { seq: size });
+        assert!(length() > 0, "what a process has written survives its end");
+        let first = due(&writer).unwrap();
+        assert!(first <= started + Duration::from_millis(25) + started.elapsed());
+        assert!(writer.due().unwrap() <= first, "the thread is woken for it");
+        assert_eq!(writer.append(&sealed(2)).unwrap(), Appended::New { seq: size + 1 });
+        assert_eq!(writer.append(&sealed(1)).unwrap(), Appended::AlreadyThere { seq: size });
+        assert_eq!((due(&writer), writer.tree.size()), (Some(first), size), "the first one counts");
+        std::thread::sleep(first.saturating_duration_since(Instant::now()));
         writer.tend();
-        assert_eq!(writer.sync_due, None);
+        assert_eq!((due(&writer), writer.tree.size(), length()), (None, size + 2, 0));
+        assert_eq!(writer.append(&sealed(2)).unwrap(), Appended::AlreadyThere { seq: size + 1 });
+    }
+
+    #[test]
+    fn what_was_only_sequenced_is_taken_in_once_and_what_is_no_line_is_kept_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("ledger");
+        let mut first = writer(&dir, Durability::Relaxed);
+        let size = first.tree.size();
+        first.append(&sealed(1)).unwrap();
+        let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
+        first.settle().unwrap();
+        first.append(&sealed(2)).unwrap();
+        let second = std::fs::read(dir.join("ledger.pending")).unwrap();
+        drop(first);
+        // As a process leaves it that is killed before the file is emptied, and in the middle of a line.
+        let torn = second.get(..40).unwrap();
+        std::fs::write(dir.join("ledger.pending"), [&lines, &second, torn].concat()).unwrap();
+        let (writer, recovered) = open(&dir, &mut Options::new(|| 1)).unwrap();
+        assert!(recovered.iter().any(|what| what.starts_with("2 leaves were sequenced")), "{recovered:?}");
+        assert!(
+            recovered.iter().any(|what| what.starts_with("1 lines of `ledger.pending`")),
+            "{recovered:?}"
+        );
+        // The third says that the ledger is kept otherwise now.
+        assert_eq!(writer.tree.size(), size + 3);
+        assert!(!dir.join("ledger.pending").exists());
+        assert_eq!(std::fs::read(dir.join("ledger.pending.refused")).unwrap(), [torn, b"\n"].concat());
     }
 }

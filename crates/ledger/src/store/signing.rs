@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 
 use super::append::Writer;
 use super::error::AppendError;
-use super::options::{Durability, Every, Options};
+use super::options::{Every, Options};
 use super::{CHECKPOINT, DATABASE, keys, rows};
 use crate::chain::rotation;
 use crate::checkpoint::Checkpoint;
@@ -108,6 +108,7 @@ impl Writer {
     }
 
     fn checkpoint_by(&mut self, signers: &[&dyn Signer]) -> Result<String, AppendError> {
+        self.settle()?;
         let size = self.tree.size();
         let note = match rows::last_checkpoint(&self.connection)? {
             Some((last, note)) if last == size => note,
@@ -162,7 +163,6 @@ impl Writer {
 
     /// Brings out the checkpoint of all leaves, which the store has.
     pub(super) fn announce(&mut self, note: &str) -> Result<(), AppendError> {
-        self.sync()?;
         self.write_file(note)?;
         self.publisher.publish(self.here(), note.to_owned());
         (self.signing.signed, self.signing.due) = (self.tree.size(), None);
@@ -216,15 +216,18 @@ impl Writer {
     /// When there is something to do again, whether or not somebody asks for it.
     pub(crate) fn due(&self) -> Option<Instant> {
         let listen = self.publisher.is_busy().then(|| Instant::now() + LISTEN);
-        [self.sync_due, self.signing.due, listen].into_iter().flatten().min()
+        [self.pending.as_ref().and_then(|pending| pending.due), self.signing.due, listen]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due.
     pub(crate) fn tend(&mut self) {
         let now = Instant::now();
-        if self.sync_due.is_some_and(|due| due <= now) && self.sync().is_err() {
-            // A checkpoint needs it to succeed; meanwhile it is tried again.
-            self.sync_due = Some(now + super::RELAXED);
+        if self.pending.as_ref().and_then(|pending| pending.due).is_some_and(|due| due <= now) {
+            // If it cannot be done now, it is due again.
+            drop(self.settle());
         }
         if self.signing.due.is_some_and(|due| due <= now) && self.checkpoint().is_err() {
             // The store refuses; whoever appends next learns it. Try again later.
@@ -247,19 +250,7 @@ impl Writer {
         if last == size && !lines.is_empty() {
             let note = lines.iter().fold(note, |note, line| note + &line.to_string() + "\n");
             self.transact(|this| Ok(rows::set_checkpoint(&this.connection, size, (this.clock)(), &note)?))?;
-            self.sync()?;
             self.write_file(&note)?;
-        }
-        Ok(())
-    }
-
-    /// Brings relaxed commits to the disk.
-    fn sync(&mut self) -> Result<(), AppendError> {
-        if self.durability == Durability::Relaxed && self.sync_due.is_some() {
-            let journal = self.dir.join(format!("{DATABASE}-wal"));
-            let synced = std::fs::File::open(&journal).and_then(|file| file.sync_data());
-            synced.map_err(|error| AppendError::Entry(format!("`{}`: {error}", journal.display())))?;
-            self.sync_due = None;
         }
         Ok(())
     }
