@@ -10,7 +10,7 @@ use serde_json::Value;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::Decided;
 use tenterhook_home::{generation_entry, secrets};
-use tenterhook_ledger::{Appended, Entry, Ledger, Origin};
+use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin};
 use tokio::sync::oneshot;
 
 use crate::observe::Observers;
@@ -39,27 +39,31 @@ impl LedgerRecorder {
         Self { ledger, known: Mutex::default() }
     }
 
-    /// Records an entry; returns when it is durable.
+    /// Records an entry; returns when it is durable. It is committed by whoever brings it, without a word
+    /// to another thread, if nobody else writes just now; else with all others that wait.
     pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
-        let mut waiting = self.submit(entry.clone());
-        for _ in 0..TRIES {
-            let Err(Full) = waiting else { break };
-            tokio::time::sleep(PAUSE).await;
-            waiting = self.submit(entry.clone());
-        }
-        let waiting = waiting.map_err(|Full| "too many decisions wait for the disk".to_owned())?;
-        let appended = waiting.await.map_err(|_| "the ledger is closed".to_owned())?;
-        appended.map_err(|error| error.to_string())
-    }
-
-    fn submit(&self, entry: Entry) -> Result<oneshot::Receiver<Result<Appended, Lost>>, Full> {
-        let (send, receive) = oneshot::channel();
-        let done = move |appended| {
-            // Whoever asked may have gone; the leaf is there all the same.
-            let _ = send.send(appended);
+        let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
+        let sealed = Box::new(sealed.map_err(|error| error.to_string())?);
+        let mut sealed = match self.ledger.append_if_free(sealed) {
+            Ok(appended) => return appended.map_err(|error| error.to_string()),
+            Err(sealed) => sealed,
         };
-        self.ledger.submit(entry.from(Origin::Daemon), done).map_err(|_| Full)?;
-        Ok(receive)
+        for _ in 0..TRIES {
+            let (send, receive) = oneshot::channel();
+            let done = move |appended| {
+                // Whoever asked may have gone; the leaf is there all the same.
+                let _ = send.send(appended);
+            };
+            match self.ledger.submit_sealed(sealed, done) {
+                Ok(()) => {
+                    let appended = receive.await.map_err(|_| "the ledger is closed".to_owned())?;
+                    return appended.map_err(|error: AppendError| error.to_string());
+                }
+                Err(back) => sealed = back,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err("too many decisions wait for the disk".to_owned())
     }
 
     /// Whether a generation has no leaf yet.
@@ -67,11 +71,6 @@ impl LedgerRecorder {
         !self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(generation)
     }
 }
-
-type Lost = tenterhook_ledger::AppendError;
-
-/// The queue has no room.
-struct Full;
 
 impl Recorder for CallRecorder<'_> {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {

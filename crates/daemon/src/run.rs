@@ -93,7 +93,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
         let allowed = listen::Allowed::new(address, &daemon.token);
         listeners.push(tokio::spawn(listen::tcp(tcp, allowed, router.clone(), ends.clone())));
     }
-    listeners.push(tokio::spawn(listen::unix(socket, Arc::clone(&daemon), router, ends)));
+    let threads = listen::Threads::start(socket, Arc::clone(&daemon), router, ends)?;
     write_whole(&home.daemon(), &card(&running)?, 0o600)?;
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
@@ -110,6 +110,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     for listener in listeners {
         let _ = listener.await;
     }
+    threads.end(DRAIN).await;
     let drained = Instant::now();
     while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -14,6 +14,7 @@
 //!     within_ms: 55_000,
 //!     version: "0.1.0",
 //!     project: None,
+//!     parent: 0,
 //!     payload_len: 2,
 //! };
 //! let mut bytes = Vec::new();
@@ -65,6 +66,8 @@ pub struct Request<'a> {
     pub version: &'a str,
     /// What the harness's project variable says, whatever bytes it is of.
     pub project: Option<&'a [u8]>,
+    /// The process that called the asker; 0 if it does not say. Nothing is granted by it.
+    pub parent: u32,
     /// How many bytes of payload follow the header.
     pub payload_len: usize,
 }
@@ -146,13 +149,17 @@ impl<'a> Request<'a> {
         let (within_ms, payload_len) = (count()?, count()?);
         let payload_len = usize::try_from(payload_len).ok().filter(|length| *length <= MAX_PAYLOAD + 1);
         let payload_len = payload_len.ok_or(Malformed("the payload is too large"))?;
-        let mut request = Self { harness, event, id, within_ms, version: "", project: None, payload_len };
+        let mut request =
+            Self { harness, event, id, within_ms, version: "", project: None, parent: 0, payload_len };
         for line in lines {
             // A newer asker may say more than is known here.
             if let Some(version) = line.strip_prefix(b"version ") {
                 request.version = std::str::from_utf8(version).map_err(|_| Malformed("no version"))?;
             } else if let Some(project) = line.strip_prefix(b"project ") {
                 request.project = Some(project);
+            } else if let Some(parent) = line.strip_prefix(b"parent ") {
+                let parent = std::str::from_utf8(parent).ok().and_then(number);
+                request.parent = parent.and_then(|parent| parent.try_into().ok()).unwrap_or(0);
             }
         }
         Ok(request)
@@ -173,6 +180,11 @@ impl<'a> Request<'a> {
             write_number(count, to);
         }
         to.push(b'\n');
+        if self.parent > 0 {
+            to.extend_from_slice(b"parent ");
+            write_number(self.parent.into(), to);
+            to.push(b'\n');
+        }
         let project = self.project.unwrap_or_default();
         for (name, value) in [(&b"version "[..], self.version.as_bytes()), (b"project ", project)] {
             // A line that cannot be told from the end of the header is left out.

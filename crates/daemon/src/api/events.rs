@@ -29,7 +29,7 @@ async fn judge(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Pee
         Ok(event) => event,
         Err(response) => return *response,
     };
-    daemon.calls(peer, &event.source);
+    daemon.calls(peer, &event.source, 0);
     // Whoever sends an event does not say whose it is: rules ask for that.
     event.agent.user = Some(daemon.user_of(peer));
     daemon.observers.sessions.complete(&mut event);

@@ -64,7 +64,7 @@ async fn answer(
         },
     };
     let project = text("tenterhook-project").map(ToOwned::to_owned);
-    daemon.calls(peer, harness.id);
+    daemon.calls(peer, harness.id, 0);
     let user = Some(daemon.user_of(peer));
     let asked = Asked { harness, event: &event, id, project, user, within: WITHIN, payload: &payload };
     let reply = hook::answer(&daemon, asked).await;

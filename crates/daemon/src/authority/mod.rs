@@ -20,9 +20,12 @@ impl Daemon {
         }
     }
 
-    /// Somebody called a hook: whoever made them do it is guarded from here on.
-    pub(crate) fn calls(&self, peer: Peer, harness: &str) {
-        if let Peer::Local { pid: Some(pid), .. } = peer {
+    /// Somebody called a hook: whoever made them do it is guarded from here on. `parent` is who they say
+    /// that is, or 0.
+    pub(crate) fn calls(&self, peer: Peer, harness: &str, parent: u32) {
+        if let Peer::Local { pid: Some(pid), .. } = peer
+            && !self.authority.agents.knows(parent)
+        {
             self.authority.agents.remember(pid, harness);
         }
     }

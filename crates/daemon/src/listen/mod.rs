@@ -5,11 +5,13 @@
 mod guard;
 mod http;
 mod shim;
+mod socket;
 mod unix;
 
 pub(crate) use guard::Allowed;
 pub(crate) use http::tcp;
-pub(crate) use unix::{bind, unix};
+pub(crate) use socket::bind;
+pub(crate) use unix::Threads;
 
 /// Who is at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,130 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The socket. The kernel says who is at the other end; a stranger's connection is closed unread.
+//! Whoever connects to the socket. The kernel says who is at the other end; a stranger's connection is
+//! closed unread.
+//!
+//! A hook call is felt, so it wakes one thread and no other: a few threads wait for connections, and the
+//! one that takes a call reads, decides, records and answers it. Whatever would make that thread wait (a
+//! slow sender, a hook, a person, another commit) goes on in the runtime, and so does all HTTP.
 
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::io::Read;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use tenterhook_home::{Failure, Home};
 use tenterhook_shim::wire::MAGIC;
 use tokio::io::AsyncReadExt;
-use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::http::{self, Replayed};
 use super::{Peer, shim};
 use crate::daemon::Daemon;
 
-/// The longest path the kernel takes for a socket, in bytes, without the closing zero.
-const LONGEST_PATH: usize = 107;
-
+/// How many threads wait for connections at most; beyond that they leave.
+const SPARE: usize = 4;
+/// How many there are at most. Connections wait in the kernel meanwhile.
+const MOST: usize = 16;
+/// How long a thread waits for bytes that are on their way; then the runtime does.
+const MOMENT: Duration = Duration::from_millis(2);
 /// How long the first bytes may take to come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Takes the socket's place. A socket that nobody answers is a dead daemon's and is replaced.
-pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
-    let path = &*home.socket();
-    // A home of the machine is called by all of its accounts; who may do what is decided per call.
-    let mode = if let Some(dir) = &home.public {
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
-        made.and_then(|()| is_ours(dir)).map_err(|error| {
-            Failure::failed(format!("`{}` is no place for the socket: {error}", dir.display()))
-        })?;
-        0o666
-    } else {
-        0o600
-    };
-    let refused =
-        |error: std::io::Error| Failure::failed(format!("cannot listen on `{}`: {error}", path.display()));
-    match std::os::unix::net::UnixStream::connect(short(path)?.path()) {
-        Ok(_) => {
-            let error = Failure::failed(format!("a daemon already listens on `{}`", path.display()));
-            return Err(error.hint("see it with `tenterhook status`; end it with `tenterhook stop`"));
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(_) => fs_err::remove_file(path).map_err(refused)?,
-    }
-    let listener = UnixListener::bind(short(path)?.path()).map_err(refused)?;
-    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(refused)?;
-    Ok(listener)
-}
+/// The threads at the socket.
+pub(crate) struct Threads(Arc<Shared>);
 
-/// Whoever could write to the directory could put a socket of their own into our place.
-fn is_ours(dir: &Path) -> std::io::Result<()> {
-    let found = fs_err::symlink_metadata(dir)?;
-    let own = rustix::process::getuid().as_raw();
-    if !found.is_dir() || found.mode() & 0o022 != 0 || (found.uid() != own && found.uid() != 0) {
-        return Err(std::io::Error::other("others can write there"));
-    }
-    Ok(())
-}
-
-/// A path that fits: through the directory's descriptor where the path itself is too long.
-enum Short {
-    Plain(std::path::PathBuf),
-    Through(std::path::PathBuf, #[expect(dead_code, reason = "held while the path is used")] std::fs::File),
-}
-
-fn short(path: &Path) -> Result<Short, Failure> {
-    use std::os::fd::AsRawFd;
-    if path.as_os_str().len() <= LONGEST_PATH {
-        return Ok(Short::Plain(path.to_owned()));
-    }
-    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(Failure::failed(format!("`{}` is no path for a socket", path.display())));
-    };
-    let dir = std::fs::File::open(dir)?;
-    let through = Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name);
-    Ok(Short::Through(through, dir))
-}
-
-impl Short {
-    fn path(&self) -> &Path {
-        match self {
-            Self::Plain(path) | Self::Through(path, _) => path,
-        }
-    }
-}
-
-/// Answers whoever connects, until told to end.
-pub(crate) async fn unix(
+struct Shared {
     listener: UnixListener,
     daemon: Arc<Daemon>,
     router: Router,
-    mut end: watch::Receiver<bool>,
-) {
+    end: watch::Receiver<bool>,
+    runtime: Handle,
+    /// How many threads there are, and how many of them wait for a connection.
+    threads: AtomicUsize,
+    waiting: AtomicUsize,
+    ending: AtomicBool,
+}
+
+impl Threads {
+    /// Begins to answer.
+    pub(crate) fn start(
+        listener: UnixListener,
+        daemon: Arc<Daemon>,
+        router: Router,
+        end: watch::Receiver<bool>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            listener,
+            daemon,
+            router,
+            end,
+            runtime: Handle::current(),
+            threads: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+        });
+        for _ in 0..SPARE {
+            another(&shared)?;
+        }
+        Ok(Self(shared))
+    }
+
+    /// Nobody is let in any more. Returns when every thread has finished what it had, or after `patience`.
+    pub(crate) async fn end(self, patience: Duration) {
+        let shared = &self.0;
+        shared.ending.store(true, Ordering::Release);
+        // Wakes whoever waits for a connection; where it does not, a connection does.
+        let _ = rustix::net::shutdown(&shared.listener, rustix::net::Shutdown::Both);
+        let began = tokio::time::Instant::now();
+        while shared.threads.load(Ordering::Acquire) > 0 && began.elapsed() < patience {
+            if let Ok(place) = shared.listener.local_addr() {
+                let _ = UnixStream::connect_addr(&place);
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+/// One more thread waits for connections.
+fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
+    shared.threads.fetch_add(1, Ordering::AcqRel);
+    shared.waiting.fetch_add(1, Ordering::AcqRel);
+    let own = Arc::clone(shared);
+    let started = std::thread::Builder::new().name("hooks".into()).spawn(move || wait(&own));
+    if started.is_err() {
+        shared.waiting.fetch_sub(1, Ordering::AcqRel);
+        shared.threads.fetch_sub(1, Ordering::AcqRel);
+    }
+    started.map(drop)
+}
+
+/// The life of a thread: it waits in `waiting`, and is counted in `threads` to its end.
+fn wait(shared: &Arc<Shared>) {
+    let _inside = shared.runtime.enter();
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = end.changed() => return,
-        };
+        let accepted = shared.listener.accept();
+        let last = shared.waiting.fetch_sub(1, Ordering::AcqRel) == 1;
+        if shared.ending.load(Ordering::Acquire) {
+            break;
+        }
         match accepted {
             Ok((stream, _)) => {
-                let (daemon, router, end) = (Arc::clone(&daemon), router.clone(), end.clone());
-                tokio::spawn(async move { connection(stream, daemon, router, end).await });
+                // Without another thread those that are there come back soon enough.
+                if last && shared.threads.load(Ordering::Acquire) < MOST && another(shared).is_err() {
+                    tracing::warn!("no further thread can be started for hooks");
+                }
+                take(shared, stream);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
                 // Out of descriptors: somebody has to end first.
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                std::thread::sleep(Duration::from_millis(20));
             }
         }
+        if shared.waiting.fetch_add(1, Ordering::AcqRel) >= SPARE {
+            shared.waiting.fetch_sub(1, Ordering::AcqRel);
+            break;
+        }
     }
+    shared.threads.fetch_sub(1, Ordering::AcqRel);
 }
 
-async fn connection(mut stream: UnixStream, daemon: Arc<Daemon>, router: Router, end: watch::Receiver<bool>) {
+/// Answers a connection, as far as that can be done without waiting.
+fn take(shared: &Shared, mut stream: UnixStream) {
+    let mut bytes = Vec::new();
+    let daemon = &shared.daemon;
+    let now = credentials(&stream).filter(|peer| admitted(daemon, *peer)).and_then(|peer| {
+        stream.set_read_timeout(Some(MOMENT)).ok()?;
+        // What a shim sends fits one read nearly always.
+        bytes = vec![0; 8 * 1024];
+        let read = stream.read(&mut bytes);
+        bytes.truncate(*read.as_ref().unwrap_or(&0));
+        read.is_ok().then_some(peer)
+    });
+    let (stream, bytes) = match now {
+        Some(peer) if bytes.starts_with(MAGIC) => match shim::answer_now(stream, bytes, daemon, peer) {
+            Some(unfinished) => unfinished,
+            None => return,
+        },
+        _ => (stream, bytes),
+    };
+    let (daemon, router, end) = (Arc::clone(daemon), shared.router.clone(), shared.end.clone());
+    shared.runtime.spawn(async move {
+        let there = stream.set_nonblocking(true).and_then(|()| tokio::net::UnixStream::from_std(stream));
+        if let Ok(stream) = there {
+            connection(stream, bytes, daemon, router, end).await;
+        }
+    });
+}
+
+/// Who is at the other end, where the kernel says it without further ado.
+#[cfg(target_os = "linux")]
+fn credentials(stream: &UnixStream) -> Option<Peer> {
+    let said = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    Some(Peer::Local { uid: said.uid.as_raw(), pid: Some(said.pid.as_raw_nonzero().get()) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn credentials(_stream: &UnixStream) -> Option<Peer> {
+    None
+}
+
+/// Whether somebody is let in at all.
+fn admitted(daemon: &Daemon, peer: Peer) -> bool {
+    daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own(uid))
+}
+
+async fn connection(
+    mut stream: tokio::net::UnixStream,
+    mut bytes: Vec<u8>,
+    daemon: Arc<Daemon>,
+    router: Router,
+    end: watch::Receiver<bool>,
+) {
     let Ok(credentials) = stream.peer_cred() else { return };
     let peer = Peer::Local { uid: credentials.uid(), pid: credentials.pid() };
-    let stranger = !daemon.is_own(credentials.uid());
-    if stranger && daemon.home.public.is_none() {
+    if !admitted(&daemon, peer) {
         tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
         return;
     }
-    // What a shim sends fits one read nearly always.
-    let mut bytes = Vec::with_capacity(8 * 1024);
     while bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
         match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
             Ok(Ok(read)) if read > 0 => {}
@@ -134,7 +198,7 @@ async fn connection(mut stream: UnixStream, daemon: Arc<Daemon>, router: Router,
     if bytes.starts_with(MAGIC) {
         shim::answer(stream, bytes, &daemon, peer).await;
     } else {
-        let router = if stranger { http::for_hooks_only(router) } else { router };
+        let router = if daemon.is_own(credentials.uid()) { router } else { http::for_hooks_only(router) };
         http::connection(Replayed::new(bytes, stream), router, peer, end).await;
     }
 }

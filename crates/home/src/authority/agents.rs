@@ -50,6 +50,12 @@ impl Agents {
         Self { dir: home.run().join("agents"), known: Mutex::default() }
     }
 
+    /// Whether a process is an agent that was looked at a moment ago.
+    pub fn knows(&self, pid: u32) -> bool {
+        let pid = i32::try_from(pid).unwrap_or_default();
+        self.known().get(&pid).is_some_and(|(_, looked)| looked.elapsed() < BELIEVED)
+    }
+
     /// Remembers who made this process call a hook. Nothing can be done if that fails: the call is
     /// judged all the same.
     pub fn remember(&self, caller: i32, harness: &str) {

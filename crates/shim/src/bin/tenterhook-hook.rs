@@ -58,6 +58,7 @@ fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> R
         within_ms: u64::try_from(left).unwrap_or(u64::MAX),
         version: VERSION,
         project: project.as_ref().map(|value| value.as_bytes()),
+        parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };
     ask(&socket, &request, payload)

@@ -10,6 +10,7 @@ fn request() -> Request<'static> {
         within_ms: 55_000,
         version: "0.1.0",
         project: Some(b"/home/a b/\xFFp"),
+        parent: 4711,
         payload_len: 1234,
     }
 }
@@ -24,7 +25,7 @@ fn written(request: &Request<'_>) -> Vec<u8> {
 fn a_header_is_as_the_specification_shows_it() {
     let request = Request { project: Some(b"/p"), ..request() };
     let text = "TH1 hook claude-code PreToolUse 01ARZ3NDEKTSV4RRFFQ69G5FAV 55000 1234\n\
-                version 0.1.0\nproject /p\n\n";
+                parent 4711\nversion 0.1.0\nproject /p\n\n";
     assert_eq!(String::from_utf8(written(&request)).unwrap(), text);
 }
 
