@@ -5,7 +5,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -82,6 +82,23 @@ impl Installed {
         assert!(facts["fallback"].as_str().unwrap().contains(why), "{facts}");
         assert_eq!(facts["rules"], "the snapshot", "{facts}");
     }
+}
+
+/// Listens with room for so few that nobody took yet.
+fn listening(path: &Path, room: i32) -> rustix::fd::OwnedFd {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+    let listener = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    bind(&listener, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    listen(&listener, room).unwrap();
+    listener
+}
+
+/// Whether there was room to wait.
+fn is_let_in(path: &Path) -> bool {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    let flags = SocketFlags::NONBLOCK;
+    let caller = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+    connect(&caller, &SocketAddrUnix::new(path).unwrap()).is_ok()
 }
 
 /// Reads one request and gives back its id and payload.
@@ -192,6 +209,35 @@ fn a_silent_daemon_is_not_waited_for_long() {
     let installed = Installed::new();
     drop(installed.listen());
     installed.decides_itself("no daemon");
+}
+
+#[test]
+fn a_daemon_that_takes_nobody_any_more_does_not_hold_a_hook() {
+    let installed = Installed::new();
+    std::fs::create_dir_all(installed.home.join("run")).unwrap();
+    let socket = installed.home.join("run/tenterhook.sock");
+    let listener = listening(&socket, 1);
+    // The first one waits in vain, and leaves a mark.
+    installed.decides_itself("the daemon is silent");
+    // Whoever is not let in waits in the kernel.
+    while is_let_in(&socket) {}
+    let started = Instant::now();
+    let ran = installed.hook("rm -rf /");
+    assert!(ran.stdout.contains(DENIED), "{}{}", ran.stdout, ran.stderr);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    let status = installed.test.command(&installed.home.join("bin/tenterhook-status"), &[]);
+    let said = installed.test.finish(status, b"");
+    assert_eq!(said.stdout, "Tenterhook ⚠ daemon offline\n");
+    drop(listener);
+    // As soon as somebody answers again, the mark is gone.
+    std::fs::remove_file(&socket).unwrap();
+    let (ran, _) = serving(
+        &installed,
+        |stream, _| stream.write_all(&Reply::whole(0, b"here", b"")).unwrap(),
+        || installed.hook("ls"),
+    );
+    assert_eq!(ran.stdout, "here");
+    assert!(!installed.home.join("run/tenterhook.silent").exists());
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::error::CommandError;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the daemon may take to let somebody in.
+const REACHED: Duration = Duration::from_secs(5);
 /// No answer is longer, in bytes.
 const LONGEST: u64 = 256 << 20;
 
@@ -24,7 +26,7 @@ pub(crate) struct Answer {
 
 /// Whether a daemon listens at all.
 pub(crate) fn is_up(home: &Home) -> bool {
-    connect(&home.socket()).is_ok()
+    connect(&home.socket(), REACHED).is_ok()
 }
 
 /// Asks for a path. `None`: no daemon listens.
@@ -44,7 +46,11 @@ pub(crate) fn request(
         return Ok(Some(answer.body));
     }
     let text = |key: &str| answer.body.pointer(&format!("/error/{key}")).and_then(Value::as_str);
-    let error = CommandError::failed(text("message").unwrap_or("the daemon refused without a reason"));
+    let message = text("message").unwrap_or("the daemon refused without a reason");
+    let error = match answer.status {
+        400 => CommandError::unusable(message),
+        _ => CommandError::failed(message),
+    };
     Err(text("hint").into_iter().fold(error, CommandError::hint))
 }
 
@@ -54,7 +60,7 @@ fn exchange(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Option<Answer>, CommandError> {
-    let Ok(mut stream) = connect(&home.socket()) else { return Ok(None) };
+    let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let body = body.map(ToString::to_string).unwrap_or_default();

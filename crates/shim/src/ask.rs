@@ -4,7 +4,7 @@
 
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::wire::{Reply, Request};
@@ -48,25 +48,52 @@ pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answe
     let until = Instant::now() + Duration::from_millis(request.within_ms);
     let mut header = Vec::with_capacity(256);
     request.write(&mut header).map_err(|error| error.to_string())?;
-    let mut stream = connect(socket).map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => "no daemon".to_owned(),
-        _ => format!("the socket cannot be used: {error}"),
-    })?;
     let first = FIRST.min(Duration::from_millis(request.within_ms));
+    let marked = mark(socket).symlink_metadata().is_ok();
     let trouble = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => "the daemon is silent".to_owned(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            if !marked {
+                drop(std::fs::write(mark(socket), ""));
+            }
+            "the daemon is silent".to_owned()
+        }
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => "no daemon".to_owned(),
         _ => format!("the connection broke: {error}"),
     };
+    let mut stream = reach(socket, first, marked).map_err(trouble)?;
     stream.set_read_timeout(Some(first)).map_err(trouble)?;
     if header.len() + payload.len() > SMALL {
         stream.set_write_timeout(Some(first)).map_err(trouble)?;
     }
     send(&mut stream, &header, payload).map_err(trouble)?;
-    answer(stream, until).map_err(trouble)?
+    let answer = answer(stream, until).map_err(trouble)?;
+    if marked {
+        drop(std::fs::remove_file(mark(socket)));
+    }
+    answer
 }
 
-/// Connects. What is too long for a socket's address is reached through the open directory.
-pub fn connect(socket: &Path) -> std::io::Result<UnixStream> {
+/// Connects, or gives up in time. What is too long for a socket's address is reached through the open directory.
+///
+/// The kernel makes whoever connects wait while the queue of a daemon that takes nobody is full, and the standard
+/// library cannot bound that. So somebody else waits, and is left behind when it takes too long; a thread costs
+/// more than the rest of a call, so a hook goes this way only to a daemon that was silent before.
+pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
+    let (send, receive) = std::sync::mpsc::channel();
+    let socket = socket.to_owned();
+    std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
+        // Nobody listens any more when it took too long.
+        drop(send.send(connect_patiently(&socket)));
+    })?;
+    receive.recv_timeout(within).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+}
+
+/// Connects, in time where somebody was not answered before.
+pub(crate) fn reach(socket: &Path, within: Duration, marked: bool) -> std::io::Result<UnixStream> {
+    if marked { connect(socket, within) } else { connect_patiently(socket) }
+}
+
+fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
     if socket.as_os_str().len() <= LONGEST_PATH {
         return UnixStream::connect(socket);
     }
@@ -78,6 +105,12 @@ pub fn connect(socket: &Path) -> std::io::Result<UnixStream> {
         return UnixStream::connect(through);
     }
     Err(std::io::Error::other("its path is too long"))
+}
+
+/// Where a call that heard nothing leaves a mark: a queue is only full behind a daemon that left many calls
+/// without an answer.
+pub(crate) fn mark(socket: &Path) -> PathBuf {
+    socket.with_extension("silent")
 }
 
 /// Both parts at once, as a rule.

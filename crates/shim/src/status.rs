@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::ask::connect;
+use crate::ask::{mark, reach};
 use crate::wire::{Asked, MAX_HEADER, Reply};
 
 /// How long the daemon may take. Somebody looks at the screen.
@@ -43,7 +43,7 @@ pub fn line(answer: Option<&str>) -> String {
 /// Asks the daemon how things stand.
 pub fn ask(socket: &Path) -> Option<String> {
     let until = Instant::now() + WITHIN;
-    let mut stream = connect(socket).ok()?;
+    let mut stream = reach(socket, WITHIN, mark(socket).symlink_metadata().is_ok()).ok()?;
     stream.set_read_timeout(Some(WITHIN)).ok()?;
     stream.write_all(Asked::STATUS).ok()?;
     let mut bytes = Vec::new();
