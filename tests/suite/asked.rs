@@ -93,10 +93,13 @@ fn what_cannot_be_undone_is_asked_about() {
     let test = TestContext::new();
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
     let leaves = test.leaves().len();
-    let (text, exit) = answered(&test, &["ledger", "key", "rotate"], b"n\n");
-    assert!(text.contains("Let a new key sign from here on?"), "{text}");
-    assert_eq!((exit, test.leaves().len()), (1, leaves), "{text}");
-    let (text, exit) = answered(&test, &["ledger", "key", "rotate"], b"y\n");
-    assert_eq!(exit, 0, "{text}");
-    assert!(test.leaves().len() > leaves, "{text}");
+    let key = || test.run(&["ledger", "key", "show", "--json"]).json()["key"].clone();
+    let before = key();
+    let ran = test.person_who(&["ledger", "key", "rotate"], |_| "y".to_owned());
+    assert_eq!((ran.exit, test.leaves().len(), key()), (1, leaves, before.clone()), "{}", ran.stderr);
+    let ran = test.run(&["ledger", "key", "rotate", "--yes"]);
+    assert_eq!((ran.exit, key()), (1, before.clone()), "an agent is not the one to say yes: {}", ran.stderr);
+    let ran = test.person(&["ledger", "key", "rotate"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_ne!(key(), before);
 }

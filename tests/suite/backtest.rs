@@ -2,9 +2,10 @@
 
 //! `policy backtest`: what other rules would have said about what happened.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::TestContext;
+use crate::person::Guard;
 
 const NO_CURL: &str = "\
 version: 1
@@ -98,4 +99,31 @@ fn a_file_that_cannot_be_used_is_said() {
     assert_eq!(ran.exit, 2);
     assert!(ran.stderr.contains("bad.yaml:5:14"), "{}", ran.stderr);
     assert_eq!(test.run(&["policy", "backtest", "none.yaml"]).exit, 2);
+}
+
+#[test]
+fn the_api_says_the_same() {
+    let test = TestContext::new();
+    happened(
+        &test,
+        &["ls", "curl https://example.com", "rm -rf ~/", "echo curl", "curl -s https://example.org"],
+    );
+    test.write("work/new.yaml", NO_CURL);
+    let typed = test.run(&["policy", "backtest", "new.yaml", "--json"]).json();
+    let guard = Guard::of(&test);
+    let strip = |mut answer: Value| {
+        assert!(answer["took_ms"].take().is_u64(), "{answer}");
+        answer
+    };
+    let (status, asked) = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL}));
+    assert_eq!((status, strip(asked)), (200, strip(typed.clone())));
+    let beside = test.run(&["policy", "backtest", "new.yaml", "--json"]);
+    assert_eq!((beside.exit, strip(beside.json())), (1, strip(typed)), "beside a daemon as well");
+    let none = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "2999-01-01"})).1;
+    assert_eq!((&none["replayed"], &none["by_rule"]), (&json!(0), &json!({})));
+    let (status, broken) =
+        guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL.replace("deny", "dney")}));
+    assert_eq!((status, &broken["problems"][0]["line"]), (422, &json!(5)), "{broken}");
+    let (status, when) = guard.ask("POST", "/v1/policy/backtest", &json!({"text": NO_CURL, "since": "soon"}));
+    assert_eq!((status, when["error"]["message"].as_str().unwrap().contains("15m")), (400, true), "{when}");
 }

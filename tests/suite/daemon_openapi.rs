@@ -124,6 +124,7 @@ fn answers_look_as_the_document_says() {
         ("/v1/ledger/stats", "/v1/ledger/stats"),
         ("/v1/ledger/checkpoint", "/v1/ledger/checkpoint"),
         ("/v1/ledger/verify", "/v1/ledger/verify"),
+        ("/v1/ledger/key", "/v1/ledger/key"),
         ("/v1/policy", "/v1/policy"),
         ("/v1/mode", "/v1/mode"),
         ("/v1/authority", "/v1/authority?action=stop"),
@@ -133,6 +134,12 @@ fn answers_look_as_the_document_says() {
         ("/v1/events", "post", served.post("/v1/events", &event)),
         ("/v1/policy/explain", "post", served.post("/v1/policy/explain", &json!({"command": "rm -rf /"}))),
         ("/v1/policy/validate", "post", served.ask("POST", "/v1/policy/validate", &[], b"rules: 7")),
+        ("/v1/ledger/checkpoint", "post", served.post("/v1/ledger/checkpoint", &json!({}))),
+        (
+            "/v1/policy/backtest",
+            "post",
+            served.post("/v1/policy/backtest", &json!({"text": "version: 1\nrules: []\n"})),
+        ),
         ("/v1/hooks/{id}/enable", "post", served.post("/v1/hooks/look/enable", &json!({}))),
     ];
     for (path, method, answer) in asked.into_iter().chain(posted) {

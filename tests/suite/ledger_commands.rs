@@ -258,7 +258,7 @@ fn another_key_takes_over_and_old_checkpoints_still_count() {
     let key = std::fs::read_to_string(test.home().join("ledger/key.pub")).unwrap();
     let held = test.path("held");
     test.run(&["ledger", "checkpoint", "--output", held.to_str().unwrap()]);
-    let ran = test.run(&["ledger", "key", "rotate", "--yes", "--json"]);
+    let ran = test.person(&["ledger", "key", "rotate", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_ne!(ran.json()["key"], key.trim());
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());

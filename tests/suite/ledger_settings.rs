@@ -187,7 +187,7 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
         "{}",
         ran.stderr
     );
-    let ran = test.run(&["ledger", "key", "seal", "--passphrase-file", &right]);
+    let ran = test.person(&["ledger", "key", "seal", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("the key is sealed") && ran.stdout.contains("key rotate"), "{}", ran.stdout);
     assert_eq!(sealed(), true);
@@ -199,7 +199,7 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
     for args in [vec!["ledger", "checkpoint"], vec!["ledger", "checkpoint", "--passphrase-file", &wrong]] {
         assert_ne!(test.run(&args).exit, 0);
     }
-    let ran = test.run(&["ledger", "key", "rotate", "--yes", "--passphrase-file", &right]);
+    let ran = test.person(&["ledger", "key", "rotate", "--passphrase-file", &right]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(sealed(), true, "the key that comes is sealed too");
     let leaves = test.leaves();
@@ -215,7 +215,7 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
     assert!(ran.stderr.contains("others can read it (its mode is 644)"), "{}", ran.stderr);
     std::fs::set_permissions(&right, std::fs::Permissions::from_mode(0o600)).unwrap();
 
-    let ran = test.run(&["ledger", "key", "unseal", "--yes"]);
+    let ran = test.person(&["ledger", "key", "unseal"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     assert_eq!(sealed(), false);
     assert!(
@@ -230,6 +230,9 @@ fn a_sealed_key_signs_for_whoever_has_the_passphrase_and_others_spool() {
 fn a_passphrase_is_asked_for_and_not_shown() {
     let test = TestContext::new();
     hook(&test, "ls");
+    // Here we are the person, not the agent that called a hook.
+    test.leaves();
+    std::fs::remove_dir_all(test.home().join("run/agents")).unwrap();
     // `script` gives the program a terminal. Who types waits to be asked.
     let typed = |args: &str, lines: &[&str]| -> (i32, String) {
         let line = format!("{} {args}", env!("CARGO_BIN_EXE_tenterhook"));

@@ -42,6 +42,7 @@ mod install;
 mod judge;
 mod ledger;
 mod ledger_commands;
+mod ledger_daemon;
 mod ledger_disk;
 mod ledger_settings;
 mod ledger_tampered;

@@ -51,6 +51,24 @@ pub(crate) fn pass(
     result.map(drop).map_err(CommandError::from)
 }
 
+/// Lets the daemon do something that passes the gate, where one runs. `None`: none does, and nothing was done.
+pub(crate) fn ask_daemon(
+    context: &Context,
+    action: Action,
+    path: &str,
+    mut body: Value,
+    args: &ProofArgs,
+) -> Result<Option<Value>, CommandError> {
+    let home = context.home()?;
+    if !ask::is_up(home) {
+        return Ok(None);
+    }
+    if let Some(body) = body.as_object_mut() {
+        body.insert("proof".to_owned(), json!(proof(context, action, args)?));
+    }
+    ask::request(home, "POST", path, Some(&body))
+}
+
 /// What the caller shows for it. Whoever has nothing to show is refused later, on the record.
 pub(crate) fn proof(context: &Context, action: Action, args: &ProofArgs) -> Result<Proof, CommandError> {
     let (needs, guarded) = standing(context.home()?, action)?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use tenterhook_home::authority::Authority;
 use tenterhook_home::{Book, Env, Home, Mode};
-use tenterhook_ledger::Ledger;
+use tenterhook_ledger::{Ledger, SoftwareKey};
 use tokio::sync::{Semaphore, watch};
 
 use crate::api::{Readers, Verification};
@@ -49,7 +49,9 @@ pub struct Daemon {
     pub(crate) changing: tokio::sync::Mutex<()>,
     /// Room for streams.
     pub(crate) watchers: Arc<Semaphore>,
-    book: Book,
+    pub(crate) book: Book,
+    /// Whether the key of the ledger was sealed when we opened it.
+    pub(crate) opened_sealed: bool,
     draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
@@ -72,6 +74,7 @@ impl Daemon {
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),
             readers: Readers::new(home.ledger()),
+            opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
             book: Book::of(&home),
             home,
             ledger,

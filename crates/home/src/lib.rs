@@ -22,6 +22,7 @@ pub mod moment;
 pub mod packs;
 pub mod recorded;
 mod recorder;
+pub mod removal;
 mod road;
 mod seal;
 pub mod seen;

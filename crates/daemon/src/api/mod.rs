@@ -4,6 +4,7 @@
 
 mod approvals;
 mod authority;
+mod backtest;
 mod body;
 mod events;
 mod health;
@@ -48,6 +49,7 @@ const ROUTES: &[(&str, &[Route])] = &[
     ("sessions", sessions::ROUTES),
     ("ledger", ledger::ROUTES),
     ("policy", policy::ROUTES),
+    ("policy", backtest::ROUTES),
     ("approvals", approvals::ROUTES),
     ("authority", mode::ROUTES),
     ("authority", authority::ROUTES),

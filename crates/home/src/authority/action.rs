@@ -31,6 +31,12 @@ pub enum Action {
     LedgerPrune,
     /// Payloads are erased.
     LedgerErase,
+    /// Another key signs from here on.
+    KeyRotate,
+    /// The key is sealed. This tightens; but a guarded agent could lock its person out.
+    KeySeal,
+    /// The key lies open.
+    KeyUnseal,
     /// Less is recorded.
     LedgerLevel,
     /// Secrets are recorded.
@@ -61,6 +67,9 @@ const NAMES: &[(Action, &str)] = &[
     (Action::Approve, "approve"),
     (Action::LedgerPrune, "ledger prune"),
     (Action::LedgerErase, "ledger erase"),
+    (Action::KeyRotate, "ledger key rotate"),
+    (Action::KeySeal, "ledger key seal"),
+    (Action::KeyUnseal, "ledger key unseal"),
     (Action::LedgerLevel, "ledger level"),
     (Action::LedgerKeepRaw, "ledger keep-raw"),
     (Action::Stop, "stop"),
@@ -83,7 +92,7 @@ impl Action {
 
     /// Whether somebody has to show that they are a person.
     pub(super) fn needs_a_person(self) -> bool {
-        self != Self::TotpEnroll
+        !matches!(self, Self::TotpEnroll | Self::KeySeal)
     }
 }
 

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::Book;
+use tenterhook_home::recorded::Field as _;
 use tenterhook_ledger::AppendError;
 
 use super::hand_over;
 use super::passphrase::writing;
+use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::WARN;
@@ -34,13 +36,10 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     // A ledger is not begun by asking for its checkpoint.
     Book::of(context.home()?).read()?;
-    let book = writing(context, file)?;
-    let ledger = book.write()?;
-    let note = ledger.checkpoint().map_err(|error| refused(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
-    for note in book.notes() {
-        context.terminal.note(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
-    }
+    let note = match of_daemon(context)? {
+        Some(note) => note,
+        None => sign(context, file)?,
+    };
     if context.terminal.json {
         context.terminal.print_json(&json!({"checkpoint": note}))?;
     }
@@ -48,6 +47,24 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
         hand_over(context, &note, args.output.as_deref())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Signs it here.
+fn sign(context: &Context, file: Option<&Path>) -> Result<String, CommandError> {
+    let book = writing(context, file)?;
+    let ledger = book.write()?;
+    let note = ledger.checkpoint().map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
+    for note in book.notes() {
+        context.terminal.note(&format!("{WARN}warning{WARN:#}: {note}\n"))?;
+    }
+    Ok(note)
+}
+
+/// Lets the daemon that holds the ledger sign all of it; `None` where there is none.
+pub(super) fn of_daemon(context: &Context) -> Result<Option<String>, CommandError> {
+    let signed = ask::request(context.home()?, "POST", "/v1/ledger/checkpoint", Some(&json!({})))?;
+    Ok(signed.map(|signed| signed.field("checkpoint").as_str().unwrap_or_default().to_owned()))
 }
 
 pub(super) fn refused(error: &AppendError) -> CommandError {

@@ -6,14 +6,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::{Book, door, env, passphrase, secrets};
-use tenterhook_ledger::{Cost, Entry, Origin, SignError, SoftwareKey};
+use tenterhook_home::authority::Action;
+use tenterhook_home::recorded::Field as _;
+use tenterhook_home::{Book, passphrase};
+use tenterhook_ledger::{Cost, SoftwareKey};
 
 use super::checkpoint::refused;
 use super::{passphrase as said, unread};
-use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
@@ -25,7 +27,7 @@ has the passphrase opens the ledger, or find it in the file that `ledger.key.pas
 Examples:
   tenterhook ledger key show
   tenterhook ledger key seal
-  tenterhook ledger key rotate --yes
+  tenterhook ledger key rotate
   tenterhook ledger key unseal --passphrase-file /media/stick/passphrase";
 
 /// Show, change, seal and unseal the key that signs
@@ -41,29 +43,31 @@ enum Command {
     /// Who signs, and whether the key is sealed
     Show,
     /// Let a new key sign from here on; both keys sign the leaf that says so
-    Rotate {
-        /// Do not ask
-        #[arg(long, short)]
-        yes: bool,
-    },
+    Rotate(Sure),
     /// Seal the key under a passphrase
     Seal,
     /// Let the key lie open again, for its owner only
-    Unseal {
-        /// Do not ask
-        #[arg(long, short)]
-        yes: bool,
-    },
+    Unseal(Sure),
+}
+
+/// Who says so.
+#[derive(Debug, clap::Args)]
+struct Sure {
+    /// Accepted for scripts; a person or a code is needed all the same
+    #[arg(long, short, hide = true)]
+    yes: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
 }
 
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     // A ledger is not begun by asking for its key.
     Book::of(context.home()?).read()?;
-    match args.command {
+    match &args.command {
         Command::Show => show(context),
-        Command::Rotate { yes } => rotate(context, yes, file),
+        Command::Rotate(sure) => rotate(context, &sure.proof, file),
         Command::Seal => seal(context, file),
-        Command::Unseal { yes } => unseal(context, yes, file),
+        Command::Unseal(sure) => unseal(context, &sure.proof, file),
     }
 }
 
@@ -97,24 +101,31 @@ fn show(context: &Context) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rotate(context: &Context, yes: bool, file: Option<&Path>) -> Result<ExitCode, CommandError> {
-    if !yes && !confirm(context.terminal, "Let a new key sign from here on?", "key rotate")? {
-        return Ok(ExitCode::FAILURE);
-    }
-    let book = said::writing(context, file)?;
-    let ledger = book.write()?;
-    let note = ledger.rotate(None).map_err(|error| refused(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
-    let key = book.read()?.key().map_err(unread)?.map(|key| key.to_string()).unwrap_or_default();
+fn rotate(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+    let path = "/v1/ledger/key/rotate";
+    let asked = gate::ask_daemon(context, Action::KeyRotate, path, json!({}), proof)?;
+    let rotated = asked.map_or_else(|| rotate_here(context, proof, file), Ok)?;
     if context.terminal.json {
-        context.terminal.print_json(&json!({"key": key, "checkpoint": note}))?;
+        context.terminal.print_json(&rotated)?;
     } else {
+        let part = |name: &str| rotated.field(name).as_str().unwrap_or_default().to_owned();
+        let (key, note) = (part("key"), part("checkpoint"));
         let text = format!(
             "{GOOD}✓{GOOD:#} a new key signs from here on\n  {DIM}key{DIM:#} {key}\n\n{DIM}keep this checkpoint; both keys signed it:{DIM:#}\n{note}"
         );
         context.terminal.say(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn rotate_here(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<Value, CommandError> {
+    gate::pass(context, Action::KeyRotate, Value::Null, proof)?;
+    let book = said::writing(context, file)?;
+    let ledger = book.write()?;
+    let note = ledger.rotate(None).map_err(|error| refused(&error))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
+    let key = book.read()?.key().map_err(unread)?.map(|key| key.to_string()).unwrap_or_default();
+    Ok(json!({"key": key, "checkpoint": note}))
 }
 
 fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
@@ -124,40 +135,46 @@ fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError
             .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
     }
     let passphrase = said::new(context.terminal, file)?;
-    change(&book, "ledger key seal", || {
-        SoftwareKey::seal_in_place(&book.key_file(), &passphrase, Cost::default())
-    })?;
+    change(context, Action::KeySeal, book, &passphrase, &ProofArgs::default())?;
     let after =
         "it lay open until now, so let a new key, which never did, take over: `tenterhook ledger key rotate`";
     done(context, "the key is sealed", after, &json!({"sealed": true}))
 }
 
-fn unseal(context: &Context, yes: bool, file: Option<&Path>) -> Result<ExitCode, CommandError> {
+fn unseal(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     if !SoftwareKey::is_sealed(&book.key_file()) {
         return Err(CommandError::unusable("the key is not sealed"));
     }
-    let question = "Let the key lie open? Whoever runs as you can sign then.";
-    if !yes && !confirm(context.terminal, question, "key unseal")? {
-        return Ok(ExitCode::FAILURE);
-    }
+    context.terminal.note("The key will lie open. Whoever runs as you can sign then.\n")?;
     let settings = book.settings().passphrase_file.clone();
     let opens = match file.or(settings.as_deref()) {
         Some(file) => passphrase(file)?,
         None => said::ask(context.terminal, "Passphrase of the ledger's key")?,
     };
-    let book = book.with_passphrase(opens.clone());
-    change(&book, "ledger key unseal", || SoftwareKey::unseal_in_place(&book.key_file(), &opens))?;
+    change(context, Action::KeyUnseal, book, &opens, proof)?;
     done(context, "the key lies open, for its owner only", "", &json!({"sealed": false}))
 }
 
-/// Records the change and makes it while nobody else can write.
-fn change(book: &Book, what: &str, make: impl FnOnce() -> Result<(), SignError>) -> Result<(), CommandError> {
+/// Passes the gate and makes the change: the daemon does it, or we do while nobody else can write.
+fn change(
+    context: &Context,
+    action: Action,
+    book: Book,
+    passphrase: &str,
+    proof: &ProofArgs,
+) -> Result<(), CommandError> {
+    let path = if action == Action::KeySeal { "/v1/ledger/key/seal" } else { "/v1/ledger/key/unseal" };
+    if gate::ask_daemon(context, action, path, json!({"passphrase": passphrase}), proof)?.is_some() {
+        return Ok(());
+    }
+    gate::pass(context, action, Value::Null, proof)?;
+    let book = if action == Action::KeySeal { book } else { book.with_passphrase(passphrase.to_owned()) };
     let ledger = book.write()?;
-    let door = door::mint()?;
-    let entry = Entry::change(door.id, door.ts, what, &env::user(), Value::Null, &secrets).from(Origin::Cli);
-    ledger.append(entry).map_err(|error| refused(&error))?;
-    let made = make();
+    let made = match action {
+        Action::KeySeal => SoftwareKey::seal_in_place(&book.key_file(), passphrase, Cost::default()),
+        _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),
+    };
     book.close(ledger).map_err(|error| refused(&error))?;
     made.map_err(|error| CommandError::failed(error.to_string()))
 }

@@ -97,6 +97,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
     // Asked before anything is written: there has to be a ledger.
     book.read()?;
+    if checkpoint::of_daemon(context)?.is_some() {
+        return book.read();
+    }
     match book.write() {
         Ok(ledger) => drop(book.close(ledger)),
         Err(error) => {

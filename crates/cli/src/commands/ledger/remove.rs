@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, door::now_ms, secrets};
-use tenterhook_ledger::{AppendError, Reader};
+use tenterhook_home::recorded::Field as _;
+use tenterhook_home::{Book, door::now_ms, removal, secrets};
 
 use super::checkpoint::refused;
 use super::filter::moment;
@@ -78,19 +78,11 @@ pub(super) fn erase(
 ) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let (from, to) = args.leaves;
-    exists(&book.read()?, to)?;
+    removal::exists(to, book.read()?.size().map_err(unread)?)?;
     let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
     context.terminal.note(&what)?;
-    let detail = json!({"from": from, "to": to, "reason": args.reason});
-    gate::pass(context, Action::LedgerErase, detail, &args.proof)?;
-    let book = writing(context, file)?;
-    let ledger = book.write()?;
-    let appended = ledger
-        .erase(from, to, &tenterhook_home::env::user(), &args.reason, &secrets)
-        .map_err(|error| unremoved(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
-    let what = format!("the payloads of leaves {from} to {to} are erased");
-    done(context, &what, from, to, appended.seq())
+    let removed = remove(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
+    done(context, &format!("the payloads of leaves {from} to {to} are erased"), &removed)
 }
 
 pub(super) fn prune(
@@ -103,64 +95,54 @@ pub(super) fn prune(
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
         return Err(CommandError::unusable("`--before` or `--keep-days` is needed"));
     };
-    let reader = book.read()?;
-    let first = first_since(&reader, before)?;
-    let Some(to) = first.checked_sub(1) else {
+    let Some(to) = removal::last_before(&book.read()?, before).map_err(unread)? else {
         let moment = Timestamp::from_unix_ms(before);
         context.terminal.say(&format!("nothing was recorded before {moment}; nothing is pruned\n"))?;
         return Ok(ExitCode::SUCCESS);
     };
-    drop(reader);
     context.terminal.note(&format!("Leaves 0 to {to} go. They cannot be brought back.\n"))?;
-    let detail = json!({"to": to, "reason": args.reason});
-    gate::pass(context, Action::LedgerPrune, detail, &args.proof)?;
-    let book = writing(context, file)?;
-    let ledger = book.write()?;
-    let appended = ledger
-        .prune(to, &tenterhook_home::env::user(), &args.reason, &secrets)
-        .map_err(|error| unremoved(&error))?;
-    book.close(ledger).map_err(|error| refused(&error))?;
-    done(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), 0, to, appended.seq())
+    let removed = remove(context, Action::LedgerPrune, (0, to), &args.reason, &args.proof, file)?;
+    done(context, &format!("leaves 0 to {to} are pruned; their hashes are kept"), &removed)
 }
 
-fn done(context: &Context, what: &str, from: u64, to: u64, seq: u64) -> Result<ExitCode, CommandError> {
+/// Passes the gate and removes: the daemon does it, or we do.
+fn remove(
+    context: &Context,
+    action: Action,
+    (from, to): (u64, u64),
+    reason: &str,
+    proof: &ProofArgs,
+    file: Option<&Path>,
+) -> Result<Value, CommandError> {
+    let detail = json!({"from": from, "to": to, "reason": reason});
+    let (path, body) = match action {
+        Action::LedgerErase => ("/v1/ledger/erase", detail.clone()),
+        _ => ("/v1/ledger/prune", json!({"to": to, "reason": reason})),
+    };
+    if let Some(removed) = gate::ask_daemon(context, action, path, body, proof)? {
+        return Ok(removed);
+    }
+    gate::pass(context, action, detail, proof)?;
+    let book = writing(context, file)?;
+    let ledger = book.write()?;
+    let who = tenterhook_home::env::user();
+    let removed = match action {
+        Action::LedgerErase => ledger.erase(from, to, &who, reason, &secrets),
+        _ => ledger.prune(to, &who, reason, &secrets),
+    };
+    let removed = removed.map_err(|error| CommandError::failed(format!("nothing was removed: {error}")))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
+    Ok(json!({"from": from, "to": to, "leaf": removed.seq()}))
+}
+
+fn done(context: &Context, what: &str, removed: &Value) -> Result<ExitCode, CommandError> {
     if context.terminal.json {
-        context.terminal.print_json(&json!({"from": from, "to": to, "leaf": seq}))?;
+        context.terminal.print_json(removed)?;
     } else {
+        let seq = removed.field("leaf");
         context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}; leaf {BOLD}{seq}{BOLD:#} says so\n"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The first leaf that was recorded at this moment or later: leaves are recorded in order.
-fn first_since(reader: &Reader, ms: u64) -> Result<u64, CommandError> {
-    let (mut low, mut high) = (0, reader.size().map_err(unread)?);
-    while low < high {
-        let middle = low.midpoint(high);
-        let record = reader.get(middle).map_err(unread)?;
-        let recorded = record.as_ref().and_then(|record| record.envelope()).and_then(Result::ok);
-        let recorded = recorded.and_then(|leaf| leaf.recorded.parse::<Timestamp>().ok());
-        // A leaf that is gone was pruned, so it is from before.
-        if recorded.is_some_and(|recorded| recorded.unix_ms() >= ms) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Ok(low)
-}
-
-fn exists(reader: &Reader, seq: u64) -> Result<(), CommandError> {
-    let size = reader.size().map_err(unread)?;
-    if seq < size {
-        return Ok(());
-    }
-    Err(CommandError::unusable(format!("there is no leaf {seq}; the last one is {}", size.saturating_sub(1)))
-        .hint("`tenterhook ledger query` lists them; the first column is the number"))
-}
-
-fn unremoved(error: &AppendError) -> CommandError {
-    CommandError::failed(format!("nothing was removed: {error}"))
 }
 
 fn range(text: &str) -> Result<(u64, u64), String> {

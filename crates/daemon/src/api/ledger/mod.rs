@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The ledger over HTTP: find, follow, prove, verify. All of it reads beside the writer.
+//! The ledger over HTTP: find, follow, prove and verify, which read beside the writer; and what changes the
+//! evidence, through the gate.
 
 mod filter;
 mod find;
+mod key;
+mod remove;
 mod tail;
 mod verify;
 
@@ -55,6 +58,38 @@ pub(super) const ROUTES: &[Route] = &[
         .about("The latest signed checkpoint. Kept elsewhere, it proves that nothing was taken away since.")
         .gives(Gives::Json("Checkpoint"))
         .refuses(&[404]),
+    Route::post("/v1/ledger/checkpoint", "signCheckpoint", |method| on(method, key::checkpoint))
+        .about("Signs all that is recorded, with what hooks decided by themselves.")
+        .gives(Gives::Json("Signed")),
+    Route::post("/v1/ledger/erase", "eraseLeaves", |method| on(method, remove::erase))
+        .about("Erases the payloads of leaves; the leaves stay, and one says so. Needs a person's proof.")
+        .takes(Takes::Json("EraseRequest"))
+        .gives(Gives::Json("Removed"))
+        .refuses(&[400, 403]),
+    Route::post("/v1/ledger/prune", "pruneLedger", |method| on(method, remove::prune))
+        .about("Removes old leaves; their hashes stay, and a leaf says so. Needs a person's proof.")
+        .takes(Takes::Json("PruneRequest"))
+        .gives(Gives::Json("Removed"))
+        .refuses(&[400, 403]),
+    Route::get("/v1/ledger/key", "getKey", |method| on(method, key::show))
+        .about("Who signs, and whether the key is sealed.")
+        .gives(Gives::Json("Key"))
+        .refuses(&[404]),
+    Route::post("/v1/ledger/key/rotate", "rotateKey", |method| on(method, key::rotate))
+        .about("A new key signs from here on; both keys sign the leaf that says so. Needs a person's proof.")
+        .takes(Takes::Json("RotateRequest"))
+        .gives(Gives::Json("Rotated"))
+        .refuses(&[400, 403, 409]),
+    Route::post("/v1/ledger/key/seal", "sealKey", |method| on(method, key::seal))
+        .about("Seals the key under a passphrase, which is taken over the socket only.")
+        .takes(Takes::Json("SealRequest"))
+        .gives(Gives::Json("Sealed"))
+        .refuses(&[400, 403, 422]),
+    Route::post("/v1/ledger/key/unseal", "unsealKey", |method| on(method, key::unseal))
+        .about("Lets the key lie open again. Needs a person's proof, and the passphrase over the socket.")
+        .takes(Takes::Json("SealRequest"))
+        .gives(Gives::Json("Sealed"))
+        .refuses(&[400, 403, 422]),
     Route::post("/v1/ledger/verify", "verifyLedger", |method| on(method, verify::begin))
         .about("Begins to check all of the ledger, or says how the check under way stands.")
         .takes(Takes::Json("VerifyRequest"))
