@@ -7,6 +7,7 @@
 //! the tool runs and what is said: our reply to a deny has no `continue: false`, which would keep
 //! the model from reading the reason.
 
+mod down;
 mod variants;
 
 use std::path::Path;
@@ -15,7 +16,8 @@ use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use tenterhook_policy::import::{Daemon, openagentlock, openagentlock_under};
 
-use crate::context::{TestContext, repository};
+use crate::context::{Ran, TestContext, repository};
+use crate::person::Guard;
 
 /// Denied there, and not yet by a rule of ours. A line that is decided alike has to leave the list.
 const WAITING: &[&str] = &[];
@@ -27,14 +29,8 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("cu-deny", "a directory inside the project may be deleted"),
 ];
 
-const NOT_RUN: &[(&str, &str)] = &[
-    ("cc-daemon-down", DOWN),
-    ("cc-daemon-http401", DOWN),
-    ("cx-down", DOWN),
-    ("cu-down", DOWN),
-    ("ge-down", DOWN),
-];
-const DOWN: &str = "rules are judged where the hook runs: there is nothing that could be down";
+/// Without a daemon: run in `down.rs`.
+const DOWN: &[&str] = &["cc-daemon-down", "cc-daemon-http401", "cx-down", "cu-down", "ge-down"];
 
 /// A line of the file.
 struct Case {
@@ -89,7 +85,7 @@ impl Case {
     }
 
     fn is_run(&self) -> bool {
-        !self.listed(NOT_RUN) && !self.listed(DIFFERENT)
+        !DOWN.contains(&self.id.as_str()) && !self.listed(DIFFERENT)
     }
 
     /// The call in our own form, as the harness's codec has to make it.
@@ -134,12 +130,12 @@ fn imported(daemon: Daemon, name: &str, text: &str) -> String {
 fn every_line_is_run_or_has_a_reason() {
     let cases = cases();
     let known = |id: &str| cases.iter().any(|case| case.id == id);
-    for (id, _) in DIFFERENT.iter().chain(NOT_RUN) {
+    for id in DIFFERENT.iter().map(|(id, _)| id).chain(DOWN) {
         assert!(known(id), "no such line: {id}");
     }
     assert!(WAITING.iter().all(|id| known(id)));
     let run = cases.iter().filter(|case| case.is_run()).count();
-    assert_eq!((cases.len(), run, DIFFERENT.len(), NOT_RUN.len()), (32, 24, 3, 5));
+    assert_eq!((cases.len(), run, DIFFERENT.len(), DOWN.len()), (32, 24, 3, 5));
 }
 
 #[test]
@@ -174,9 +170,39 @@ fn refusal(harness: &str, reply: &Value) -> Option<String> {
     (said == "deny").then(|| why.as_str().unwrap().to_owned())
 }
 
-/// The whole program: what the harness is told, and what is written down.
+/// Without a daemon, by the program that people type.
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
+    answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
+}
+
+/// As installed: the small program that harnesses spawn, and a daemon.
+#[test]
+fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
+    let installed = installed();
+    answers(|test, case, stdin| {
+        for part in ["home.json", "bin/tenterhook-hook"] {
+            std::fs::create_dir_all(test.home().join("bin")).unwrap();
+            std::fs::copy(installed.home().join(part), test.home().join(part)).unwrap();
+        }
+        let guard = Guard::of(test);
+        let program = test.home().join("bin/tenterhook-hook");
+        // There is no full program here that could judge in the daemon's place.
+        let ran = test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes());
+        guard.signal();
+        ran
+    });
+}
+
+fn installed() -> TestContext {
+    let test = TestContext::new();
+    let ran = test.run(&["install", "claude-code", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    test
+}
+
+/// What the harness is told, and what is written down.
+fn answers(hook: impl Fn(&TestContext, &Case, &str) -> Ran) {
     // Here a rule of ours says no as well.
     const BOTH: &[&str] = &["ev-path-glob"];
     for case in cases().iter().filter(|case| case.is_run()) {
@@ -191,7 +217,7 @@ fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
             std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
             std::fs::write(&path, openagentlock(".agentlock.yaml", text).unwrap().yaml).unwrap();
         }
-        let ran = test.run_with(&["hook", &case.harness, &case.event], here(&case.stdin).as_bytes());
+        let ran = hook(&test, case, &here(&case.stdin));
         let said = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
         let refusal = refusal(&case.harness, &said);
         let denied = refusal.is_some();

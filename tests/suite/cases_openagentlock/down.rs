@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The lines about a daemon that does not answer. There the hook lets everything pass. Here that is so only
+//! where Tenterhook was never installed and nobody can judge; where it is installed the rules hold, and what
+//! they let pass is answered as there: with nothing that a model could read.
+
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Case, DOWN, cases, installed, refusal};
+use crate::context::{Ran, TestContext};
+
+fn lines() -> Vec<Case> {
+    cases().into_iter().filter(|case| DOWN.contains(&case.id.as_str())).collect()
+}
+
+fn hook(test: &TestContext, program: &Path, case: &Case, stdin: &str) -> Ran {
+    test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes())
+}
+
+/// What each line says is printed when the call goes on.
+fn silence(case: &Case) -> &'static str {
+    if case.harness == "cursor" { "{\"permission\":\"allow\"}\n" } else { "" }
+}
+
+/// One that answers, but not as ours would.
+fn stranger(test: &TestContext) -> std::thread::JoinHandle<()> {
+    std::fs::create_dir_all(test.home().join("run")).unwrap();
+    let listener = UnixListener::bind(test.home().join("run/tenterhook.sock")).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n").unwrap();
+    })
+}
+
+#[test]
+fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
+    let test = installed();
+    // The small program alone, in a home that nothing was installed into.
+    let program = test.path("elsewhere/tenterhook-hook");
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::copy(test.home().join("bin/tenterhook-hook"), &program).unwrap();
+    std::fs::remove_file(test.home().join("home.json")).unwrap();
+    for case in lines() {
+        let ran = hook(&test, &program, &case, &case.stdin);
+        assert_eq!((ran.exit, &*ran.stdout, &*ran.stderr), (0, silence(&case), ""), "{}", case.id);
+    }
+}
+
+#[test]
+fn where_it_is_installed_the_rules_hold_and_what_passes_passes_in_silence() {
+    let test = installed();
+    for (number, case) in lines().into_iter().enumerate() {
+        let stranger = (case.id == "cc-daemon-http401").then(|| stranger(&test));
+        let program = || test.home().join("bin/tenterhook-hook");
+        let ran = hook(&test, &program(), &case, &case.stdin);
+        if let Some(stranger) = stranger {
+            stranger.join().unwrap();
+            std::fs::remove_file(test.home().join("run/tenterhook.sock")).unwrap();
+        }
+        assert_eq!((ran.exit, &*ran.stderr), (0, ""), "{}", case.id);
+        let dangerous = case.stdin.contains("rm -rf /");
+        let said = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
+        assert_eq!(refusal(&case.harness, &said).is_some(), dangerous, "{}: {}", case.id, ran.stdout);
+        if !dangerous {
+            assert_eq!(ran.stdout, silence(&case), "{}", case.id);
+        }
+        let harmless = hook(&test, &program(), &case, &case.stdin.replace("rm -rf /", "ls"));
+        assert_eq!(
+            (harmless.exit, &*harmless.stdout, &*harmless.stderr),
+            (0, silence(&case), ""),
+            "{}",
+            case.id
+        );
+        assert_eq!(test.ledger().len(), number * 2 + 2, "{}: both are on record later", case.id);
+    }
+}
