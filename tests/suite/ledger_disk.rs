@@ -130,3 +130,34 @@ fn on_a_read_only_disk_everything_is_denied_and_the_ledger_can_be_read() {
     assert!(why.contains("Read-only file system"), "{why}");
     assert_eq!([&said[0], &said[2]], [&None; 2], "{printed}");
 }
+
+#[test]
+fn a_daemon_on_a_full_disk_denies_what_it_cannot_record_and_goes_on_when_there_is_room() {
+    let test = TestContext::new();
+    let script = format!(
+        "\"$0\" serve --listen none > /dev/null 2> {0}.log & daemon=$!\n\
+         for i in $(seq 200); do \"$0\" status > /dev/null 2>&1 && break; sleep 0.05; done\n\
+         echo == 1; hook\nfill; echo == 2; hook; echo == 3; hook\n\
+         rm \"$TENTERHOOK_HOME/filler\"; echo == 4; hook; echo == 5; hook\n\
+         \"$0\" status --json > {0}.status; kill -TERM $daemon; wait $daemon\n\
+         \"$0\" ledger verify --json > {0}.json; cp -r \"$TENTERHOOK_HOME\" {0}",
+        copy(&test).display()
+    );
+    let Some(printed) = on_a_small_disk(&test, &script) else { return };
+    let said = decisions(&printed);
+    assert_eq!(said.len(), 5, "{printed}");
+    for refused in [&said[1], &said[2]] {
+        let why = refused.as_ref().unwrap_or_else(|| panic!("it was not denied: {printed}"));
+        assert!(why.contains("full") || why.contains("No space left"), "{why}");
+    }
+    assert_eq!([&said[0], &said[3], &said[4]], [&None; 3], "with room nobody is in the way: {printed}");
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(copy(&test).with_extension(name)).unwrap()).unwrap()
+    };
+    assert_eq!(read("json")["verified"], true);
+    assert_eq!(read("status")["running"], true, "the same daemon answers still");
+    let reader = tenterhook_ledger::Reader::open(&copy(&test).join("ledger")).unwrap();
+    let leaves = reader.stats(&tenterhook_ledger::Filter::default()).unwrap();
+    let count = leaves.kinds.iter().find(|(kind, _)| kind == "decision").map_or(0, |(_, count)| *count);
+    assert!(count >= 3, "{count} decisions are recorded, 3 were let pass");
+}

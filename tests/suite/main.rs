@@ -20,6 +20,7 @@ mod bad_input;
 mod borders;
 mod cases;
 mod cases_openagentlock;
+mod clock;
 mod commands;
 mod context;
 mod corpus;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A daemon whose clock is set forward and back while it works.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::context::{TestContext, repository};
+use crate::person::Guard;
+
+const DAY: i64 = 86_400;
+
+/// What makes the clock of a program differ, built here. Nothing where that cannot be, which is said.
+fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
+    let library = test.path("clock.so");
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .arg(&library)
+        .arg(repository().join("tests/suite/clock.c"));
+    if cfg!(target_os = "linux") && command.arg("-ldl").status().is_ok_and(|status| status.success()) {
+        return Some(library);
+    }
+    eprintln!("SKIPPED, so nothing is proved here: there is no C compiler, or this is not Linux");
+    None
+}
+
+#[test]
+fn a_clock_that_jumps_loses_nothing_and_loosens_nothing() {
+    let test = TestContext::new();
+    let Some(library) = stepping(&test) else { return };
+    let step = test.write("step", "0");
+    let mut command =
+        test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), &["serve", "--listen", "none"]);
+    command.env("LD_PRELOAD", library).env("CLOCK_STEP", &step);
+    let guard = Guard::with(&test, command);
+    let call = |number: usize, command: &str| {
+        let payload = json!({
+            "session_id": "s", "cwd": test.path("work"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command}, "tool_use_id": format!("call-{number}"),
+        });
+        guard.hook("claude-code", "PreToolUse", &payload)
+    };
+    let steps = [0, -DAY, 400 * DAY, -20 * 365 * DAY, 3600, 0];
+    for (number, seconds) in steps.iter().enumerate() {
+        std::fs::write(&step, seconds.to_string()).unwrap();
+        let denied = call(number * 2, "rm -rf ~/");
+        assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny", "{seconds}: {denied}");
+        let passed = call(number * 2 + 1, "ls");
+        assert!(passed.is_null() || passed == json!({}), "{seconds}: {passed}");
+        let signed = guard.ask("POST", "/v1/ledger/checkpoint", &json!({}));
+        assert_eq!(signed.0, 200, "{seconds}: {}", signed.1);
+    }
+    let (status, sessions) = guard.ask("GET", "/v1/sessions", &Value::Null);
+    assert_eq!(status, 200, "{sessions}");
+    guard.signal();
+    let leaves = test.ledger();
+    let calls: Vec<_> = leaves.iter().map(|leaf| leaf["tool_use_id"].as_str().unwrap().to_owned()).collect();
+    let expected: Vec<_> = (0..steps.len() * 2).map(|number| format!("call-{number}")).collect();
+    assert_eq!(calls, expected, "each once, in the order they came");
+    let years: Vec<_> = leaves
+        .iter()
+        .step_by(2)
+        .map(|leaf| leaf["ts"].as_str().unwrap().split('-').next().unwrap().to_owned())
+        .collect();
+    assert_ne!(years[2], years[0], "the clock was another one: {years:?}");
+    assert!(years[3] < years[0], "{years:?}");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    // Another daemon, with the right clock, goes on behind leaves of the future.
+    let guard = Guard::of(&test);
+    guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("true")).unwrap());
+    guard.signal();
+    assert_eq!((test.ledger().len(), test.run(&["ledger", "verify"]).exit), (steps.len() * 2 + 1, 0));
+}
