@@ -6,15 +6,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Child;
 
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-
-/// How long anything may take before a test gives up; machines are busy.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+use crate::person::served;
+pub(crate) use crate::person::{PATIENCE, until};
 
 pub(crate) struct Served {
     pub(crate) test: TestContext,
@@ -42,18 +40,6 @@ pub(crate) struct Told {
     pub(crate) data: Value,
 }
 
-/// Tries until it is so.
-pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 // === impl Served ===
 
 impl Served {
@@ -71,13 +57,9 @@ impl Served {
         let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
         let mut command = test.command(program, &["serve", "--listen", "127.0.0.1:0"]);
         command.envs(variables.iter().copied());
-        let log = std::fs::File::create(test.path("serve.log")).unwrap();
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        let address = ready.trim_end().rsplit_once("http://").and_then(|(_, address)| address.parse().ok());
-        let log = || std::fs::read_to_string(test.path("serve.log")).unwrap();
-        (child, address.unwrap_or_else(|| panic!("it did not start: {ready}{}", log())))
+        let (child, ready) = served(test, command);
+        let address = ready.rsplit_once("http://").and_then(|(_, address)| address.parse().ok());
+        (child, address.unwrap_or_else(|| panic!("it names no address: {ready}")))
     }
 
     /// Ends it and starts another in the same home.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::context::{Ran, TestContext};
 
 /// How long anything may take; the machines of tests are busy.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -85,6 +85,17 @@ pub(crate) fn code(secret: &[u8], steps: i64) -> String {
     totp::code(secret, step).unwrap()
 }
 
+/// A daemon that is ready, and what it says then.
+pub(crate) fn served(test: &TestContext, mut command: Command) -> (Child, String) {
+    let log = File::create(test.path("serve.log")).unwrap();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let log = || std::fs::read_to_string(test.path("serve.log")).unwrap();
+    assert!(ready.starts_with("ready"), "it did not start: {ready}{}", log());
+    (child, ready.trim_end().to_owned())
+}
+
 /// A daemon in the home of a test. It ends with it.
 pub(crate) struct Guard<'a> {
     pub(crate) test: &'a TestContext,
@@ -96,14 +107,8 @@ impl<'a> Guard<'a> {
         Self::with(test, test.command(Path::new(PROGRAM), &["serve", "--listen", "none"]))
     }
 
-    pub(crate) fn with(test: &'a TestContext, mut command: Command) -> Self {
-        let log = File::create(test.path("serve.log")).unwrap();
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        let log = || std::fs::read_to_string(test.path("serve.log")).unwrap();
-        assert!(ready.starts_with("ready"), "it did not start: {ready}{}", log());
-        Self { test, child }
+    pub(crate) fn with(test: &'a TestContext, command: Command) -> Self {
+        Self { test, child: served(test, command).0 }
     }
 
     /// One request of this very process over the socket.

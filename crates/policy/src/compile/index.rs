@@ -3,24 +3,29 @@
 //! Which rules could match an event at all, found without asking each of them.
 //!
 //! A rule that looks for `terraform` cannot match a line in which nothing of that name runs. For
-//! every rule some such things are found of which at least one must be there ([`needs`]); the rule
+//! every rule some such things are found of which at least one must be there (`needs`); the rule
 //! is kept under each of them and asked only when one turns up. Rules of which nothing can be said
 //! are always asked. A rule with alternatives is kept by each of them, and only those that could hold
 //! are looked at.
 
+mod keys;
+mod needs;
+mod word;
+
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
-use tenterhook_event::{Event, EventKind, ToolClass};
+use tenterhook_event::{Event, EventKind};
 
-use super::glob::{From, Hosts, Names, Paths, flat};
-use super::matcher::Matcher;
+use super::glob::{From, flat};
 use super::pattern::Pattern;
 use super::pressed::bytes::{Cursor, Out};
-use crate::facts::{Does, Facts, PathFact};
+use crate::facts::{Facts, PathFact};
 use crate::judge::commands;
 use crate::rule::Rule;
+use keys::{Keys, read_entries, read_text, write_entries};
+use needs::{Need, letters, parts};
+use word::{BEGINS, HOST, NAME, STARTS, Word, start_key, tagged};
 
 /// The rules by what they need, for each kind of event.
 #[derive(Debug, Default)]
@@ -50,91 +55,6 @@ struct Kind {
     /// Rules that look for patterns in commands and need nothing else: of these letters one group must be
     /// there.
     texts: Vec<(Vec<String>, Entry)>,
-}
-
-/// Rules by what they need. A key begins with a letter that says what it is about.
-#[derive(Debug)]
-enum Keys {
-    Built(BTreeMap<String, Vec<Entry>>),
-    /// As they lie in a snapshot: the places of all keys in order, then the keys with their entries.
-    Pressed(Arc<Vec<u8>>, std::ops::Range<usize>),
-}
-
-/// Something that is in an event or is not.
-#[derive(Debug, Clone, Copy)]
-enum Word<'a> {
-    Program(&'a str),
-    Begins(&'a str),
-    Tool(&'a str),
-    Class(ToolClass),
-    Does(Does),
-    Server(&'a str),
-    Package(&'a str),
-    SomeCommand,
-    SomeEffect,
-    SomeUrl,
-    SomeMcp,
-    SomePackage,
-    SomeSecret,
-}
-
-impl Word<'_> {
-    fn key(self) -> String {
-        let (tag, text): (char, &str) = match self {
-            Self::Program(name) => ('p', name),
-            Self::Begins(name) => (BEGINS, name),
-            Self::Tool(name) => ('t', name),
-            Self::Class(class) => ('c', class.name()),
-            Self::Does(does) => return format!("d{does:?}"),
-            Self::Server(name) => ('s', name),
-            Self::Package(name) => ('k', name),
-            Self::SomeCommand => ('*', "command"),
-            Self::SomeEffect => ('*', "effect"),
-            Self::SomeUrl => ('*', "url"),
-            Self::SomeMcp => ('*', "mcp"),
-            Self::SomePackage => ('*', "package"),
-            Self::SomeSecret => ('*', "secret"),
-        };
-        tagged(tag, text)
-    }
-}
-
-/// What the keys of starts begin with.
-const STARTS: [char; 4] = ['R', 'H', 'P', 'A'];
-/// What the keys of beginnings of programs begin with.
-const BEGINS: char = 'q';
-const NAME: char = 'n';
-const HOST: char = 'h';
-
-fn tagged(tag: char, text: &str) -> String {
-    let mut key = String::with_capacity(text.len() + 1);
-    key.push(tag);
-    key.push_str(text);
-    key
-}
-
-/// Where the globs of a path begin, by their first directories.
-fn start_key(from: From, start: &str) -> String {
-    let tag = match from {
-        From::Root => 'R',
-        From::Home => 'H',
-        From::Project => 'P',
-        From::Anywhere => 'A',
-    };
-    tagged(tag, start)
-}
-
-/// Something of which a rule needs at least one.
-#[derive(Debug, Clone)]
-struct Need(String);
-
-/// How rare the things are that a rule needs: the rarer, the less often it is asked in vain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rarity {
-    Named,
-    Placed,
-    Seldom,
-    Often,
 }
 
 impl Index {
@@ -355,266 +275,4 @@ impl Kind {
             }
         }
     }
-}
-
-// === impl Keys ===
-
-impl Default for Keys {
-    fn default() -> Self {
-        Self::Built(BTreeMap::new())
-    }
-}
-
-impl Keys {
-    fn keep(&mut self, key: &str, entry: Entry) {
-        if let Self::Built(keys) = self {
-            keys.entry(key.to_owned()).or_default().push(entry);
-        }
-    }
-
-    /// The rules under this key.
-    fn get(&self, key: &str, found: &mut Vec<Entry>) {
-        match self {
-            Self::Built(keys) => found.extend(keys.get(key).into_iter().flatten()),
-            Self::Pressed(bytes, range) => {
-                let table = Table::of(bytes, range);
-                if let Some((there, entries)) = table.record(table.first_from(key))
-                    && there == key.as_bytes()
-                {
-                    found.extend(entries);
-                }
-            }
-        }
-    }
-
-    /// The rules under all keys that begin so.
-    fn all(&self, start: &str, found: &mut Vec<Entry>) {
-        match self {
-            Self::Built(keys) => {
-                let from = keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
-                found.extend(from.take_while(|(key, _)| key.starts_with(start)).flat_map(|(_, rules)| rules));
-            }
-            Self::Pressed(bytes, range) => {
-                let table = Table::of(bytes, range);
-                let records = (table.first_from(start)..table.count).map_while(|at| table.record(at));
-                let fitting = records.take_while(|(key, _)| key.starts_with(start.as_bytes()));
-                found.extend(fitting.flat_map(|(_, entries)| entries));
-            }
-        }
-    }
-
-    fn write(&self, to: &mut Out) {
-        let Self::Built(keys) = self else { return };
-        let mut records = Out::default();
-        to.number(keys.len());
-        for (key, entries) in keys {
-            to.number(records.len());
-            records.text(key);
-            write_entries(entries, &mut records);
-        }
-        to.append(&records);
-    }
-}
-
-/// Keys as they lie in a snapshot.
-struct Table<'a> {
-    count: usize,
-    places: &'a [u8],
-    records: &'a [u8],
-}
-
-impl<'a> Table<'a> {
-    fn of(bytes: &'a [u8], range: &std::ops::Range<usize>) -> Self {
-        let mut cursor = Cursor::new(bytes.get(range.clone()).unwrap_or_default());
-        let count = cursor.number().unwrap_or(0);
-        let places = cursor.take(count.saturating_mul(4)).unwrap_or_default();
-        Self { count, places, records: cursor.rest() }
-    }
-
-    fn record(&self, at: usize) -> Option<(&'a [u8], Vec<Entry>)> {
-        let (key, mut cursor) = self.key(at)?;
-        Some((key, read_entries(&mut cursor)?))
-    }
-
-    fn key(&self, at: usize) -> Option<(&'a [u8], Cursor<'a>)> {
-        let mut place = Cursor::new(self.places.get(at.checked_mul(4)?..)?);
-        let mut cursor = Cursor::new(self.records.get(place.number()?..)?);
-        let key = cursor.text()?.as_bytes();
-        Some((key, cursor))
-    }
-
-    /// The first key that is not less than this one.
-    fn first_from(&self, key: &str) -> usize {
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low.midpoint(high);
-            let less = self.key(middle).is_some_and(|(there, _)| there < key.as_bytes());
-            if less { low = middle + 1 } else { high = middle }
-        }
-        low
-    }
-}
-
-fn write_entries(entries: &[Entry], to: &mut Out) {
-    to.number(entries.len());
-    for (rule, part) in entries {
-        to.number(usize::try_from(*rule).unwrap_or(usize::MAX));
-        to.number(usize::from(*part));
-    }
-}
-
-fn read_text(cursor: &mut Cursor<'_>) -> Option<(Vec<String>, Entry)> {
-    let entry = read_entries(cursor)?.pop()?;
-    let letters = (0..cursor.number()?).map(|_| cursor.text().map(str::to_owned)).collect::<Option<_>>()?;
-    Some((letters, entry))
-}
-
-fn read_entries(cursor: &mut Cursor<'_>) -> Option<Vec<Entry>> {
-    let count = cursor.number()?;
-    let mut entries = Vec::with_capacity(count.min(cursor.rest().len()));
-    for _ in 0..count {
-        entries.push((u32::try_from(cursor.number()?).ok()?, u16::try_from(cursor.number()?).ok()?));
-    }
-    Some(entries)
-}
-
-type Needs = (Rarity, Vec<Need>);
-
-/// The parts of a rule that can be asked by themselves, and what each needs.
-fn parts(matcher: &Matcher) -> Vec<(u16, Option<Vec<Need>>)> {
-    let common = common(matcher);
-    let alone = matcher.any.is_empty() || matcher.any.len() >= usize::from(WHOLE);
-    if alone || common.as_ref().is_some_and(|(rarity, _)| *rarity == Rarity::Named) {
-        return vec![(WHOLE, needs(matcher).map(|(_, needs)| needs))];
-    }
-    let part = |inner: &Matcher| {
-        let needs = needs(inner).into_iter().chain(common.clone()).min_by_key(cost);
-        needs.map(|(_, needs)| needs)
-    };
-    (0..).zip(&matcher.any).map(|(number, inner)| (number, part(inner))).collect()
-}
-
-/// Things of which at least one must be there for conditions to hold; `None` if that cannot be said.
-fn needs(matcher: &Matcher) -> Option<Needs> {
-    let any = (!matcher.any.is_empty()).then(|| {
-        let any: Option<Vec<_>> = matcher.any.iter().map(needs).collect();
-        any.map(|any| {
-            let rarity = any.iter().map(|(rarity, _)| *rarity).max().unwrap_or(Rarity::Often);
-            (rarity, any.into_iter().flat_map(|(_, needs)| needs).collect())
-        })
-    });
-    common(matcher).into_iter().chain(any.flatten()).min_by_key(cost)
-}
-
-fn cost((rarity, needs): &Needs) -> (Rarity, usize) {
-    (*rarity, needs.len())
-}
-
-/// The same, whichever of its alternatives holds.
-fn common(matcher: &Matcher) -> Option<Needs> {
-    let mut all: Vec<Needs> = Vec::new();
-    let words = |rarity, words: &[Word<'_>]| (rarity, words.iter().map(|word| Need(word.key())).collect());
-    if let Some(shell) = &matcher.shell {
-        all.extend(begun(shell.program.as_ref()));
-        for paths in [&shell.operand, &shell.path, &shell.reads, &shell.input].into_iter().flatten() {
-            all.extend(placed(paths));
-        }
-        all.push(words(Rarity::Often, &[Word::SomeCommand]));
-    }
-    if let Some(effect) = &matcher.effect {
-        all.extend(effect.path.as_ref().and_then(placed));
-        let does: Vec<_> = effect.does.iter().map(|does| Word::Does(*does)).collect();
-        all.push(if does.is_empty() {
-            words(Rarity::Often, &[Word::SomeEffect])
-        } else {
-            words(Rarity::Often, &does)
-        });
-    }
-    all.extend(matcher.paths.as_ref().and_then(placed));
-    if let Some(url) = &matcher.url {
-        all.extend(url.host.as_ref().and_then(reached));
-        all.push(words(Rarity::Seldom, &[Word::SomeUrl]));
-    }
-    if let Some(mcp) = &matcher.mcp {
-        all.extend(plain(mcp.server.as_ref(), |name| Word::Server(name).key()));
-        all.push(words(Rarity::Seldom, &[Word::SomeMcp]));
-    }
-    if let Some(package) = &matcher.package {
-        all.extend(plain(package.name.as_ref(), |name| Word::Package(name).key()));
-        all.push(words(Rarity::Seldom, &[Word::SomePackage]));
-    }
-    if matcher.secret.is_some() {
-        all.push(words(Rarity::Seldom, &[Word::SomeSecret]));
-    }
-    if let Some(tools) = &matcher.tools {
-        let classes: Vec<_> = tools.classes.iter().map(|class| Word::Class(*class)).collect();
-        match (&tools.names, classes.is_empty()) {
-            (None, _) => all.push(words(Rarity::Often, &classes)),
-            (Some(names), true) => all.extend(plain(Some(names), |name| Word::Tool(name).key())),
-            (Some(names), false) => {
-                let named = plain(Some(names), |name| Word::Tool(name).key());
-                all.extend(named.map(|(_, mut needs)| {
-                    needs.extend(classes.iter().map(|class| Need(class.key())));
-                    (Rarity::Often, needs)
-                }));
-            }
-        }
-    }
-    all.into_iter().min_by_key(cost)
-}
-
-/// Names that are no patterns.
-fn plain(names: Option<&Names>, key: fn(&str) -> String) -> Option<Needs> {
-    let names = names?.plain()?.map(|name| Need(key(name)));
-    Some((Rarity::Named, names.collect()))
-}
-
-/// Programs by their names, or by what those begin with.
-fn begun(names: Option<&Names>) -> Option<Needs> {
-    let need = |(name, begins)| {
-        let word = if begins { Word::Begins(name) } else { Word::Program(name) };
-        Need(word.key())
-    };
-    Some((Rarity::Named, names?.beginnings()?.into_iter().map(need).collect()))
-}
-
-/// Letters of which one group must be in a command, if patterns are looked for there.
-fn letters(matcher: &Matcher) -> Option<Vec<String>> {
-    let patterns = &matcher.regex.as_ref()?.command;
-    if patterns.is_empty() {
-        return None;
-    }
-    let all: Option<Vec<_>> = patterns.iter().map(|pattern| pattern.letters()).collect();
-    all.map(|all| all.concat())
-}
-
-/// The first directories of globs, or their last part if they may start anywhere.
-fn placed(paths: &Paths) -> Option<Needs> {
-    let mut rarity = Rarity::Placed;
-    let needs = paths.globs().map(|glob| {
-        if glob.from == From::Anywhere {
-            let name = glob.text.rsplit('/').next().filter(|name| !name.contains(['*', '?', '[', '\\']))?;
-            return Some(Need(tagged(NAME, name)));
-        }
-        let start = glob.start();
-        let whole = start.len() == glob.text.len();
-        let directory =
-            if whole { start } else { start.rsplit_once('/').map_or("", |(directory, _)| directory) };
-        let directory = directory.trim_end_matches('/');
-        if directory.is_empty() {
-            rarity = Rarity::Often;
-        }
-        Some(Need(start_key(glob.from, directory)))
-    });
-    let needs = needs.collect::<Option<Vec<_>>>()?;
-    Some((rarity, needs))
-}
-
-/// Hosts, and the ends of hosts.
-fn reached(hosts: &Hosts) -> Option<Needs> {
-    let needs = hosts.names().globs().map(|glob| {
-        let end = glob.strip_prefix("*.").unwrap_or(glob);
-        (!end.contains(['*', '?', '[', '\\'])).then(|| Need(tagged(HOST, end)))
-    });
-    Some((Rarity::Placed, needs.collect::<Option<Vec<_>>>()?))
 }

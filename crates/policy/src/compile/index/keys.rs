@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Rules by keys: as they are built, and as they lie in a snapshot.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::Entry;
+use crate::compile::pressed::bytes::{Cursor, Out};
+
+/// Rules by what they need. A key begins with a letter that says what it is about.
+#[derive(Debug)]
+pub(super) enum Keys {
+    Built(BTreeMap<String, Vec<Entry>>),
+    /// As they lie in a snapshot: the places of all keys in order, then the keys with their entries.
+    Pressed(Arc<Vec<u8>>, std::ops::Range<usize>),
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::Built(BTreeMap::new())
+    }
+}
+
+impl Keys {
+    pub(super) fn keep(&mut self, key: &str, entry: Entry) {
+        if let Self::Built(keys) = self {
+            keys.entry(key.to_owned()).or_default().push(entry);
+        }
+    }
+
+    /// The rules under this key.
+    pub(super) fn get(&self, key: &str, found: &mut Vec<Entry>) {
+        match self {
+            Self::Built(keys) => found.extend(keys.get(key).into_iter().flatten()),
+            Self::Pressed(bytes, range) => {
+                let table = Table::of(bytes, range);
+                if let Some((there, entries)) = table.record(table.first_from(key))
+                    && there == key.as_bytes()
+                {
+                    found.extend(entries);
+                }
+            }
+        }
+    }
+
+    /// The rules under all keys that begin so.
+    pub(super) fn all(&self, start: &str, found: &mut Vec<Entry>) {
+        match self {
+            Self::Built(keys) => {
+                let from = keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+                found.extend(from.take_while(|(key, _)| key.starts_with(start)).flat_map(|(_, rules)| rules));
+            }
+            Self::Pressed(bytes, range) => {
+                let table = Table::of(bytes, range);
+                let records = (table.first_from(start)..table.count).map_while(|at| table.record(at));
+                let fitting = records.take_while(|(key, _)| key.starts_with(start.as_bytes()));
+                found.extend(fitting.flat_map(|(_, entries)| entries));
+            }
+        }
+    }
+
+    pub(super) fn write(&self, to: &mut Out) {
+        let Self::Built(keys) = self else { return };
+        let mut records = Out::default();
+        to.number(keys.len());
+        for (key, entries) in keys {
+            to.number(records.len());
+            records.text(key);
+            write_entries(entries, &mut records);
+        }
+        to.append(&records);
+    }
+}
+
+/// Keys as they lie in a snapshot.
+struct Table<'a> {
+    count: usize,
+    places: &'a [u8],
+    records: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    fn of(bytes: &'a [u8], range: &std::ops::Range<usize>) -> Self {
+        let mut cursor = Cursor::new(bytes.get(range.clone()).unwrap_or_default());
+        let count = cursor.number().unwrap_or(0);
+        let places = cursor.take(count.saturating_mul(4)).unwrap_or_default();
+        Self { count, places, records: cursor.rest() }
+    }
+
+    fn record(&self, at: usize) -> Option<(&'a [u8], Vec<Entry>)> {
+        let (key, mut cursor) = self.key(at)?;
+        Some((key, read_entries(&mut cursor)?))
+    }
+
+    fn key(&self, at: usize) -> Option<(&'a [u8], Cursor<'a>)> {
+        let mut place = Cursor::new(self.places.get(at.checked_mul(4)?..)?);
+        let mut cursor = Cursor::new(self.records.get(place.number()?..)?);
+        let key = cursor.text()?.as_bytes();
+        Some((key, cursor))
+    }
+
+    /// The first key that is not less than this one.
+    fn first_from(&self, key: &str) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low.midpoint(high);
+            let less = self.key(middle).is_some_and(|(there, _)| there < key.as_bytes());
+            if less { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+pub(super) fn write_entries(entries: &[Entry], to: &mut Out) {
+    to.number(entries.len());
+    for (rule, part) in entries {
+        to.number(usize::try_from(*rule).unwrap_or(usize::MAX));
+        to.number(usize::from(*part));
+    }
+}
+
+pub(super) fn read_text(cursor: &mut Cursor<'_>) -> Option<(Vec<String>, Entry)> {
+    let entry = read_entries(cursor)?.pop()?;
+    let letters = (0..cursor.number()?).map(|_| cursor.text().map(str::to_owned)).collect::<Option<_>>()?;
+    Some((letters, entry))
+}
+
+pub(super) fn read_entries(cursor: &mut Cursor<'_>) -> Option<Vec<Entry>> {
+    let count = cursor.number()?;
+    let mut entries = Vec::with_capacity(count.min(cursor.rest().len()));
+    for _ in 0..count {
+        entries.push((u32::try_from(cursor.number()?).ok()?, u16::try_from(cursor.number()?).ok()?));
+    }
+    Some(entries)
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What an event has or has not, as a key.
+
+use tenterhook_event::ToolClass;
+
+use crate::compile::glob::From;
+use crate::facts::Does;
+
+/// Something that is in an event or is not.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Word<'a> {
+    Program(&'a str),
+    Begins(&'a str),
+    Tool(&'a str),
+    Class(ToolClass),
+    Does(Does),
+    Server(&'a str),
+    Package(&'a str),
+    SomeCommand,
+    SomeEffect,
+    SomeUrl,
+    SomeMcp,
+    SomePackage,
+    SomeSecret,
+}
+
+impl Word<'_> {
+    pub(super) fn key(self) -> String {
+        let (tag, text): (char, &str) = match self {
+            Self::Program(name) => ('p', name),
+            Self::Begins(name) => (BEGINS, name),
+            Self::Tool(name) => ('t', name),
+            Self::Class(class) => ('c', class.name()),
+            Self::Does(does) => return format!("d{does:?}"),
+            Self::Server(name) => ('s', name),
+            Self::Package(name) => ('k', name),
+            Self::SomeCommand => ('*', "command"),
+            Self::SomeEffect => ('*', "effect"),
+            Self::SomeUrl => ('*', "url"),
+            Self::SomeMcp => ('*', "mcp"),
+            Self::SomePackage => ('*', "package"),
+            Self::SomeSecret => ('*', "secret"),
+        };
+        tagged(tag, text)
+    }
+}
+
+/// What the keys of starts begin with.
+pub(super) const STARTS: [char; 4] = ['R', 'H', 'P', 'A'];
+/// What the keys of beginnings of programs begin with.
+pub(super) const BEGINS: char = 'q';
+pub(super) const NAME: char = 'n';
+pub(super) const HOST: char = 'h';
+
+pub(super) fn tagged(tag: char, text: &str) -> String {
+    let mut key = String::with_capacity(text.len() + 1);
+    key.push(tag);
+    key.push_str(text);
+    key
+}
+
+/// Where the globs of a path begin, by their first directories.
+pub(super) fn start_key(from: From, start: &str) -> String {
+    let tag = match from {
+        From::Root => 'R',
+        From::Home => 'H',
+        From::Project => 'P',
+        From::Anywhere => 'A',
+    };
+    tagged(tag, start)
+}
