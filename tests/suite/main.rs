@@ -58,6 +58,7 @@ mod seeds;
 mod shim;
 mod source;
 mod spool;
+mod status_line;
 mod system;
 
 #[test]

@@ -12,6 +12,7 @@ mod gate;
 mod intake;
 mod layout;
 mod profiles;
+mod qr;
 mod ruling;
 mod strict;
 mod terminal;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -104,11 +104,22 @@ pub fn joined(theirs: Option<&str>, ours: &str) -> String {
     }
 }
 
-/// The command that was the status line before, if there was one.
-pub fn chain(state: &Path) -> Option<String> {
+/// Where the command that was a harness's status line before is kept. Claude Code's has no name in it.
+pub fn chain_file(state: &Path, harness: &str) -> PathBuf {
+    let plain = harness.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    match harness {
+        "" | "claude-code" => state.join(CHAIN),
+        other if plain => state.join(format!("{CHAIN}-{other}")),
+        // No harness is called so.
+        _ => state.join("status-chain-none"),
+    }
+}
+
+/// The command that was the status line of this harness before, if there was one.
+pub fn chain(state: &Path, harness: &str) -> Option<String> {
     let mut text = String::new();
     let length = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-    File::open(state.join(CHAIN)).ok()?.take(length).read_to_string(&mut text).ok()?;
+    File::open(chain_file(state, harness)).ok()?.take(length).read_to_string(&mut text).ok()?;
     Some(text).filter(|text| !text.trim().is_empty())
 }
 

@@ -9,6 +9,7 @@ use tenterhook_home::door::now_ms;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
+use crate::qr;
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
@@ -80,7 +81,8 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
         return Ok(ExitCode::SUCCESS);
     }
     context.terminal.say(&format!(
-        "Put this into your authenticator app:\n\n  {DIM}secret{DIM:#}  {BOLD}{text}{BOLD:#}\n  {DIM}or{DIM:#}      {uri}\n\n"
+        "Scan this with your authenticator app:\n\n{}\n  {DIM}or type{DIM:#} {BOLD}{text}{BOLD:#}\n  {DIM}or open{DIM:#} {uri}\n\n",
+        qr::picture(&uri).unwrap_or_default()
     ))?;
     if let Some(code) = gate::typed("Code the app shows now: ")? {
         return verify(context, codes, &code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `tenterhook-status`: the status line of Claude Code, and of whoever else asks.
+//! `tenterhook-status [HARNESS]`: the status line of Claude Code, of Copilot CLI, and of whoever else asks.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -19,7 +19,8 @@ fn main() -> ExitCode {
     // Read even if nobody needs it: whoever writes to us should not find the pipe closed.
     let input = input::read(PATIENCE).unwrap_or_default();
     let ours = status::line(place.socket().and_then(|socket| status::ask(&socket)).as_deref());
-    let chain = place.state.as_deref().and_then(status::chain);
+    let harness = std::env::args().nth(1).unwrap_or_default();
+    let chain = place.state.as_deref().and_then(|state| status::chain(state, &harness));
     let theirs = chain.and_then(|command| status::chained(&command, &input));
     let line = status::joined(theirs.as_deref(), &ours);
     // Nobody to read it: nothing to say.
