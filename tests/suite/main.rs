@@ -55,6 +55,7 @@ mod profiles;
 mod rules;
 mod scan;
 mod seeds;
+mod service;
 mod shim;
 mod source;
 mod spool;

@@ -102,3 +102,39 @@ fn a_key_that_is_gone_makes_nothing_true() {
     assert_eq!(test.ledger().len(), 0);
     assert!(!refusals(&test).is_empty());
 }
+
+#[test]
+fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
+    use tenterhook_home::{Book, Home, Spool, door, secrets};
+    let test = TestContext::new();
+    // One leaf, so that there is a ledger, and then more files than the spool should hold.
+    hook(&test, "ls");
+    assert_eq!(test.ledger().len(), 1);
+    let home = Home::whole(test.home());
+    let ledger = Book::of(&home).write().unwrap();
+    let sealing = ledger.sealing().clone();
+    ledger.close().unwrap();
+    for number in 0..300 {
+        let door = door::mint().unwrap();
+        let entry =
+            Entry::change(door.id, door.ts, &format!("waits {number}"), "test", Value::Null, &secrets);
+        Spool::of(&home).put(&entry.seal(&sealing).unwrap()).unwrap();
+    }
+    let began = std::time::Instant::now();
+    hook(&test, "rm -rf /");
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(10),
+        "the answer does not wait: {:?}",
+        began.elapsed()
+    );
+    let waiting = || Spool::of(&home).count().0;
+    crate::person::until("the spool is taken in", || (waiting() == 0).then_some(()));
+    let leaves = test.leaves();
+    let of = |what: &str| {
+        leaves.iter().filter(|leaf| leaf["what"].as_str().is_some_and(|said| said.starts_with(what))).count()
+    };
+    assert_eq!((of("waits "), test.ledger().len()), (300, 2), "each once");
+    // A few more wait for the next time, or for a daemon.
+    hook(&test, "ls");
+    assert!(waiting() >= 1);
+}

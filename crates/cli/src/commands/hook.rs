@@ -79,6 +79,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             (reply.exit, context.terminal.reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
         }
     };
+    if let (Answered::Here(_), Ok(home)) = (&answered, context.home()) {
+        start::take_in(context, home);
+    }
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
         // An answer that does not reach the harness counts as none; only the exit code is left.

@@ -20,6 +20,7 @@ mod policy;
 mod rules;
 mod scan;
 mod serve;
+mod service;
 mod start;
 mod status;
 mod stop;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Stop(stop::Args),
     Restart(start::AgainArgs),
     Status(status::Args),
+    Service(service::Args),
     Doctor(doctor::Args),
     Mode(mode::Args),
     Approvals(approvals::Args),
@@ -78,6 +80,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Stop(args) => stop::run(context, &args),
         Command::Restart(args) => start::again(context, &args),
         Command::Status(args) => status::run(context, &args),
+        Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),
         Command::Approvals(args) => approvals::run(context, &args),

@@ -17,6 +17,11 @@ use crate::gate::ProofArgs;
 /// How long a daemon may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// With more files than this the spool is long.
+const LONG: usize = 256;
+/// How long the next one to bring it in waits.
+const AGAIN: Duration = Duration::from_mins(1);
+
 /// What a daemon that a hook starts is told of the hook's environment.
 const KEPT: &[&str] =
     &["HOME", "PATH", "TENTERHOOK_HOME", "TENTERHOOK_SYSTEM_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
@@ -68,7 +73,7 @@ pub(super) fn again(context: &Context, args: &AgainArgs) -> Result<ExitCode, Com
 pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), CommandError> {
     let log = home.log();
     let from = fs_err::metadata(&log).map_or(0, |found| found.len());
-    let mut child = command(context, home)?.args(how.words()).spawn()?;
+    let mut child = command(context, home, &["serve", "--log", "json"])?.args(how.words()).spawn()?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
         if ask::is_up(home) {
@@ -89,26 +94,45 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
 /// Starts a daemon for the calls to come, where the settings say so. Nobody waits for it, and if it
 /// fails the next call is judged as this one was.
 pub(super) fn in_passing(context: &Context, home: &Home) {
-    if !Settled::of(home).0.daemon.autostart || ask::is_up(home) || !first_of_many(home) {
+    if !Settled::of(home).0.daemon.autostart || ask::is_up(home) || !first_of_many(home, "starting", PATIENCE)
+    {
         return;
     }
-    let Ok(mut command) = command(context, home) else { return };
+    let Ok(command) = command(context, home, &["serve", "--log", "json"]) else { return };
+    behind(context, command);
+}
+
+/// Lets somebody bring the spool into the ledger when it has grown long and no daemon does. Nobody waits for
+/// it; if the ledger cannot be written, the spool waits on, and `tenterhook doctor` says so.
+pub(super) fn take_in(context: &Context, home: &Home) {
+    let waiting = std::fs::read_dir(home.spool()).map_or(0, |entries| entries.take(LONG + 1).count());
+    if waiting <= LONG || ask::is_up(home) || !first_of_many(home, "taking-in", AGAIN) {
+        return;
+    }
+    // Whoever signs takes in everything first.
+    let Ok(command) = command(context, home, &["ledger", "checkpoint"]) else { return };
+    behind(context, command);
+}
+
+/// Starts it without waiting for it.
+fn behind(context: &Context, mut command: Command) {
     // We run in the agent's environment, and a project can choose what is in it.
     command.env_clear().envs(KEPT.iter().filter_map(|name| Some((name, context.env.all.get(*name)?))));
     drop(command.spawn());
 }
 
-/// Of calls at the same time only one starts a daemon.
-fn first_of_many(home: &Home) -> bool {
-    let mark = home.run().join("starting");
+/// Of calls at the same time only one does something, and for a while no other does.
+fn first_of_many(home: &Home, what: &str, within: Duration) -> bool {
+    let mark = home.run().join(what);
     let recent = fs_err::metadata(&mark).and_then(|found| found.modified());
-    if recent.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < PATIENCE)) {
+    if recent.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < within)) {
         return false;
     }
     make_private(&home.run()).and_then(|()| write_whole(&mark, b"", 0o600)).is_ok()
 }
 
-fn command(context: &Context, home: &Home) -> Result<Command, CommandError> {
+/// This program with other words, beside us: what it says goes to the log.
+fn command(context: &Context, home: &Home, words: &[&str]) -> Result<Command, CommandError> {
     home.make()?;
     let log = home.log();
     if let Some(dir) = log.parent() {
@@ -123,8 +147,7 @@ fn command(context: &Context, home: &Home) -> Result<Command, CommandError> {
     if home.public.is_some() {
         command.arg("--system");
     }
-    command.args(["serve", "--log", "json"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     Ok(command)
 }
