@@ -13,10 +13,9 @@ pub(crate) fn read() -> Env {
     let of_harnesses = HARNESSES
         .iter()
         .flat_map(|harness| {
-            let installer = harness.installer.as_ref();
-            [installer.map(|installer| installer.directory_variable), harness.project_variable]
+            let variables = harness.installer.as_ref().map(|installer| installer.variables);
+            variables.into_iter().flatten().copied().chain(harness.project_variable)
         })
-        .flatten()
         .filter_map(|name| Some((name, path(name)?)))
         .collect();
     Env {

@@ -46,7 +46,10 @@ pub struct Harness {
     pub keys: Keys,
     /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
     pub deadline: Option<Duration>,
-    /// How we get into its settings, and out again; nothing: not yet.
+    /// By what it is known to be on a machine.
+    #[cfg(feature = "install")]
+    pub signs: crate::install::Signs,
+    /// How we get into its settings, and out again; nothing: there is no way.
     #[cfg(feature = "install")]
     pub installer: Option<crate::install::Installer>,
     /// How it writes the names of MCP tools.

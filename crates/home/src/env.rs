@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::process::getuid;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::Installer;
+use tenterhook_harness::install::Ground;
 
 /// What the environment says. A library never asks it.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +31,10 @@ pub struct Env {
 }
 
 impl Env {
-    /// Where the harness keeps its settings.
-    pub fn settings_of(&self, installer: &Installer) -> Option<PathBuf> {
-        let directory = self.of_harnesses.get(installer.directory_variable);
-        (installer.settings)(directory.map(PathBuf::as_path), self.home.as_deref())
+    /// What installers have to know.
+    pub fn ground(&self) -> Ground<'_> {
+        let path = self.all.get("PATH").map_or("", String::as_str);
+        Ground { home: self.home.as_deref(), variables: &self.of_harnesses, path: path.as_ref() }
     }
 
     /// The project's root, as the harness tells its hooks.

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What `install` and `uninstall` share: showing a change, asking, and saying what was done.
+//! What `install` and `uninstall` share: choosing harnesses, showing a change, asking, and saying what was done.
 
-use std::path::PathBuf;
-
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::{InstallError, Installer, Plan};
+use tenterhook_harness::install::receipt::Asked;
+use tenterhook_harness::install::{InstallError, Plan, Scope};
 
+use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeArgs {
-    /// The harness: claude-code
-    pub(super) harness: String,
+    /// The harnesses, such as claude-code; `tenterhook detect` lists them
+    #[arg(value_name = "HARNESS")]
+    pub(super) harnesses: Vec<String>,
+    /// Every harness that is here
+    #[arg(long, conflicts_with = "harnesses")]
+    pub(super) all: bool,
+    /// Whose settings: yours, for every project, or those of the project you are in
+    #[arg(long, value_name = "SCOPE")]
+    pub(super) scope: Option<ScopeName>,
     /// Show what would change and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -24,52 +31,64 @@ pub(super) struct ChangeArgs {
     pub(super) yes: bool,
 }
 
-/// How we get into the harness's settings, and where they are.
-pub(super) fn settings_of<'a>(
-    context: &Context,
-    harness: &'a Harness,
-) -> Result<(&'a Installer, PathBuf), CommandError> {
-    let installer = harness.installer.as_ref().ok_or_else(|| {
-        let title = harness.title;
-        CommandError::unusable(format!("{title} cannot be wired by this program yet"))
-            .hint(format!("let its hooks call `tenterhook hook {} <EVENT>`", harness.id))
-    })?;
-    let settings = context.env.settings_of(installer).ok_or_else(|| {
-        let variable = installer.directory_variable;
-        CommandError::failed(format!("neither `HOME` nor `{variable}` is set"))
-    })?;
-    Ok((installer, std::path::absolute(settings)?))
+/// A scope, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ScopeName {
+    User,
+    Project,
 }
 
-/// Shows the change and asks. Whether it is to be made.
+/// One harness, and what would be done to it.
+pub(super) struct Proposal {
+    pub(super) harness: &'static Harness,
+    pub(super) asked: Asked,
+    pub(super) plan: Plan,
+}
+
+impl ScopeName {
+    pub(super) fn scope(self) -> Result<Scope, CommandError> {
+        Ok(match self {
+            Self::User => Scope::User,
+            Self::Project => Scope::Project(wiring::project_root()?),
+        })
+    }
+}
+
+/// Shows the changes and asks, once for all of them. Whether they are to be made.
 pub(super) fn propose(
     context: &Context,
     args: &ChangeArgs,
-    harness: &Harness,
-    plan: &Plan,
+    proposals: &[Proposal],
     verb: &str,
 ) -> Result<bool, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
-        let mut text = colored(&plan.change.diff());
-        for note in &plan.notes {
-            text += &format!("{WARN}note{WARN:#}: {note}\n");
-        }
-        if plan.is_noop() && plan.notes.is_empty() {
-            text += &format!("{}: nothing to change in `{}`\n", harness.title, plan.change.path.display());
-        }
-        terminal.say(&text)?;
+        terminal.say(&proposals.iter().map(shown).collect::<String>())?;
     }
     if args.dry_run {
         return Ok(false);
     }
-    if args.yes || plan.is_noop() {
+    if args.yes || proposals.iter().all(|proposal| proposal.plan.is_noop()) {
         return Ok(true);
     }
     if !Terminal::is_interactive() {
         return Err(nobody(verb).hint("use `--yes` to go ahead, or `--dry-run` to only look"));
     }
-    Ok(ask(terminal, "Make this change?")?)
+    let question = if proposals.len() > 1 { "Make these changes?" } else { "Make this change?" };
+    Ok(ask(terminal, question)?)
+}
+
+fn shown(proposal: &Proposal) -> String {
+    let Proposal { harness, plan, .. } = proposal;
+    let mut text = colored(&plan.diff());
+    for note in &plan.notes {
+        text += &format!("{WARN}note{WARN:#}: {note}\n");
+    }
+    if plan.is_noop() && plan.notes.is_empty() {
+        let settings = plan.settings().map(|path| path.display().to_string()).unwrap_or_default();
+        text += &format!("{}: nothing to change in `{settings}`\n", harness.title);
+    }
+    text
 }
 
 /// Asks a person; with nobody there it is an error.
@@ -84,25 +103,39 @@ fn nobody(verb: &str) -> CommandError {
     CommandError::unusable(format!("`{verb}` needs a yes, and there is nobody to ask"))
 }
 
-/// The answer of a command that may change settings, in JSON.
-pub(super) fn report(
-    context: &Context,
-    harness: &Harness,
-    plan: &Plan,
-    done: bool,
-    more: serde_json::Value,
-) -> Result<(), CommandError> {
+/// One change in JSON.
+pub(super) fn described(proposal: &Proposal, done: bool, more: Value) -> Value {
+    let Proposal { harness, asked, plan } = proposal;
+    let files: Vec<_> = plan.steps.iter().map(|step| &step.change.path).collect();
     let mut answer = json!({
         "harness": harness.id,
-        "settings": plan.change.path,
+        "scope": wiring::scope_name(&asked.scope),
+        "settings": plan.settings(),
+        "files": files,
         "changed": done && !plan.is_noop(),
-        "diff": plan.change.diff(),
+        "diff": plan.diff(),
         "notes": plan.notes,
+        "pending": plan.pending,
     });
-    if let (Some(answer), serde_json::Value::Object(more)) = (answer.as_object_mut(), more) {
+    if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
         answer.extend(more);
     }
-    context.terminal.print_json(&answer)
+    answer
+}
+
+/// The answer in JSON: of one harness that was named it is all there is.
+pub(super) fn report(
+    context: &Context,
+    args: &ChangeArgs,
+    mut answers: Vec<Value>,
+) -> Result<(), CommandError> {
+    match answers.pop() {
+        Some(only) if answers.is_empty() && args.harnesses.len() == 1 => context.terminal.print_json(&only),
+        last => {
+            answers.extend(last);
+            context.terminal.print_json(&json!({"harnesses": answers}))
+        }
+    }
 }
 
 pub(super) fn refused(error: &InstallError) -> CommandError {

@@ -3,81 +3,202 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tenterhook_harness::Harness;
+use tenterhook_harness::install::Plan;
+use tenterhook_harness::install::receipt::Asked;
 use tenterhook_home::{Book, Home, Place, make_private, snapshot, write_whole};
 
-use super::change::{ChangeArgs, propose, refused, report, settings_of};
+use super::change::{ChangeArgs, Proposal, ScopeName, described, propose, refused, report};
+use super::{pick, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::terminal::{BAD, BOLD, DIM, GOOD};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
 The exact change is shown first. Comments, order and file mode are kept, the original is backed up,
-and `tenterhook uninstall` brings it back byte for byte.
+and `tenterhook uninstall` brings it back byte for byte. Without a name, a terminal is asked which.
 
 Examples:
-  tenterhook install claude-code
+  tenterhook install                              choose among those that are here
   tenterhook install claude-code --dry-run
-  tenterhook install claude-code --yes --json";
+  tenterhook install --all --yes --json
+  tenterhook install gemini --scope project       in the settings of this project
+  tenterhook install codex --trust                also tell Codex that you trust these hooks";
 
-/// Wire Tenterhook into a harness
+/// Wire Tenterhook into harnesses
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     change: ChangeArgs,
+    /// Tell the harness at once that you trust our hooks, where it would ask you (Codex)
+    #[arg(long)]
+    trust: bool,
+    /// How the harness reaches us: by a small program, or by itself over HTTP (Claude Code only; said is
+    /// what that costs)
+    #[arg(long, value_name = "HOW", default_value = "command")]
+    transport: TransportName,
+}
+
+/// A transport, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum TransportName {
+    Command,
+    Http,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let (installer, settings) = settings_of(context, harness)?;
-    let plan = (installer.plan_install)(&settings, &home.state, &home.receipts())
-        .map_err(|error| refused(&error))?;
-    let done = propose(context, &args.change, harness, &plan, "install")?;
-    if done {
-        if !plan.is_noop() {
-            let detail = json!({"harness": harness.id, "settings": plan.change.path});
-            home.make()?;
-            Book::of(home).change("install", detail)?;
+    let (harnesses, shared) = chosen(context, args)?;
+    let scope = args.change.scope.unwrap_or(ScopeName::User).scope()?;
+    let http = args.transport == TransportName::Http;
+    let asked = Asked { scope, http, trust: args.trust };
+    let (mut proposals, mut failures) = (Vec::new(), Vec::new());
+    for harness in harnesses {
+        match plan(context, harness, &asked) {
+            Ok(plan) => proposals.push(Proposal { harness, asked: asked.clone(), plan }),
+            // One that was not named keeps nobody else from being wired.
+            Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
+            Err(error) => return Err(error),
         }
-        // The programs first: settings never name a program that is not there.
-        place_programs(home)?;
-        chain(home, harness.id, plan.chained.as_deref())?;
-        plan.apply().map_err(|error| refused(&error))?;
-        // Without one, hooks that find no daemon read the files themselves.
-        snapshot::write(home, &context.env, &Place::default())?;
     }
-    let json = context.terminal.json;
-    let in_force = !done || plan.in_force;
-    if json {
+    let done = propose(context, &args.change, &proposals, "install")?;
+    if done {
+        for proposal in &proposals {
+            apply(context, home, proposal)?;
+        }
+    }
+    let in_force = proposals.iter().all(|proposal| !done || proposal.plan.in_force);
+    if context.terminal.json {
         let program = home.bin().join("tenterhook-hook");
-        report(
-            context,
-            harness,
-            &plan,
-            done,
-            json!({"program": program, "home": home.state, "in_force": plan.in_force}),
-        )?;
-    } else if !in_force {
-        let title = harness.title;
-        let text =
-            format!("{BAD}✗{BAD:#} {BOLD}{title}{BOLD:#} is wired, but not guarded: see the note above.\n");
-        context.terminal.say(&text)?;
-    } else if done && !plan.is_noop() {
-        let text = format!(
-            "{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} is guarded from its next session on.\n  \
-             {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}undo{DIM:#}       {} uninstall {}\n",
-            harness.title,
-            home.ledger().display(),
-            home.policy().display(),
-            home.bin().join("tenterhook").display(),
-            harness.id
-        );
+        let more = |proposal: &Proposal| {
+            json!({
+                "program": program,
+                "home": home.state,
+                "in_force": proposal.plan.in_force,
+                "last_heard": wiring::last_heard(home, proposal.harness),
+            })
+        };
+        let told = proposals.iter().map(|proposal| described(proposal, done, more(proposal)));
+        let failed = failures.iter().map(|(harness, error)| {
+            json!({"harness": harness.id, "changed": false, "error": error.message, "hints": error.hints})
+        });
+        report(context, &args.change, told.chain(failed).collect::<Vec<Value>>())?;
+    } else {
+        let mut text = String::new();
+        for (harness, error) in &failures {
+            text += &format!("{BAD}✗{BAD:#} {BOLD}{}{BOLD:#}: {}\n", harness.title, error.message);
+        }
+        for (one, other) in shared {
+            text += &format!(
+                "{DIM}{} reads {}'s configuration: it is wired with it{DIM:#}\n",
+                one.title, other.title
+            );
+        }
+        if done {
+            text += &proposals.iter().map(|proposal| said(home, proposal)).collect::<String>();
+            text += &summary(home, &proposals);
+        }
         context.terminal.say(&text)?;
     }
-    Ok(if in_force { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if in_force && failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+type Shared = Vec<(&'static Harness, &'static Harness)>;
+
+/// The harnesses to be wired, and those whose wiring is another's.
+fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shared), CommandError> {
+    let named = if args.change.harnesses.is_empty() {
+        pick::harnesses(context, args.change.all)?
+    } else {
+        args.change.harnesses.iter().map(|id| intake::harness(id)).collect::<Result<_, _>>()?
+    };
+    let (mut chosen, mut shared): (Vec<&'static Harness>, Shared) = (Vec::new(), Vec::new());
+    for harness in named {
+        let wired_as = wiring::installer(harness)?.wired_as;
+        let same = |other: &&Harness| {
+            other.installer.as_ref().is_some_and(|installer| installer.wired_as == wired_as)
+        };
+        match chosen.iter().copied().find(|other| same(other)) {
+            Some(other) if other.id != harness.id => shared.push((harness, other)),
+            Some(_) => {}
+            None => chosen.push(harness),
+        }
+    }
+    Ok((chosen, shared))
+}
+
+fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<Plan, CommandError> {
+    if asked.http && harness.id != "claude-code" {
+        return Err(CommandError::unusable(format!("{} does not ask over HTTP by itself", harness.title))
+            .hint("leave `--transport` out"));
+    }
+    let order = wiring::order(context, harness, asked)?;
+    let receipts = context.home()?.receipts();
+    wiring::installer(harness)?.plan_install(&order, &receipts).map_err(|error| refused(&error))
+}
+
+fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), CommandError> {
+    let Proposal { harness, asked, plan } = proposal;
+    if !plan.is_noop() {
+        let detail = json!({
+            "harness": harness.id,
+            "settings": plan.settings(),
+            "scope": wiring::scope_name(&asked.scope),
+        });
+        home.make()?;
+        Book::of(home).change("install", detail)?;
+    }
+    // The programs first: settings never name a program that is not there.
+    place_programs(home)?;
+    chain(home, harness.id, plan.chained.as_deref())?;
+    plan.apply().map_err(|error| refused(&error))?;
+    // Without one, hooks that find no daemon read the files themselves.
+    snapshot::write(home, &context.env, &Place::default()).map(drop)
+}
+
+/// What a person is told of one harness.
+fn said(home: &Home, proposal: &Proposal) -> String {
+    let Proposal { harness, plan, .. } = proposal;
+    let title = harness.title;
+    if !plan.in_force {
+        return format!(
+            "{BAD}✗{BAD:#} {BOLD}{title}{BOLD:#} is wired, but not guarded: see the note above.\n"
+        );
+    }
+    let mut text = if plan.pending.is_empty() {
+        format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is guarded from its next session on.\n")
+    } else {
+        let todo: String = plan.pending.iter().map(|todo| format!("  {WARN}→{WARN:#} {todo}\n")).collect();
+        format!(
+            "{WARN}!{WARN:#} {BOLD}{title}{BOLD:#} is wired, and guarded once you have done this:\n{todo}"
+        )
+    };
+    if plan.is_noop() && plan.pending.is_empty() {
+        text.clear();
+    }
+    if let Some(heard) = wiring::last_heard(home, harness) {
+        text += &format!("  {DIM}last heard of {} (leaf {}){DIM:#}\n", heard.ts, heard.seq);
+    }
+    text
+}
+
+/// What holds for all of them.
+fn summary(home: &Home, proposals: &[Proposal]) -> String {
+    let wired: Vec<_> = proposals.iter().filter(|one| one.plan.in_force && !one.plan.is_noop()).collect();
+    if wired.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = wired.iter().map(|one| one.harness.id).collect();
+    format!(
+        "  {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}see it work{DIM:#} {program} doctor --probe\n  {DIM}undo{DIM:#}       {program} uninstall {}\n",
+        home.ledger().display(),
+        home.policy().display(),
+        names.join(" "),
+        program = home.bin().join("tenterhook").display(),
+    )
 }
 
 /// What harnesses spawn: small programs of their own, carried inside this one.

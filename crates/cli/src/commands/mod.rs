@@ -8,6 +8,7 @@ mod change;
 mod check;
 mod completions;
 mod demo;
+mod detect;
 mod doctor;
 mod explain;
 mod fire;
@@ -16,6 +17,7 @@ mod install;
 mod judge;
 mod ledger;
 mod mode;
+mod pick;
 mod policy;
 mod rules;
 mod scan;
@@ -26,6 +28,7 @@ mod status;
 mod stop;
 mod totp;
 mod uninstall;
+mod wiring;
 
 use std::process::ExitCode;
 
@@ -38,6 +41,7 @@ use crate::error::CommandError;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Args),
+    Detect(detect::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
     Explain(explain::Args),
@@ -66,6 +70,7 @@ pub(crate) enum Command {
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Demo(args) => demo::run(context, &args),
+        Command::Detect(args) => detect::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),

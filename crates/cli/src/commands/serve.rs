@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 /// Where the daemon listens unless somebody says otherwise.
-const LISTEN: &str = "127.0.0.1:7878";
+pub(super) const LISTEN: &str = "127.0.0.1:7878";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tenterhook_harness::install::receipt::Asked;
+use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::authority::Action;
 
-use super::change::{ChangeArgs, propose, refused, report, settings_of};
+use super::change::{ChangeArgs, Proposal, described, propose, refused, report};
+use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
@@ -18,9 +21,10 @@ entries are taken out. The ledger stays.
 
 Examples:
   tenterhook uninstall claude-code
+  tenterhook uninstall --all
   tenterhook uninstall claude-code --yes --code-file code.txt";
 
-/// Take Tenterhook out of a harness again
+/// Take Tenterhook out of harnesses again
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -31,31 +35,83 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let harness = intake::harness(&args.change.harness)?;
     let home = context.home()?;
-    let (installer, settings) = settings_of(context, harness)?;
-    let plan = (installer.plan_uninstall)(&settings, &home.receipts()).map_err(|error| refused(&error))?;
-    let done = propose(context, &args.change, harness, &plan, "uninstall")?;
+    let mut proposals = Vec::new();
+    for harness in chosen(context, args)? {
+        for asked in scopes(context, args, harness)? {
+            let order = wiring::order(context, harness, &Asked { http: false, ..asked.clone() })?;
+            let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
+            proposals.push(Proposal { harness, asked, plan: plan.map_err(|error| refused(&error))? });
+        }
+    }
+    let done = propose(context, &args.change, &proposals, "uninstall")?;
     if done {
-        if !plan.is_noop() {
-            let detail = json!({"harness": harness.id, "settings": plan.change.path});
+        let changed: Vec<_> = proposals.iter().filter(|proposal| !proposal.plan.is_noop()).collect();
+        // One yes for all of them.
+        if let [first, rest @ ..] = changed.as_slice() {
+            let mut detail = json!({"harness": first.harness.id, "settings": first.plan.settings()});
+            if let (Some(detail), false) = (detail.as_object_mut(), rest.is_empty()) {
+                let more: Vec<_> = rest
+                    .iter()
+                    .map(|other| json!({"harness": other.harness.id, "settings": other.plan.settings()}))
+                    .collect();
+                detail.insert("and".to_owned(), Value::from(more));
+            }
             gate::pass(context, Action::Uninstall, detail, &args.proof)?;
         }
-        plan.apply().map_err(|error| refused(&error))?;
-        super::install::chain(home, harness.id, None)?;
+        for Proposal { harness, plan, .. } in &proposals {
+            plan.apply().map_err(|error| refused(&error))?;
+            super::install::chain(home, harness.id, None)?;
+        }
     }
     if context.terminal.json {
-        report(
-            context,
-            harness,
-            &plan,
-            done,
-            json!({"home": home.state, "restored": done && plan.restores}),
-        )?;
-    } else if done && !plan.is_noop() {
-        let title = harness.title;
-        let what = if plan.restores { "is as it was before Tenterhook" } else { "is no longer guarded" };
-        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} {what}.\n"))?;
+        let more = |plan: &Proposal| json!({"home": home.state, "restored": done && plan.plan.restores()});
+        let told = proposals.iter().map(|proposal| described(proposal, done, more(proposal)));
+        report(context, &args.change, told.collect())?;
+    } else if done {
+        let mut text = String::new();
+        for Proposal { harness, plan, .. } in proposals.iter().filter(|proposal| !proposal.plan.is_noop()) {
+            let what =
+                if plan.restores() { "is as it was before Tenterhook" } else { "is no longer guarded" };
+            text += &format!("{GOOD}✓{GOOD:#} {BOLD}{}{BOLD:#} {what}.\n", harness.title);
+        }
+        context.terminal.say(&text)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The harnesses that are named, or all that are wired.
+fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, CommandError> {
+    if !args.change.harnesses.is_empty() {
+        return args.change.harnesses.iter().map(|id| intake::harness(id)).collect();
+    }
+    let home = context.home()?;
+    let mut wired: Vec<&'static Harness> = Vec::new();
+    for harness in HARNESSES {
+        let Some(installer) = &harness.installer else { continue };
+        let known = wired.iter().any(|other| other.id == installer.wired_as);
+        if !known && !wiring::asked(home, installer).is_empty() {
+            wired.push(harness);
+        }
+    }
+    match (args.change.all, wired.is_empty()) {
+        (true, false) => Ok(wired),
+        (_, true) => Err(CommandError::unusable("nothing is installed in this home")),
+        (false, false) => {
+            let names: Vec<_> = wired.iter().map(|harness| harness.id).collect();
+            Err(CommandError::unusable("no harness is named")
+                .hint(format!("name them, or use `--all`; wired are: {}", names.join(", "))))
+        }
+    }
+}
+
+/// The scope that is said, else every one that is wired.
+fn scopes(context: &Context, args: &Args, harness: &'static Harness) -> Result<Vec<Asked>, CommandError> {
+    let wired = wiring::asked(context.home()?, wiring::installer(harness)?);
+    let Some(name) = args.change.scope else {
+        return Ok(if wired.is_empty() { vec![Asked::default()] } else { wired });
+    };
+    let scope = name.scope()?;
+    let known = wired.into_iter().find(|asked| asked.scope == scope);
+    Ok(vec![known.unwrap_or(Asked { scope, ..Asked::default() })])
 }

@@ -18,15 +18,19 @@ use tenterhook_event::Mcp;
 use crate::{Harness, Keys};
 pub(crate) use encode::{encode, refuse};
 
+const ID: &str = "claude-code";
+
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
-    id: "claude-code",
+    id: ID,
     title: "Claude Code",
     proved_on: &["2.1.325"],
     events: events::EVENTS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
     keys: Keys::CLAUDE,
     deadline: Some(Duration::from_mins(10)),
+    #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,

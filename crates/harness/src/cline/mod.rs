@@ -49,6 +49,11 @@ pub const HARNESS: Harness = Harness {
     },
     deadline: Some(Duration::from_mins(2)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs {
+        programs: &["cline"],
+        traces: &[".cline", "Documents/Cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"],
+    },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: |name| {
         let (server, tool) = name.split_once("__")?;

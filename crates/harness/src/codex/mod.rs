@@ -22,6 +22,8 @@ pub const HARNESS: Harness = Harness {
     keys: Keys { turn: &["turn_id"], ..Keys::CLAUDE },
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
@@ -31,5 +33,14 @@ pub const HARNESS: Harness = Harness {
 };
 
 /// The Desktop program's row.
-pub const DESKTOP: Harness =
-    Harness { id: "codex-desktop", title: "Codex Desktop", proved_on: &[], ..HARNESS };
+pub const DESKTOP: Harness = Harness {
+    id: "codex-desktop",
+    title: "Codex Desktop",
+    proved_on: &[],
+    #[cfg(feature = "install")]
+    signs: crate::install::Signs {
+        programs: &[],
+        traces: &["/Applications/Codex.app", "Applications/Codex.app"],
+    },
+    ..HARNESS
+};

@@ -19,6 +19,8 @@ pub const HARNESS: Harness = Harness {
     keys: Keys::CLAUDE,
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},

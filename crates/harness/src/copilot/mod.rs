@@ -43,6 +43,8 @@ pub const HARNESS: Harness = Harness {
     },
     deadline: Some(Duration::from_secs(30)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name,
     adapt,

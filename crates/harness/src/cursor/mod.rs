@@ -44,6 +44,8 @@ pub const HARNESS: Harness = Harness {
     // Seen in a log; the documentation speaks of a platform's default.
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: |name| {
         let tool = name.strip_prefix("MCP:")?;

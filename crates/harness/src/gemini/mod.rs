@@ -23,6 +23,8 @@ pub const HARNESS: Harness = Harness {
     keys: KEYS,
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},

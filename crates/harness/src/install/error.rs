@@ -33,6 +33,12 @@ pub enum InstallError {
         /// What was found.
         path: PathBuf,
     },
+    /// A file of somebody else's in the place of one of ours.
+    #[error("`{}` is there already, and it is not one that we wrote", path.display())]
+    NotOurs {
+        /// What was found.
+        path: PathBuf,
+    },
     /// Larger than any settings file ought to be.
     #[error("`{}` is larger than {} MiB", path.display(), limit / (1024 * 1024))]
     TooLarge {
@@ -97,6 +103,9 @@ impl InstallError {
             }
             Self::NotUtf8 { path, .. } => format!("save `{}` as UTF-8, and run the command again", path.display()),
             Self::NotAFile { path } => format!("move `{}` out of the way, or name another file", path.display()),
+            Self::NotOurs { path } => {
+                format!("move `{}` out of the way if you do not need it, and run the command again", path.display())
+            }
             Self::TooLarge { path, .. } => {
                 format!("check that `{}` is the settings file you meant", path.display())
             }

@@ -17,6 +17,9 @@ use super::InstallError;
 /// No settings file is larger; something else was named by mistake.
 pub const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// The mode of a file only its owner can read.
+pub const PRIVATE: u32 = 0o600;
+
 const LINKS_FOLLOWED: usize = 40;
 
 /// The file that `path` stands for, symbolic links followed. It need not exist: a link may point at a place
@@ -71,8 +74,8 @@ pub fn require_unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), Insta
 }
 
 /// Puts `after` where `before` was, in one step: at any moment, and after any crash, the file holds the one or
-/// the other. Mode and, where allowed, owner stay; a new file is 0600. The directory must exist.
-pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), InstallError> {
+/// the other. Mode and, where allowed, owner stay; `mode` is that of a new file. The directory must exist.
+pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> Result<(), InstallError> {
     refuse_large(path, after)?;
     let target = target(path)?;
     let directory = target.parent().unwrap_or(Path::new("/"));
@@ -81,6 +84,8 @@ pub fn replace(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), I
     if before.is_some() {
         let old = fs_err::metadata(&target)?;
         keep_owner_and_mode(&draft, &old)?;
+    } else if mode != PRIVATE {
+        draft.file.set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
     draft.file.sync_all()?;
     // As late as can be: what remains is the moment between this look and the rename.

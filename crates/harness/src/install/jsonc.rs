@@ -9,6 +9,7 @@ mod layout;
 mod node;
 mod source;
 pub mod status;
+pub mod switch;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -26,7 +27,7 @@ use source::List;
 pub use node::Node;
 pub use source::{Flaw, Source, kind};
 
-/// One matcher group of ours.
+/// One matcher group of ours, or one handler where a harness has no groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The key under `hooks`.
@@ -38,10 +39,12 @@ pub struct Entry {
 /// How our groups are told from everybody else's.
 #[derive(Debug, Clone, Copy)]
 pub struct Signature {
-    /// The key that is `true` in our groups.
-    pub marker: &'static str,
-    /// Whether a command is one we wrote, in whatever version.
+    /// The key that is `true` in our groups, where the harness lets us have one.
+    pub marker: Option<&'static str>,
+    /// Whether a command (or a URL) is one we wrote, in whatever version.
     pub is_our_command: fn(&str) -> bool,
+    /// Whether ours has to stand behind everybody else's.
+    pub comes_last: bool,
 }
 
 /// The containers that were not there before us, so that they go when we go.
@@ -54,6 +57,12 @@ pub struct Created {
     /// The status line.
     #[serde(default)]
     pub status: status::Status,
+    /// Single settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<switch::Switched>,
+    /// What was put into a TOML file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub toml: Vec<super::toml::Made>,
 }
 
 /// The text after an edit.
@@ -168,15 +177,19 @@ enum Owner {
 
 fn owner(group: &Value<'_>, signature: &Signature) -> Owner {
     let Value::Object(group) = group else { return Owner::Theirs };
-    let marked = group.get_boolean(signature.marker).is_some_and(|marker| marker.value);
-    let handlers = group.get_array("hooks").map(|handlers| handlers.elements.as_slice()).unwrap_or_default();
+    let marker = signature.marker.and_then(|marker| group.get_boolean(marker));
+    let marked = marker.is_some_and(|marker| marker.value);
+    let Some(handlers) = group.get_array("hooks").map(|handlers| handlers.elements.as_slice()) else {
+        // A handler without a group.
+        let ours = command(group).is_some_and(signature.is_our_command) || marked;
+        return if ours { Owner::Ours } else { Owner::Theirs };
+    };
     let ours: BTreeSet<usize> = handlers
         .iter()
         .enumerate()
         .filter(|(_, handler)| {
-            let command = handler.as_object().and_then(|handler| handler.get_string("command"));
-            command.is_some_and(|command| {
-                (signature.is_our_command)(&command.value) || (marked && command.value.contains("tenterhook"))
+            handler.as_object().and_then(command).is_some_and(|command| {
+                (signature.is_our_command)(command) || (marked && command.contains("tenterhook"))
             })
         })
         .map(|(index, _)| index)
@@ -189,12 +202,18 @@ fn owner(group: &Value<'_>, signature: &Signature) -> Owner {
     }
 }
 
+/// What a handler runs or asks.
+pub fn command<'o>(handler: &'o Object<'_>) -> Option<&'o str> {
+    let said = ["command", "bash", "url"].into_iter().find_map(|key| handler.get_string(key));
+    said.map(|said| &*said.value)
+}
+
 /// Takes out what is ours and not wanted any more; wanted groups stay where they are.
 fn prune(text: &str, signature: &Signature, created: &Created, wanted: &Wanted<'_>) -> Result<Edited, Flaw> {
     let source = Source::parse(text)?;
     let mut created = created.clone();
     let Some((root, hooks)) = source.root()?.zip(source.hooks()?) else {
-        let created = Created { status: created.status, ..Created::default() };
+        let created = Created { hooks: false, events: BTreeSet::new(), ..created };
         return Ok(Edited { text: text.to_owned(), created });
     };
     let mut edits = Vec::new();
@@ -237,10 +256,12 @@ fn edit_groups(
 ) -> BTreeSet<usize> {
     let mut gone = BTreeSet::new();
     let mut kept = 0;
+    let last_of_theirs = groups.elements.iter().rposition(|group| owner(group, signature) != Owner::Ours);
+    let stays = |index| !signature.comes_last || last_of_theirs.is_none_or(|theirs| index > theirs);
     for (index, group) in groups.elements.iter().enumerate() {
         match owner(group, signature) {
             Owner::Theirs => {}
-            Owner::Ours if kept < keep => kept += 1,
+            Owner::Ours if kept < keep && stays(index) => kept += 1,
             Owner::Ours => {
                 gone.insert(index);
             }
@@ -249,8 +270,8 @@ fn edit_groups(
                 if let Some(list) = group.get_array("hooks") {
                     edits.extend(layout::take_out(source, &List::of_array(list), &handlers));
                 }
-                let marker =
-                    group.properties.iter().position(|property| property.name.as_str() == signature.marker);
+                let is_marker = |name: &str| signature.marker == Some(name);
+                let marker = group.properties.iter().position(|property| is_marker(property.name.as_str()));
                 edits.extend(layout::take_out(
                     source,
                     &List::of_object(group),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What would be done, to be shown first and then done exactly so.
+//! What would be done, to be shown first and then done exactly so: every file of it, or none.
 
 use std::path::{Path, PathBuf};
 
@@ -56,19 +56,30 @@ pub(crate) enum Record {
     Drop { stored: Box<Stored>, backup: Option<PathBuf> },
 }
 
-/// A change to one settings file, with all that goes with it. Making one writes nothing.
+/// A change to the settings of one harness, file by file. Making one writes nothing.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The settings file, before and after.
-    pub change: Change,
+    /// The files, the one that is named to people first.
+    pub steps: Vec<Step>,
     /// What the user should know, one sentence each.
     pub notes: Vec<String>,
-    /// Whether the harness will heed the file as it will be; the notes say why not.
+    /// What a person has to do before our hooks run, one sentence each.
+    pub pending: Vec<String>,
+    /// Whether the harness will heed the files as they will be; the notes say why not.
     pub in_force: bool,
-    /// Whether the settings will be, byte for byte, what they were before the first install.
-    pub restores: bool,
     /// The command of the status line that was there before ours, which ours runs as well.
     pub chained: Option<String>,
+}
+
+/// A change to one file, with all that goes with it.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The file, before and after.
+    pub change: Change,
+    /// Whether the file will be, byte for byte, what it was before the first install.
+    pub restores: bool,
+    /// The mode of a file that is made.
+    pub(crate) mode: u32,
     pub(crate) receipts: Receipts,
     pub(crate) record: Record,
     /// Directories to make before, or to remove (if empty) after, outermost first.
@@ -78,29 +89,87 @@ pub struct Plan {
 impl Plan {
     /// Whether applying would write nothing at all.
     pub fn is_noop(&self) -> bool {
+        self.steps.iter().all(Step::is_noop)
+    }
+
+    /// Whether everything will be, byte for byte, what it was before the first install.
+    pub fn restores(&self) -> bool {
+        self.steps.iter().all(|step| step.restores || step.is_noop())
+    }
+
+    /// The file that is named to people.
+    pub fn settings(&self) -> Option<&Path> {
+        self.steps.first().map(|step| step.change.path.as_path())
+    }
+
+    /// A unified diff of all files for people; empty when nothing changes.
+    pub fn diff(&self) -> String {
+        self.steps.iter().map(|step| step.change.diff()).collect()
+    }
+
+    /// Does what the plan says. On an error every file is as it was.
+    pub fn apply(&self) -> Result<(), InstallError> {
+        for Step { change, .. } in &self.steps {
+            file::require_unchanged(&change.path, change.before.as_deref())?;
+        }
+        let mut undone: Vec<(&Step, Option<Undo>)> = Vec::new();
+        for step in &self.steps {
+            match step.write() {
+                Ok(undo) => undone.push((step, undo)),
+                Err(error) => {
+                    for (step, undo) in undone.iter().rev() {
+                        step.take_back();
+                        undo.iter().for_each(Undo::run);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        // The settings are right already; a receipt that cannot be removed is found stale next time.
+        self.steps.iter().for_each(Step::drop_receipt);
+        Ok(())
+    }
+}
+
+impl Step {
+    /// Whether applying would write nothing at all.
+    pub fn is_noop(&self) -> bool {
         self.change.is_noop() && matches!(self.record, Record::Keep)
     }
 
-    /// Does what the plan says. On an error the settings file is as it was.
-    pub fn apply(&self) -> Result<(), InstallError> {
-        file::require_unchanged(&self.change.path, self.change.before.as_deref())?;
-        match &self.record {
-            Record::Keep => self.write_settings(),
-            Record::Write { path, receipt, previous, copy_original } => {
-                let undo = self.write_receipt(path, receipt, previous.as_deref(), *copy_original)?;
-                self.write_settings().inspect_err(|_| undo.run())
+    /// Writes the receipt of an install and the file. What to undo should a later step fail.
+    fn write(&self) -> Result<Option<Undo>, InstallError> {
+        let Record::Write { path, receipt, previous, copy_original } = &self.record else {
+            return self.write_settings().map(|()| None);
+        };
+        let undo = self.write_receipt(path, receipt, previous.as_deref(), *copy_original)?;
+        self.write_settings().inspect_err(|_| undo.run())?;
+        Ok(Some(undo))
+    }
+
+    /// Puts back what was there, because a later step failed.
+    fn take_back(&self) {
+        let Change { path, before, after } = &self.change;
+        // As far as it goes: the caller already has an error to report.
+        let _ = match (before, after) {
+            (before, after) if before == after => Ok(()),
+            (Some(before), Some(after)) => file::replace(path, Some(after), before, self.mode),
+            (Some(before), None) => file::make_directories(&self.directories)
+                .and_then(|()| file::replace(path, None, before, self.mode)),
+            (None, Some(after)) => {
+                file::delete(path, after).map(|()| file::remove_directories_if_empty(&self.directories))
             }
-            Record::Drop { stored, backup } => {
-                self.write_settings()?;
-                // The settings are right already; a receipt that cannot be removed is found stale next time.
-                let _ = fs_err::remove_file(&stored.path);
-                if let Some(backup) = backup {
-                    let _ = fs_err::remove_file(backup);
-                }
-                file::remove_directories_if_empty(&self.receipts.directories());
-                Ok(())
-            }
+            (None, None) => Ok(()),
+        };
+    }
+
+    fn drop_receipt(&self) {
+        let Record::Drop { stored, backup } = &self.record else { return };
+        let _ = fs_err::remove_file(&stored.path);
+        if let Some(backup) = backup {
+            let _ = fs_err::remove_file(backup);
         }
+        file::remove_directories_if_empty(&self.receipts.directories());
     }
 
     fn write_settings(&self) -> Result<(), InstallError> {
@@ -111,7 +180,7 @@ impl Plan {
                 let made: Vec<_> =
                     self.directories.iter().filter(|directory| !directory.exists()).cloned().collect();
                 let written = file::make_directories(&self.directories)
-                    .and_then(|()| file::replace(path, before.as_deref(), after));
+                    .and_then(|()| file::replace(path, before.as_deref(), after, self.mode));
                 written.inspect_err(|_| file::remove_directories_if_empty(&made))
             }
             (Some(before), None) => {
@@ -141,10 +210,10 @@ impl Plan {
             if let (true, Some(backup), Some(original)) = (copy_original, backup, &self.change.before)
                 && file::read(&backup)?.is_none()
             {
-                file::replace(&backup, None, original)?;
+                file::replace(&backup, None, original, file::PRIVATE)?;
                 undo.backup = Some(backup);
             }
-            file::replace(path, previous, &receipt.to_bytes()?)?;
+            file::replace(path, previous, &receipt.to_bytes()?, file::PRIVATE)?;
             undo.receipt = Some((path.to_owned(), previous.map(<[u8]>::to_vec)));
             Ok(())
         })();
@@ -175,7 +244,7 @@ impl Undo {
             }
             Some((path, Some(previous))) => {
                 if let Ok(Some(now)) = file::read(path) {
-                    let _ = file::replace(path, Some(&now), previous);
+                    let _ = file::replace(path, Some(&now), previous, file::PRIVATE);
                 }
             }
             None => {}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InstallError, file, jsonc::Created};
+use super::{InstallError, Scope, file, jsonc::Created};
 
 /// The newest form of receipt this program writes and reads.
 pub const VERSION: u32 = 1;
@@ -30,6 +30,26 @@ pub struct Receipt {
     pub written: Fingerprint,
     /// The containers we had to create inside the file.
     pub created: Created,
+    /// What was asked for.
+    #[serde(default)]
+    pub asked: Asked,
+    /// Pieces of text without which our hooks do not work, as they stand in the file.
+    #[serde(default)]
+    pub holds: Vec<String>,
+}
+
+/// What was asked for when the hooks were installed, so that it can be asked for again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Whose settings.
+    #[serde(default)]
+    pub scope: Scope,
+    /// Whether the harness asks the daemon by itself.
+    #[serde(default)]
+    pub http: bool,
+    /// Whether the harness was told that our hooks are trusted.
+    #[serde(default)]
+    pub trust: bool,
 }
 
 /// A copy of the original, kept beside the receipt in `backup/`.
@@ -95,9 +115,13 @@ impl Receipts {
 
     /// The receipt for `settings`, and where it is, or would be written.
     ///
-    /// The first settings file of a harness has the plain name; another one (a project's, say) has a name of its
-    /// own, so that neither install forgets the other.
-    pub fn find(&self, settings: &Path) -> Result<(PathBuf, Option<Stored>), InstallError> {
+    /// The first settings file of a harness has the plain name; another one (a project's, say, or a second file of
+    /// the same install) has a name of its own, so that neither forgets the other.
+    pub fn find(
+        &self,
+        settings: &Path,
+        may_be_first: bool,
+    ) -> Result<(PathBuf, Option<Stored>), InstallError> {
         let number = fnv1a(settings.as_os_str().as_encoded_bytes());
         let own = self.directory.join(format!("{}-{number:016x}.json", self.harness));
         if let Some(stored) = load(&own)? {
@@ -106,8 +130,15 @@ impl Receipts {
         let plain = self.directory.join(format!("{}.json", self.harness));
         match load(&plain)? {
             Some(Stored { receipt: Some(receipt), .. }) if receipt.settings != settings => Ok((own, None)),
+            Some(Stored { receipt: None, .. }) | None if !may_be_first => Ok((own, None)),
             stored => Ok((plain, stored)),
         }
+    }
+
+    /// Every receipt of this harness that can be read.
+    pub fn all(&self) -> Vec<Receipt> {
+        let ours = |receipt: &Receipt| receipt.harness == self.harness;
+        every(&self.directory).into_iter().filter(ours).collect()
     }
 
     /// Where the copy of an original lies.
@@ -159,6 +190,27 @@ impl Receipt {
         let mut bytes = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
         bytes.push(b'\n');
         Ok(bytes)
+    }
+}
+
+/// Every receipt in a directory that can be read, in the order of the files' names.
+pub fn every(directory: &Path) -> Vec<Receipt> {
+    let entries = fs_err::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let is_receipt = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let read = |path: PathBuf| load(&path).ok()??.receipt;
+    paths.into_iter().filter(is_receipt).filter_map(read).collect()
+}
+
+impl Receipt {
+    /// Whether the settings still hold what they have to for our hooks to work.
+    pub fn is_kept(&self) -> bool {
+        let Ok(Some(bytes)) = file::read(&self.settings) else { return false };
+        self.written.is_of(&bytes) || {
+            let text = String::from_utf8_lossy(&bytes);
+            self.holds.iter().all(|piece| text.contains(piece))
+        }
     }
 }
 

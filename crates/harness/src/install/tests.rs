@@ -9,8 +9,11 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Change, InstallError, Plan, file, jsonc::tests::Dice, receipt::Receipt};
-use crate::claude_code::install::{Wire, plan_install, plan_uninstall};
+use super::{
+    Change, Content, InstallError, Order, Piece, Plan, Scope, Transport, file, jsonc::tests::Dice,
+    receipt::Receipt,
+};
+use crate::claude_code::install::{Wire, hooks};
 
 struct World {
     root: TempDir,
@@ -39,14 +42,14 @@ impl World {
     fn install(&self) -> Plan {
         let plan = self.plan().expect("plans");
         plan.apply().expect("installs");
-        assert_eq!(file::read(&self.settings).expect("reads"), plan.change.after);
+        assert_eq!(file::read(&self.settings).expect("reads"), change(&plan).after);
         plan
     }
 
     fn uninstall(&self) -> Plan {
         let plan = plan_uninstall(&self.settings, &self.receipts).expect("plans");
         plan.apply().expect("uninstalls");
-        assert_eq!(file::read(&self.settings).expect("reads"), plan.change.after);
+        assert_eq!(file::read(&self.settings).expect("reads"), change(&plan).after);
         plan
     }
 
@@ -80,6 +83,37 @@ impl World {
         walk(self.root.path(), &mut found);
         found.sort();
         found
+    }
+}
+
+fn plan_install(settings: &Path, home: &Path, receipts: &Path, wires: &[Wire]) -> Result<Plan, InstallError> {
+    let order = order(settings, home);
+    super::plan_install("claude-code", &order, &[piece(settings, &order, wires)?], receipts)
+}
+
+fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallError> {
+    let order = order(settings, Path::new("/anywhere"));
+    super::plan_uninstall("claude-code", &[piece(settings, &order, &[])?], receipts)
+}
+
+fn piece(settings: &Path, order: &Order, wires: &[Wire]) -> Result<Piece, InstallError> {
+    Ok(Piece { path: settings.to_owned(), content: Content::Edited(Box::new(hooks(order, wires)?)) })
+}
+
+fn change(plan: &Plan) -> &Change {
+    &plan.steps[0].change
+}
+
+fn order(settings: &Path, home: &Path) -> Order {
+    let directory = settings.parent().unwrap_or(settings).to_owned();
+    Order {
+        user_directory: directory.clone(),
+        directory,
+        scope: Scope::User,
+        home: home.to_owned(),
+        transport: Transport::Command,
+        trust: false,
+        project: None,
     }
 }
 
@@ -176,7 +210,7 @@ fn install_and_uninstall_give_back_every_byte() {
     for &text in ODD {
         let world = World::with(text);
         let before = world.tree();
-        assert!(!world.install().change.is_noop(), "{text:?}");
+        assert!(!change(&world.install()).is_noop(), "{text:?}");
         assert_ne!(world.text(), text);
         world.uninstall();
         assert_eq!(world.text(), text);
@@ -204,7 +238,7 @@ fn a_second_install_changes_nothing() {
         world.install();
         let (receipt, tree) = (world.receipt(), world.tree());
         let again = world.install();
-        assert!(again.is_noop(), "{text:?}\n{}", again.change.diff());
+        assert!(again.is_noop(), "{text:?}\n{}", again.diff());
         assert_eq!((world.receipt(), world.tree()), (receipt, tree));
     }
 }
@@ -311,7 +345,7 @@ fn without_a_receipt_only_our_groups_go() {
     fs::remove_dir_all(&world.home).expect("removes");
     let plan = world.uninstall();
     assert_eq!(world.text(), "{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");
-    assert!(plan.notes[0].contains("no receipt") && !plan.restores, "{:?}", plan.notes);
+    assert!(plan.notes[0].contains("no receipt") && !plan.restores(), "{:?}", plan.notes);
 }
 
 #[test]
@@ -364,7 +398,7 @@ fn nothing_installed_is_nothing_to_do() {
         let plan = world.uninstall();
         assert!(plan.is_noop());
         assert!(plan.notes[0].starts_with("nothing is installed"), "{:?}", plan.notes);
-        assert_eq!(plan.change.diff(), "");
+        assert_eq!(plan.diff(), "");
     }
 }
 
@@ -545,7 +579,7 @@ fn a_failed_write_leaves_no_receipt_and_no_draft() {
     let world = World::with("{}");
     let mut plan = world.plan().expect("plans");
     let tree = world.tree();
-    plan.change.after = Some(vec![b' '; usize::try_from(file::LARGEST).expect("small") + 1]);
+    plan.steps[0].change.after = Some(vec![b' '; usize::try_from(file::LARGEST).expect("small") + 1]);
     assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })));
     assert_eq!((world.text().as_str(), world.tree()), ("{}", tree));
 }
@@ -556,7 +590,7 @@ fn planning_writes_nothing_and_the_diff_says_all() {
     let tree = world.tree();
     let plan = world.plan().expect("plans");
     assert_eq!(world.tree(), tree);
-    let diff = plan.change.diff().replace(&*world.root.path().to_string_lossy(), "");
+    let diff = plan.diff().replace(&*world.root.path().to_string_lossy(), "");
     assert_eq!(
         diff,
         r#"--- /settings.json

@@ -21,6 +21,8 @@ pub const HARNESS: Harness = Harness {
     keys: gemini::KEYS,
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},

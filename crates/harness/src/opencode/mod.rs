@@ -57,6 +57,8 @@ pub const HARNESS: Harness = Harness {
     // It would wait for ever: the plugin has a deadline of its own.
     deadline: None,
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: |name| {
         let (server, tool) = name.split_once('_')?;

@@ -20,6 +20,8 @@ pub const HARNESS: Harness = Harness {
     keys: Keys::CLAUDE,
     deadline: None,
     #[cfg(feature = "install")]
+    signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt,

@@ -26,6 +26,14 @@ pub const HARNESS: Harness = Harness {
     },
     deadline: Some(Duration::from_secs(30)),
     #[cfg(feature = "install")]
+    signs: crate::install::Signs {
+        programs: &[],
+        traces: &[
+            ".config/Code/User/globalStorage/github.copilot-chat",
+            "Library/Application Support/Code/User/globalStorage/github.copilot-chat",
+        ],
+    },
+    #[cfg(feature = "install")]
     installer: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},

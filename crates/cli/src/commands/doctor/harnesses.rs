@@ -2,76 +2,98 @@
 
 //! Each harness: whether it is wired as it should be, and whether its hooks were ever heard.
 
-use std::path::Path;
-
-use tenterhook_harness::install::receipt::Receipts;
-use tenterhook_harness::install::{Installer, Plan};
+use tenterhook_harness::install::receipt::Asked;
+use tenterhook_harness::install::{Installer, Plan, Scope, detect};
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_ledger::{Filter, Reader};
 
 use super::Patient;
+use crate::commands::wiring::{self, Wired};
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
     for harness in HARNESSES {
         let Some(installer) = &harness.installer else {
-            // One that cannot be wired by us may still call us.
-            if let Some(heard) = last_leaf(patient, harness) {
-                patient.good(harness.title, format!("last heard of {heard}"));
-            }
+            unwired(patient, harness);
             continue;
         };
-        let Some(settings) = patient.context.env.settings_of(installer) else { continue };
-        let Ok(settings) = std::path::absolute(settings) else { continue };
-        wiring(patient, harness, installer, &settings);
+        // Hooks that another harness's row wires are looked at there.
+        let asked = wiring::asked(patient.home, installer);
+        if installer.wired_as != harness.id && !asked.is_empty() {
+            continue;
+        }
+        if asked.is_empty() {
+            missing(patient, harness, installer);
+        }
+        for asked in asked {
+            wired(patient, harness, &asked);
+        }
     }
 }
 
-fn wiring(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Installer, settings: &Path) {
-    let receipts = patient.home.receipts();
-    let installed = match Receipts::new(&receipts, harness.id).find(settings) {
-        Ok((_, stored)) => stored.is_some(),
+/// One that cannot be wired by us may still call us.
+fn unwired(patient: &mut Patient<'_>, harness: &'static Harness) {
+    if let Some(heard) = heard(patient, harness) {
+        patient.good(harness.title, format!("last heard of {heard}"));
+    } else if let Some(why) = wiring::unheard(harness)
+        && detect(harness, &patient.context.env.ground()).is_some()
+    {
+        let says = format!("is here, and cannot be guarded: {why}");
+        patient.warning(harness.title, says).fix("use its own permissions until it calls hooks");
+    }
+}
+
+fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Installer) {
+    let ground = patient.context.env.ground();
+    // Settings that were made for it count even where the program is elsewhere.
+    let has_settings = harness.id == installer.wired_as
+        && (installer.directory)(&ground, &Scope::User).is_some_and(|directory| directory.exists());
+    if detect(harness, &ground).is_some() || has_settings {
+        let fix = format!("`tenterhook install {}`", harness.id);
+        patient.warning(harness.title, "is here, and nothing guards it").fix(fix);
+    }
+}
+
+fn wired(patient: &mut Patient<'_>, harness: &'static Harness, asked: &Asked) {
+    let scope = if asked.scope == Scope::User { "" } else { " --scope project" };
+    let install = format!("`tenterhook install {}{scope}`", harness.id);
+    let plan = match wiring::wired(patient.context, harness, asked) {
         Err(error) => {
-            patient.broken(harness.title, error.to_string()).fix = error.hint();
+            let fix = error.hints.first().cloned().unwrap_or(install);
+            patient.broken(harness.title, error.message).fix(fix);
             return;
         }
+        Ok(Wired::Lost(plan)) if plan.in_force => return lost(patient, harness, plan, install),
+        Ok(Wired::Well(plan) | Wired::Lost(plan)) => plan,
     };
-    let install = format!("`tenterhook install {}`", harness.id);
-    if !installed {
-        if settings.parent().is_some_and(Path::exists) {
-            patient.warning(harness.title, "is here, and nothing guards it").fix(install);
-        }
+    if !plan.in_force {
+        let says = format!("is wired, but does not heed it: {}", plan.notes.join("; "));
+        patient.broken(harness.title, says).fix(install);
         return;
     }
-    match (installer.plan_install)(settings, &patient.home.state, &receipts) {
-        Err(error) => {
-            let hint = error.hint().unwrap_or(install);
-            patient.broken(harness.title, error.to_string()).fix(hint);
-        }
-        Ok(plan) if !plan.in_force => {
-            let says = format!("is wired, but does not heed it: {}", plan.notes.join("; "));
-            patient.broken(harness.title, says).fix(install);
-        }
-        Ok(plan) if !plan.is_noop() => lost(patient, harness, settings, plan, install),
-        Ok(plan) => {
-            let heard = last_leaf(patient, harness);
-            for note in &plan.notes {
-                patient.warning(harness.title, note.clone());
-            }
-            match heard {
-                Some(heard) => patient.good(harness.title, format!("is guarded, last heard of {heard}")),
-                None => {
-                    patient
-                        .warning(harness.title, "is wired, but none of its hooks was ever heard")
-                        .fix("start a session in it, then look again");
-                }
-            }
+    for note in &plan.notes {
+        patient.warning(harness.title, note.clone()).fix("look at it, and change it if you can");
+    }
+    if let Some(todo) = plan.pending.first() {
+        patient
+            .broken(harness.title, "is wired, but runs none of it until you have done one thing")
+            .fix(todo);
+        return;
+    }
+    match heard(patient, harness) {
+        Some(heard) => patient.good(harness.title, format!("is guarded, last heard of {heard}")),
+        None => {
+            patient.warning(harness.title, "is wired, but none of its hooks was ever heard").fix(format!(
+                "start a session in it, then look again: `tenterhook doctor --probe {}`",
+                harness.id
+            ));
         }
     }
 }
 
 /// Somebody took our entries out of the settings, or changed them.
-fn lost(patient: &mut Patient<'_>, harness: &Harness, settings: &Path, plan: Plan, install: String) {
-    let says = format!("`{}` is no longer as it was wired: it is not guarded", settings.display());
+fn lost(patient: &mut Patient<'_>, harness: &Harness, plan: Plan, install: String) {
+    let changed = plan.steps.iter().filter(|step| !step.is_noop());
+    let files: Vec<_> = changed.map(|step| format!("`{}`", step.change.path.display())).collect();
+    let says = format!("{} is no longer as it was wired: it is not guarded", files.join(" and "));
     patient
         .broken(harness.title, says)
         .fix(install)
@@ -79,10 +101,7 @@ fn lost(patient: &mut Patient<'_>, harness: &Harness, settings: &Path, plan: Pla
 }
 
 /// When the newest event of a harness was recorded.
-fn last_leaf(patient: &Patient<'_>, harness: &Harness) -> Option<String> {
-    let reader = Reader::open(&patient.home.ledger()).ok()?;
-    let filter = Filter { harness: Some(harness.id.to_owned()), ..Filter::default() };
-    let newest = reader.query(&filter, 1).ok()?.records.pop()?;
-    let envelope = newest.envelope()?.ok()?;
-    Some(format!("{} (leaf {})", envelope.ts, newest.seq))
+fn heard(patient: &Patient<'_>, harness: &Harness) -> Option<String> {
+    let heard = wiring::last_heard(patient.home, harness)?;
+    Some(format!("{} (leaf {})", heard.ts, heard.seq))
 }

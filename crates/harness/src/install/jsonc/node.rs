@@ -29,7 +29,7 @@ impl Node {
         Self::Object(properties.into_iter().map(|(name, node)| (name.to_owned(), node)).collect())
     }
 
-    pub(super) fn scalar(&self) -> String {
+    pub(in crate::install) fn scalar(&self) -> String {
         match self {
             Self::Bool(value) => value.to_string(),
             Self::Number(value) => value.to_string(),

@@ -69,6 +69,13 @@ pub fn put(
     Ok(Some((format!("{mark}{}", layout::apply(body, edits)), status)))
 }
 
+/// Whether there is a status line that [`put`] would leave alone.
+pub fn is_foreign(text: &str, is_ours: fn(&str) -> bool) -> Result<bool, Flaw> {
+    let source = Source::parse(split_mark(text).1)?;
+    let there = source.root()?.and_then(|root| root.get(KEY)).is_some();
+    Ok(there && put(text, "", is_ours, &Status::default())?.is_none())
+}
+
 /// Takes ours out again: the command that was there comes back, or the status line goes.
 pub fn take(text: &str, is_ours: fn(&str) -> bool, before: &Status) -> Result<String, Flaw> {
     let (mark, body) = split_mark(text);

@@ -3,8 +3,9 @@
 use super::{Created, Edited, Entry, Node, Signature, Source, check, count, insert, remove};
 
 const OURS: Signature = Signature {
-    marker: "_tenterhook",
+    marker: Some("_tenterhook"),
     is_our_command: |command| command.starts_with("'/h/bin/tenterhook-hook' "),
+    comes_last: false,
 };
 
 fn entry(event: &str, timeout: u64) -> Entry {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which harnesses, when none is named.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use tenterhook_harness::Harness;
+
+use super::detect::{self, Detected, Wiring};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM, Terminal};
+
+/// Those that are here and can be wired: all of them, or those a person chooses.
+pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
+    let mut known = detect::all(context)?;
+    known.retain(|one| one.wired != Wiring::Impossible);
+    let here = || known.iter().filter(|one| one.found).map(|one| one.harness);
+    if all {
+        let here: Vec<_> = here().collect();
+        return if here.is_empty() { Err(nothing()) } else { Ok(here) };
+    }
+    if !Terminal::is_interactive() || context.terminal.json {
+        let names: Vec<_> = here().map(|harness| harness.id).collect();
+        let hint = match names.as_slice() {
+            [] => "`tenterhook detect` says what is here".to_owned(),
+            names => format!("name them, or use `--all`; here are: {}", names.join(", ")),
+        };
+        return Err(CommandError::unusable("no harness is named, and there is nobody to ask").hint(hint));
+    }
+    let chosen = ask(context.terminal, &known)?;
+    if chosen.is_empty() {
+        return Err(CommandError::unusable("no harness was chosen; nothing is done"));
+    }
+    Ok(chosen.into_iter().filter_map(|index| known.get(index)).map(|one| one.harness).collect())
+}
+
+fn nothing() -> CommandError {
+    CommandError::failed("no harness that can be wired was found")
+        .hint("name one all the same, such as `tenterhook install claude-code`; its settings are then made")
+}
+
+/// A numbered list; those that are here are chosen already.
+fn ask(terminal: Terminal, known: &[Detected]) -> Result<BTreeSet<usize>, CommandError> {
+    let mut chosen: BTreeSet<usize> =
+        known.iter().enumerate().filter(|(_, one)| one.found).map(|(index, _)| index).collect();
+    loop {
+        let mut text = String::from("Which harnesses shall be guarded?\n");
+        for (index, one) in known.iter().enumerate() {
+            let mark = if chosen.contains(&index) { "x" } else { " " };
+            let state = match (one.wired, one.found) {
+                (Wiring::Yes, _) => ", wired",
+                (Wiring::Lost | Wiring::Unheeded, _) => ", needs care",
+                (_, true) => ", found",
+                _ => "",
+            };
+            text += &format!(
+                "  [{mark}] {BOLD}{:>2}{BOLD:#} {}{DIM}{state}{DIM:#}\n",
+                index + 1,
+                one.harness.title
+            );
+        }
+        text += "Numbers turn one on or off, `all` or `none`, nothing goes ahead: ";
+        terminal.err().write_all(text.as_bytes())?;
+        let mut line = String::new();
+        // Nobody there any more: nothing is chosen.
+        if std::io::stdin().read_line(&mut line)? == 0 {
+            return Ok(BTreeSet::new());
+        }
+        let words: Vec<_> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
+        if words.is_empty() {
+            return Ok(chosen);
+        }
+        for word in words {
+            toggle(&mut chosen, known.len(), word);
+        }
+    }
+}
+
+/// What one word does to the choice; one that is not understood does nothing.
+fn toggle(chosen: &mut BTreeSet<usize>, count: usize, word: &str) {
+    match (word, word.parse::<usize>()) {
+        ("all", _) => *chosen = (0..count).collect(),
+        ("none", _) => chosen.clear(),
+        (_, Ok(number)) if (1..=count).contains(&number) && !chosen.remove(&(number - 1)) => {
+            chosen.insert(number - 1);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_change_the_choice() {
+        let mut chosen = BTreeSet::from([0]);
+        for (word, expected) in [
+            ("2", vec![0, 1]),
+            ("1", vec![1]),
+            ("9", vec![1]),
+            ("x", vec![1]),
+            ("all", vec![0, 1, 2]),
+            ("none", vec![]),
+        ] {
+            toggle(&mut chosen, 3, word);
+            assert_eq!(chosen.iter().copied().collect::<Vec<_>>(), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Our hooks in a JSON file of the shape `{"hooks": {"<Event>": [...]}}`, which nearly every harness has.
+
+use super::{
+    Editor, Warning,
+    jsonc::{
+        self, Created, Edited, Entry, Flaw, Node, Signature, status,
+        switch::{self, Switch},
+    },
+};
+
+/// What of ours belongs in one such file.
+#[derive(Debug)]
+pub struct Hooks {
+    /// Our entries.
+    pub entries: Vec<Entry>,
+    /// How ours are told from everybody else's.
+    pub signature: Signature,
+    /// Our status line, where the harness has one.
+    pub status: Option<StatusLine>,
+    /// Single settings our hooks need.
+    pub switches: Vec<Switch>,
+    /// What in the text keeps our hooks from working.
+    pub look: fn(&str) -> Result<Vec<Warning>, Flaw>,
+    /// What is known without looking at the text.
+    pub known: Vec<Warning>,
+}
+
+/// Our status line.
+#[derive(Debug)]
+pub struct StatusLine {
+    /// The command.
+    pub command: String,
+    /// Whether a command is one we wrote, in whatever version.
+    pub is_ours: fn(&str) -> bool,
+}
+
+/// Whether the text is JSON without comments and trailing commas.
+pub fn plain_json(text: &str) -> Result<serde::de::IgnoredAny, serde_json::Error> {
+    serde_json::from_str(jsonc::split_mark(text).1)
+}
+
+/// Whether a command is one we wrote for a harness, from whatever home. Somebody may have made a longer command
+/// of it; that one is theirs.
+pub fn is_our_command(harness: &crate::Harness, command: &str) -> bool {
+    let Some((program, rest)) = command.rsplit_once("/bin/tenterhook-hook' ") else { return false };
+    let Some((id, event)) = rest.split_once(' ') else { return false };
+    program.starts_with('\'')
+        && id == harness.id
+        && harness.events.iter().any(|row| crate::kebab(row.native) == event)
+}
+
+impl Editor for Hooks {
+    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+        let mut edited = jsonc::insert(text, &self.entries, &self.signature, created)?;
+        if let Some(line) = &self.status
+            && let Some((text, status)) =
+                status::put(&edited.text, &line.command, line.is_ours, &edited.created.status)?
+        {
+            (edited.text, edited.created.status) = (text, status);
+        }
+        for wanted in &self.switches {
+            let (text, switched) = switch::put(&edited.text, wanted)?;
+            edited.text = text;
+            if let Some(switched) = switched {
+                edited.created.switches.retain(|known| known.path != switched.path);
+                edited.created.switches.push(switched);
+            }
+        }
+        Ok(edited)
+    }
+
+    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
+        let mut text = text.to_owned();
+        for switched in created.switches.iter().rev() {
+            let ours = self.switches.iter().find(|switch| switch.path == switched.path);
+            if let Some(ours) = ours {
+                text = switch::take(&text, ours, switched)?;
+            }
+        }
+        if let Some(line) = &self.status {
+            text = status::take(&text, line.is_ours, &created.status)?;
+        }
+        Ok(jsonc::remove(&text, &self.signature, created)?.text)
+    }
+
+    fn holds(&self, text: &str, _created: &Created) -> Result<bool, Flaw> {
+        Ok(jsonc::count(text, &self.signature)? > 0)
+    }
+
+    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+        jsonc::check(after, &self.entries, &self.signature)?;
+        for wanted in &self.switches {
+            if !switch::is_set(after, wanted).map_err(|flaw| flaw.what)? {
+                return Err(format!("`{}` is not set", wanted.path.join(".")));
+            }
+        }
+        // What could be read before by whoever reads plain JSON only, can be after.
+        if (before.trim().is_empty() || plain_json(before).is_ok())
+            && let Err(error) = plain_json(after)
+        {
+            return Err(error.to_string());
+        }
+        Ok(())
+    }
+
+    fn is_hollow(&self, text: &str) -> bool {
+        let solid: String = jsonc::split_mark(text).1.split_whitespace().collect();
+        solid == "{}" || solid == "{\"hooks\":{}}"
+    }
+
+    fn marks(&self) -> Vec<String> {
+        self.entries.iter().filter_map(|entry| command_of(&entry.group)).collect()
+    }
+
+    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
+        let mut warnings = (self.look)(text)?;
+        if let Some(line) = &self.status
+            && status::is_foreign(text, line.is_ours)?
+        {
+            let says = "the settings have a status line of an unknown kind, which is left as it is";
+            warnings.push(Warning::note(says));
+        }
+        warnings.extend(self.known.iter().cloned());
+        Ok(warnings)
+    }
+}
+
+/// The command of an entry as it stands in a file.
+fn command_of(node: &Node) -> Option<String> {
+    match node {
+        Node::Object(properties) => properties.iter().find_map(|(name, value)| match value {
+            Node::Text(_) if matches!(name.as_str(), "command" | "bash" | "url") => Some(value.scalar()),
+            value => command_of(value),
+        }),
+        Node::List(items) => items.iter().find_map(command_of),
+        _ => None,
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Paths that can be written into settings.
+
+use std::path::Path;
+
+use super::InstallError;
+
+/// Refuses a path that would mean another file in every working directory.
+pub(crate) fn require_absolute(path: &Path) -> Result<(), InstallError> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    Err(InstallError::RelativePath { path: path.to_owned() })
+}
+
+/// The path as text.
+pub(crate) fn utf8(path: &Path) -> Result<&str, InstallError> {
+    path.to_str().ok_or_else(|| InstallError::PathNotUtf8 { path: path.to_owned() })
+}
