@@ -5,6 +5,8 @@
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use std::time::Duration;
 
@@ -24,7 +26,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,

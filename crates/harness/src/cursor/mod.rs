@@ -5,6 +5,8 @@
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use std::time::Duration;
 
@@ -46,7 +48,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: |name| {
         let tool = name.strip_prefix("MCP:")?;
         Some(Mcp { server: String::new(), tool: tool.to_owned() })

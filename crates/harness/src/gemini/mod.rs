@@ -4,6 +4,8 @@
 
 pub(crate) mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+pub(crate) mod install;
 mod wire;
 
 use std::time::Duration;
@@ -25,7 +27,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: |row, call, outcome| encode::encode(Form::Gemini, row, call, outcome),

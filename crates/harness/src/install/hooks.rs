@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Our hooks in a JSON file of the shape `{"hooks": {"<Event>": [...]}}`, which nearly every harness has.
 
+use jsonc_parser::ast::Object;
+
 use super::{
-    Editor, Warning,
+    Editor, Warning, file,
     jsonc::{
-        self, Created, Edited, Entry, Flaw, Node, Signature, status,
+        self, Created, Edited, Entry, Flaw, Node, Signature, Source, status,
         switch::{self, Switch},
     },
 };
@@ -136,4 +138,50 @@ fn command_of(node: &Node) -> Option<String> {
         Node::List(items) => items.iter().find_map(command_of),
         _ => None,
     }
+}
+
+/// One entry for each event of a harness that is wired.
+pub fn entries(
+    harness: &crate::Harness,
+    entry: impl Fn(&'static crate::EventRow) -> Result<Node, super::InstallError>,
+) -> Result<Vec<Entry>, super::InstallError> {
+    let wired = harness.events.iter().filter(|row| !matches!(row.wiring, crate::Wiring::Left(_)));
+    wired.map(|row| Ok(Entry { event: row.native.to_owned(), group: entry(row)? })).collect()
+}
+
+/// What other settings that the harness reads say, as far as they can be read.
+pub fn elsewhere(
+    files: &[std::path::PathBuf],
+    own: &std::path::Path,
+    look: impl Fn(&Source<'_>, &Object<'_>) -> Vec<Warning>,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for path in files.iter().filter(|path| *path != own) {
+        let Ok(Some(bytes)) = file::read(path) else { continue };
+        let Ok(text) = file::text(path, &bytes) else { continue };
+        let Ok(source) = Source::parse(jsonc::split_mark(text).1) else { continue };
+        let Ok(Some(root)) = source.root() else { continue };
+        let told = look(&source, root).into_iter();
+        let says = |says| format!("{says} (in `{}`)", path.display());
+        warnings.extend(told.map(|warning| Warning { says: says(warning.says), ..warning }));
+    }
+    warnings
+}
+
+/// What is wrong in the text of the settings themselves.
+pub fn look_at(
+    text: &str,
+    look: impl Fn(&Source<'_>, &Object<'_>) -> Vec<Warning>,
+) -> Result<Vec<Warning>, Flaw> {
+    let source = Source::parse(jsonc::split_mark(text).1)?;
+    Ok(source.root()?.map(|root| look(&source, root)).unwrap_or_default())
+}
+
+/// A warning if a switch that turns hooks off is set so.
+pub fn off_by(root: &Object<'_>, path: &[&str], off: bool) -> Option<Warning> {
+    let (last, outer) = path.split_last()?;
+    let object = outer.iter().try_fold(root, |object, key| object.get_object(key))?;
+    let switch = object.get_boolean(last).filter(|switch| switch.value == off)?;
+    let name = path.join(".");
+    Some(Warning::blocks(format!("`{name}` is {}, so no hook will run", switch.value)))
 }

@@ -3,6 +3,8 @@
 //! LLxprt Code, on its own terms: Gemini CLI's form, with differences in what becomes of it.
 
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: |row, call, outcome| gemini::encode::encode(Form::Llxprt, row, call, outcome),

@@ -4,6 +4,8 @@
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventKind, Mcp};
@@ -22,7 +24,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt,
     encode: encode::encode,

@@ -4,6 +4,8 @@
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use std::time::Duration;
 
@@ -34,7 +36,7 @@ pub const HARNESS: Harness = Harness {
         ],
     },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,

@@ -360,6 +360,41 @@ impl Dice {
     }
 }
 
+impl Dice {
+    /// A TOML file as somebody may have it.
+    pub(in crate::install) fn toml(&mut self) -> String {
+        let newline = if self.roll(4) == 0 { "\r\n" } else { "\n" };
+        let mut text = String::new();
+        let mut lines = vec!["model = \"m\"".to_owned(), "# why".into(), String::new()];
+        match self.roll(5) {
+            0 => lines.push("features.other = true # mine".into()),
+            1 => lines.push("features = { other = true }".into()),
+            2 => lines.push("features = {}".into()),
+            _ => lines.push("note = '''\n[features]\nhooks = false\n'''".into()),
+        }
+        let has_features = lines.iter().any(|line| line.starts_with("features"));
+        for table in ["[mcp_servers.x]", "[features]", "[hooks.state.\"/x:stop:0:0\"]", "[projects.\"/a b\"]"]
+        {
+            if self.roll(2) == 0 || (table == "[features]" && has_features) {
+                continue;
+            }
+            lines.push(if self.roll(2) == 0 { table.to_owned() } else { format!("  {table} # t") });
+            for number in 0..self.roll(3) {
+                lines.push(format!("k{number} = [ 1,{newline}  2, # two{newline}]"));
+            }
+            if table == "[features]" && self.roll(2) == 0 {
+                lines.push("hooks=false".into());
+            }
+            lines.extend((0..self.roll(3)).map(|_| String::new()));
+        }
+        for line in &lines {
+            text += line;
+            text += newline;
+        }
+        if self.roll(3) == 0 { text.trim_end().to_owned() } else { text }
+    }
+}
+
 fn value_of(text: &str) -> Option<jsonc_parser::JsonValue<'_>> {
     let options = jsonc_parser::ParseOptions::default();
     jsonc_parser::parse_to_value(super::split_mark(text).1, &options).expect("parses")

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use super::*;
+
+#[test]
+fn the_digest_is_that_of_the_sorted_definition() {
+    let identity = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"x 'y'","timeout":60,"type":"command"}],"matcher":"*"}"#;
+    let hex: String = Sha256::digest(identity.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hash("pre_tool_use", Some("*"), "x 'y'", 60), format!("sha256:{hex}"));
+    assert_ne!(hash("stop", None, "x", 60), hash("stop", None, "x", 61));
+}

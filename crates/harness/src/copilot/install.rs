@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tenterhook's own file among Copilot CLI's hook files. The person's are loaded everywhere; those of a
+//! repository only in a folder that is trusted.
+
+use super::HARNESS;
+use crate::install::{
+    Content, Installer, Piece, Scope, Warning,
+    hooks::{self, Hooks, entries},
+    jsonc::{Node, Signature, switch::Switch},
+};
+
+pub(super) const INSTALLER: Installer = Installer {
+    wired_as: "copilot",
+    variables: &["COPILOT_HOME"],
+    directory: |ground, scope| match scope {
+        Scope::User => ground.variable_or("COPILOT_HOME", ".copilot"),
+        Scope::Project(root) => Some(root.join(".github")),
+    },
+    pieces: |order| {
+        let entries = entries(&HARNESS, |row| {
+            Ok(Node::object([
+                ("type", Node::text("command")),
+                ("bash", Node::text(order.command("copilot", row.native)?)),
+                ("timeoutSec", Node::Number(60)),
+            ]))
+        })?;
+        let untrusted = matches!(order.scope, Scope::Project(_)).then(|| {
+            Warning::note(
+                "Copilot CLI loads a repository's hooks only in a folder it was told to trust; without `--scope \
+                 project` they are loaded everywhere",
+            )
+        });
+        let hooks = Hooks {
+            entries,
+            signature: SIGNATURE,
+            status: None,
+            switches: vec![Switch { path: &["version"], value: Node::Number(1), only_if_missing: true }],
+            look: |_| Ok(Vec::new()),
+            known: untrusted.into_iter().collect(),
+        };
+        let path = order.directory.join("hooks").join("tenterhook.json");
+        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+    },
+};
+
+const SIGNATURE: Signature = Signature {
+    marker: None,
+    is_our_command: |command| hooks::is_our_command(&HARNESS, command),
+    comes_last: false,
+};

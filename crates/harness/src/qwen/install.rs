@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tenterhook's entries in Qwen Code's `settings.json`.
+//!
+//! There the hook that is configured last has the last word, and another hook's `allow` beats a deny: so ours
+//! stand behind everybody else's, and whoever could speak against them is named.
+
+use jsonc_parser::ast::{Object, Value};
+
+use super::HARNESS;
+use crate::gemini::install::{Timeout, group, settings_of};
+use crate::install::{
+    Content, Installer, Piece, Scope, Warning,
+    hooks::{self, Hooks, elsewhere, entries, look_at, off_by},
+    jsonc::{self, Signature},
+};
+
+pub(super) const INSTALLER: Installer = Installer {
+    wired_as: "qwen",
+    variables: &[],
+    directory: |ground, scope| match scope {
+        Scope::User => Some(ground.home?.join(".qwen")),
+        Scope::Project(root) => Some(root.join(".qwen")),
+    },
+    pieces: |order| {
+        let path = order.directory.join("settings.json");
+        let files = settings_of(order, ".qwen");
+        let hooks = Hooks {
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row.native, Timeout::Seconds))?,
+            signature: SIGNATURE,
+            status: None,
+            switches: Vec::new(),
+            look: |text| look_at(text, |_, root| look(root)),
+            known: elsewhere(&files, &path, |_, root| look(root)),
+        };
+        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+    },
+};
+
+const SIGNATURE: Signature = Signature { marker: None, is_our_command, comes_last: true };
+
+fn is_our_command(command: &str) -> bool {
+    hooks::is_our_command(&HARNESS, command)
+}
+
+fn look(root: &Object<'_>) -> Vec<Warning> {
+    let mut warnings: Vec<_> = off_by(root, &["disableAllHooks"], true).into_iter().collect();
+    warnings.extend(off_by(root, &["hooksConfig", "enabled"], false));
+    for event in HARNESS.events.iter().filter(|row| row.is_gate()).map(|row| row.native) {
+        let groups = root.get_object("hooks").and_then(|hooks| hooks.get_array(event));
+        let handlers = groups.iter().flat_map(|groups| &groups.elements).filter_map(Value::as_object);
+        let handlers =
+            handlers.filter_map(|group| group.get_array("hooks")).flat_map(|hooks| &hooks.elements);
+        let commands = handlers.filter_map(Value::as_object).filter_map(jsonc::command);
+        warnings.extend(commands.filter(|command| !is_our_command(command)).map(|command| {
+            Warning::note(format!(
+                "another hook at `{event}` can allow what ours denies, because in Qwen Code an allow beats a deny: \
+                 `{command}`"
+            ))
+        }));
+    }
+    warnings
+}
