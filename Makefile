@@ -34,6 +34,7 @@ lint: ## Formatting, lints, and what dependencies may be
 
 generate: ## Write generated pages, schemas and lean packs anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-policy --lib --quiet generated_packs
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-proto --test suite --quiet generated
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 
 picture: build ## Take the README's picture anew, from a real run of the demo

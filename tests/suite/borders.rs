@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
         ],
     ),
+    ("tenterhook-proto", &[]),
     ("tenterhook-shim", &[]),
     (
         "tenterhook-daemon",

@@ -3,11 +3,17 @@
 //! A3S hooks: seed 003's events in, an action out.
 
 mod payload;
+mod read;
+mod schema;
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Decision, Event, EventKind as Kind, Finding, Merge, Modification, Origin};
+
+pub use payload::{Session, payload};
+pub use read::{Unreadable, event};
+pub use schema::{EVENTS, EVERY, EventShape, Field, Shape, named, of};
 
 use super::fields::Fields;
 use super::{Control, Dialect, Exited, Heard, Misheard, NO_REASON, switches};
@@ -17,8 +23,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     about: "as the A3S hook design says: an event with `eventType` in, `{\"action\": …}` out, exit 2 blocks",
     timeout: Duration::from_secs(5),
     switches: switches::A3S,
-    event_name: |event| super::name_in(payload::NAMES, event),
-    kind: |name| super::kind_in(payload::NAMES, name),
+    event_name: payload::name,
+    kind: |name| EVENTS.iter().find(|row| row.name == name).map(|row| row.kind),
     stdin: payload::stdin,
     hear,
 };
@@ -26,11 +32,29 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// How much later a retry is when the hook does not say: what A3S Code settled on.
 const RETRY: Duration = Duration::from_secs(1);
 
-#[derive(Clone, Copy)]
-enum Action {
+/// An answer of a hook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What to do.
+    pub action: Action,
+    /// Why.
+    pub reason: Option<String>,
+    /// What is to be different.
+    pub modified: Option<Map<String, Value>>,
+    /// How much later to ask again.
+    pub delay: Option<Duration>,
+}
+
+/// What a hook wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Go on, perhaps with something changed.
     Continue,
+    /// Stop this.
     Block,
+    /// Ask again later.
     Retry,
+    /// Ignore the hooks that come after.
     Skip,
 }
 
@@ -54,40 +78,45 @@ fn hear(dialect: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result
         .map_err(|error| Misheard(format!("the answer is not what `dialect: a3s` reads: {error}")))?;
     let mut fields = Fields::new(&answer);
     let action = fields.word("action", ACTIONS);
-    let (reason, modified) = (fields.text("reason"), fields.object("modified"));
+    let (reason, modified) = (fields.text("reason"), fields.object("modified").cloned());
     let delay = fields.number("delay");
+    let answer = |action, delay| Answer { action, reason, modified, delay };
     match (action, fields.problem) {
         // A block stands, whatever else could not be read.
-        (Some(Action::Block), _) => {
-            Ok(blocked(event, by, reason.unwrap_or_else(|| NO_REASON.to_owned())).into())
-        }
+        (Some(Action::Block), _) => heard(event, by, answer(Action::Block, None)),
         (_, Some(problem)) => Err(Misheard(problem)),
         (None, None) => Err(Misheard("the answer has no `action`".to_owned())),
-        (Some(Action::Continue), None) => {
-            let modifications = modified.map(|modified| modification(event.event, modified)).transpose()?;
-            let modifications = modifications.into_iter().collect();
-            Ok(Finding { reason, modifications, ..Finding::silent(by) }.into())
-        }
-        (Some(Action::Skip), None) => {
-            Ok(Heard { finding: Finding { reason, ..Finding::silent(by) }, control: Control::Skip })
-        }
-        // The tool has run; there is nothing left to try again.
-        (Some(Action::Retry), None) if event.event == Kind::PostTool => {
-            let message = Some("the hook asked for a retry of what is done already".to_owned());
-            Ok(Finding { reason, message, ..Finding::silent(by) }.into())
-        }
-        (Some(Action::Retry), None) => {
+        (Some(action), None) => {
             // A time nobody can wait for is as good as for ever: the engine gives up, and says so.
             let delay = match delay.filter(|delay| *delay != 0.0) {
-                None => RETRY,
-                Some(delay) if delay > 0.0 => dialect.duration(delay).unwrap_or(Duration::MAX),
-                Some(delay) => dialect.duration(delay).map_err(Misheard)?,
+                Some(delay) if delay > 0.0 => Some(dialect.duration(delay).unwrap_or(Duration::MAX)),
+                Some(delay) if action == Action::Retry => Some(dialect.duration(delay).map_err(Misheard)?),
+                _ => None,
             };
-            Ok(Heard {
-                finding: Finding { reason, ..Finding::silent(by) },
-                control: Control::Retry { delay },
-            })
+            heard(event, by, answer(action, delay))
         }
+    }
+}
+
+/// What an answer means at an event.
+pub fn heard(event: &Event, by: Origin, answer: Answer) -> Result<Heard, Misheard> {
+    let Answer { action, reason, modified, delay } = answer;
+    if action == Action::Block {
+        return Ok(blocked(event, by, reason.unwrap_or_else(|| NO_REASON.to_owned())).into());
+    }
+    if modified.is_some() && action != Action::Continue {
+        return Err(Misheard("`modified` goes with `continue` only".to_owned()));
+    }
+    let finding = Finding { reason, ..Finding::silent(by) };
+    match action {
+        Action::Continue | Action::Block => Ok(changed(event.event, finding, modified)?.into()),
+        Action::Skip => Ok(Heard { finding, control: Control::Skip }),
+        // The tool has run; there is nothing left to try again.
+        Action::Retry if event.event == Kind::PostTool => {
+            let message = Some("the hook asked for a retry of what is done already".to_owned());
+            Ok(Finding { message, ..finding }.into())
+        }
+        Action::Retry => Ok(Heard { finding, control: Control::Retry { delay: delay.unwrap_or(RETRY) } }),
     }
 }
 
@@ -100,24 +129,30 @@ fn blocked(event: &Event, by: Origin, reason: String) -> Finding {
 }
 
 /// What `modified` changes: it "must match expected schema", so what fits nowhere is said to.
-fn modification(kind: Kind, modified: &Map<String, Value>) -> Result<Modification, Misheard> {
-    match kind {
-        Kind::PreTool | Kind::PermissionRequest => match modified.get("args") {
-            Some(value @ Value::Object(_)) => {
-                Ok(Modification::ToolInput { merge: Merge::Replace, value: value.clone() })
-            }
-            _ => Err(Misheard("`modified` at a tool call must have `args`, an object".to_owned())),
-        },
-        Kind::PreModel => {
-            Ok(Modification::ModelRequest { merge: Merge::Shallow, value: Value::Object(modified.clone()) })
-        }
-        Kind::PostModel => {
-            let response = modified.get("response").cloned();
-            let value = response.unwrap_or_else(|| Value::Object(modified.clone()));
-            Ok(Modification::ModelResponse { merge: Merge::Shallow, value })
-        }
-        kind => Err(Misheard(format!("`modified` means nothing at {kind}"))),
+fn changed(kind: Kind, finding: Finding, modified: Option<Map<String, Value>>) -> Result<Finding, Misheard> {
+    let Some(mut modified) = modified else { return Ok(finding) };
+    let Some(shape) = of(kind) else { return Err(Misheard(format!("`modified` means nothing at {kind}"))) };
+    if let Some(why) = schema::misfit_strictly(shape.modified, &modified, "modified") {
+        return Err(Misheard(format!("{why} (at {})", shape.name)));
     }
+    let context = match modified.remove("context") {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let merge = Merge::Shallow;
+    let modification =
+        match (kind, modified.remove("args"), modified.remove("response"), modified.remove("result")) {
+            (_, Some(value), _, _) => Some(Modification::ToolInput { merge: Merge::Replace, value }),
+            (_, _, Some(value), _) => Some(Modification::ModelResponse { merge, value }),
+            (_, _, _, Some(mut result)) => {
+                result.get_mut("output").map(Value::take).map(|value| Modification::ToolOutput { value })
+            }
+            (Kind::PreModel, ..) if !modified.is_empty() => {
+                Some(Modification::ModelRequest { merge, value: Value::Object(modified) })
+            }
+            _ => None,
+        };
+    Ok(Finding { context, modifications: modification.into_iter().collect(), ..finding })
 }
 
 #[cfg(test)]

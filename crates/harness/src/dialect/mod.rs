@@ -10,7 +10,7 @@
 //! and an answer is heard is one module per family. Hearing is stricter than the originals where
 //! they let something through by accident: `docs/compatibility.md` lists every such place.
 
-mod a3s;
+pub mod a3s;
 #[cfg(test)]
 mod cases;
 mod claude;

@@ -1,79 +1,206 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 003's event JSON.
+//! Seed 003's event JSON, out of an event.
 
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Event, EventKind as Kind};
+use tenterhook_event::{Call, Event, EventKind as Kind};
 
+use super::schema;
 use crate::dialect::fields::output_text;
-use crate::dialect::name_in;
 
-/// Seed 003's names.
-pub(super) const NAMES: &[(Kind, &str)] = &[
-    (Kind::SessionStart, "SessionStart"),
-    (Kind::SessionEnd, "SessionEnd"),
-    (Kind::PreModel, "GenerateStart"),
-    (Kind::PostModel, "GenerateEnd"),
-    (Kind::PreTool, "PreToolUse"),
-    (Kind::PostTool, "PostToolUse"),
-    (Kind::ToolError, "ToolError"),
-    (Kind::PermissionRequest, "PermissionRequest"),
-    (Kind::PermissionGranted, "PermissionGranted"),
-    (Kind::PermissionDenied, "PermissionDenied"),
-    (Kind::PreCompact, "PreCompact"),
-    (Kind::PostCompact, "PostCompact"),
-    (Kind::ContextWarning, "ContextWarning"),
-];
+/// What the session knows and one event does not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Session {
+    /// The tools that ran last, the latest last.
+    pub recent_tools: Vec<String>,
+    /// Tokens that went to the model so far.
+    pub input_tokens: u64,
+    /// Tokens that came from it.
+    pub output_tokens: u64,
+}
+
+pub(super) fn name(event: &Event) -> &str {
+    schema::of(event.event).map_or(event.native_event.as_str(), |row| row.name)
+}
 
 pub(super) fn stdin(event: &Event) -> Vec<u8> {
     // Plain data in memory has nothing to fail on; an empty input would be noticed.
-    serde_json::to_vec(&payload(event)).unwrap_or_default()
+    serde_json::to_vec(&written(event, &Session::default())).unwrap_or_default()
 }
 
-fn payload(event: &Event) -> Value {
+/// The event as a hook of a program is told it. What came in this form keeps what only it has.
+pub fn payload(call: &Call, session: &Session) -> Vec<u8> {
+    let event = &call.event;
+    let mut fields = written(event, session);
+    let brought = call.native.as_ref().map(|native| &native.fields).filter(|native| is_ours(native));
+    for (key, value) in brought.into_iter().flatten() {
+        match (key.as_str(), fields.get_mut(key)) {
+            // Ours to say: what the payload said may have been changed by a hook before.
+            ("eventType" | "sessionId" | "timestamp" | "tool" | "args", Some(_)) => {}
+            ("metadata", Some(Value::Object(known))) => {
+                for (key, value) in value.as_object().into_iter().flatten() {
+                    known.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+            ("context", Some(Value::Object(known))) => {
+                known.extend(value.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+            }
+            (_, _) => {
+                fields.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    serde_json::to_vec(&fields).unwrap_or_default()
+}
+
+/// Whether a native payload is in this form.
+fn is_ours(native: &Map<String, Value>) -> bool {
+    native.contains_key("eventType")
+}
+
+fn written(event: &Event, session: &Session) -> Map<String, Value> {
     let detail = &event.detail;
     let mut fields = Map::new();
     let mut put = |key: &str, value: Option<Value>| {
         fields.extend(value.map(|value| (key.to_owned(), value)));
     };
-    put("eventType", Some(json!(name_in(NAMES, event))));
-    put("sessionId", Some(json!(event.harness_session_id.as_deref().unwrap_or_default())));
+    let text = |text: &Option<String>| text.as_ref().map(|text| json!(text));
+    let always = |text: &Option<String>| Some(json!(text.as_deref().unwrap_or_default()));
+    put("eventType", Some(json!(name(event))));
+    put("sessionId", always(&event.harness_session_id));
     put("timestamp", Some(json!(event.ts.unix_ms())));
     put("metadata", Some(metadata(event)));
     if let Some(tool) = &event.tool {
         put("tool", Some(json!(tool.name)));
         put("args", Some(tool.args.clone()));
-        put("context", Some(context(event)));
+        put("context", Some(context(event, session)));
     }
     match event.event {
-        Kind::PostTool => put("result", Some(result(event))),
-        Kind::ToolError => put("error", Some(json!(detail.error.as_deref().unwrap_or_default()))),
+        Kind::SessionStart => {
+            put("source", always(&detail.cause));
+            put("context", Some(context(event, session)));
+            put("model", model(event));
+        }
+        Kind::SessionEnd => {
+            put("reason", always(&detail.cause));
+            put("context", Some(context(event, session)));
+        }
         Kind::PreModel | Kind::PostModel => {
             let request = detail.model_request.as_ref();
             let part = |key: &str| request.and_then(|request| request.get(key)).cloned();
-            let prompt = detail.prompt.as_ref().map(|prompt| json!(prompt));
-            put("prompt", Some(prompt.or_else(|| part("prompt")).unwrap_or_else(|| json!(""))));
+            put("prompt", text(&detail.prompt).or_else(|| part("prompt")).or_else(|| Some(json!(""))));
             put("systemPrompt", part("systemPrompt"));
-            put("model", part("model").or_else(|| event.agent.model.as_ref().map(|model| json!(model))));
-            put("tools", part("tools"));
-            put("response", detail.model_response.clone().filter(|_| event.event == Kind::PostModel));
+            put("model", part("model").filter(Value::is_object).or_else(|| model(event)));
+            if event.event == Kind::PreModel {
+                put("tools", Some(part("tools").unwrap_or_else(|| json!([]))));
+            } else {
+                put("response", Some(response(event)));
+            }
         }
-        _ => {
-            put("prompt", detail.prompt.as_ref().map(|prompt| json!(prompt)));
-            put("reason", detail.cause.as_ref().map(|cause| json!(cause)));
-            put("message", detail.message.as_ref().map(|message| json!(message)));
+        Kind::PostTool => put("result", Some(result(event))),
+        Kind::ToolError => {
+            put("error", always(&detail.error));
+            put("attempt", Some(json!(1)));
+            put("duration", detail.duration_ms.map(|ms| json!(ms)));
+        }
+        Kind::PreCompact => {
+            put("trigger", always(&detail.cause));
+            put("customInstructions", text(&detail.message));
+        }
+        Kind::PostCompact => {
+            put("trigger", always(&detail.cause));
+            put("summary", text(&detail.message));
+        }
+        Kind::ContextWarning => {
+            put("usage", Some(usage(session)));
+            put("message", text(&detail.message));
+        }
+        Kind::Prompt => {
+            put("prompt", always(&detail.prompt));
+            put("context", Some(context(event, session)));
+        }
+        Kind::Stop | Kind::SubagentStart | Kind::SubagentStop => {
+            put("agentId", text(&event.agent.id));
+            put("agentType", text(&event.agent.kind));
+            put("response", text(&detail.response));
+            put("stopHookActive", detail.stop_hook_active.map(|active| json!(active)));
+        }
+        Kind::Notification => {
+            put("message", text(&detail.message));
+            put("type", text(&detail.cause));
+        }
+        Kind::PreTool
+        | Kind::PermissionRequest
+        | Kind::PermissionGranted
+        | Kind::PermissionDenied
+        | Kind::ToolSelection
+        | Kind::Other => {
+            put("prompt", text(&detail.prompt));
+            put("reason", text(&detail.cause));
+            put("message", text(&detail.message));
         }
     }
-    Value::Object(fields)
+    fields
 }
 
 fn metadata(event: &Event) -> Value {
-    json!({"source": event.source, "eventId": event.id.to_string(), "nativeEvent": event.native_event})
+    let known = [
+        ("turnId", &event.turn_id),
+        ("toolUseId", &event.tool_use_id),
+        ("project", &event.project),
+        ("agentId", &event.agent.id),
+        ("agentType", &event.agent.kind),
+        ("user", &event.agent.user),
+    ];
+    let mut metadata =
+        json!({"source": event.source, "eventId": event.id.to_string(), "nativeEvent": event.native_event});
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.extend(
+            known.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text.as_ref()?)))),
+        );
+    }
+    metadata
 }
 
-/// Which tools ran before and what they cost is the session's to know, not one event's.
-fn context(event: &Event) -> Value {
-    json!({"workingDirectory": event.cwd.as_deref().unwrap_or_default(), "recentTools": []})
+fn context(event: &Event, session: &Session) -> Value {
+    json!({
+        "workingDirectory": event.cwd.as_deref().unwrap_or_default(),
+        "recentTools": session.recent_tools,
+        "tokenUsage": usage(session),
+    })
+}
+
+fn usage(session: &Session) -> Value {
+    let Session { input_tokens, output_tokens, .. } = session;
+    json!({"input_tokens": input_tokens, "output_tokens": output_tokens, "total_tokens": input_tokens + output_tokens})
+}
+
+fn model(event: &Event) -> Option<Value> {
+    event.agent.model.as_ref().map(|name| json!({"name": name}))
+}
+
+/// The model's answer in one shape, whichever harness tells of it.
+fn response(event: &Event) -> Value {
+    let given = event.detail.model_response.clone().unwrap_or_default();
+    let first = |keys: &[&str]| keys.iter().find_map(|key| given.get(key)).cloned();
+    let used = first(&["usage", "usageMetadata"]).unwrap_or_default();
+    let tokens = |keys: &[&str]| keys.iter().find_map(|key| used.get(key)?.as_u64());
+    let input = tokens(&["input_tokens", "prompt_tokens", "promptTokenCount"]).unwrap_or_default();
+    let output = tokens(&["output_tokens", "completion_tokens", "candidatesTokenCount"]).unwrap_or_default();
+    let total = tokens(&["total_tokens", "totalTokenCount"]).unwrap_or(input + output);
+    let mut usage = json!({"input_tokens": input, "output_tokens": output, "total_tokens": total});
+    for key in ["cache_read_tokens", "cache_write_tokens"] {
+        if let (Some(fields), Some(number)) = (usage.as_object_mut(), tokens(&[key])) {
+            fields.insert(key.to_owned(), json!(number));
+        }
+    }
+    let said = first(&["text"]).or_else(|| event.detail.response.as_ref().map(|text| json!(text)));
+    json!({
+        "text": said.filter(Value::is_string).unwrap_or_else(|| json!("")),
+        "toolCalls": first(&["toolCalls"]).filter(Value::is_array).unwrap_or_else(|| json!([])),
+        "usage": usage,
+        "duration": first(&["duration"]).filter(Value::is_number).unwrap_or_else(|| json!(event.detail.duration_ms.unwrap_or_default())),
+    })
 }
 
 fn result(event: &Event) -> Value {

@@ -77,6 +77,28 @@ fn what_is_modified_depends_on_the_event() {
     );
     assert!(modified(Kind::PreTool, json!({"command": "ls"})).is_err(), "a rewrite lost in silence");
     assert!(modified(Kind::SessionEnd, json!({"x": 1})).is_err());
+    assert_eq!(
+        modified(Kind::PostTool, json!({"result": {"output": "o"}})).unwrap(),
+        [Modification::ToolOutput { value: json!("o") }]
+    );
+    for (kind, wrong, why) in [
+        (Kind::PreTool, json!({"args": 7}), "`modified.args` should be an object (at PreToolUse)"),
+        (Kind::PreTool, json!({}), "`modified.args` is missing; it should be an object (at PreToolUse)"),
+        (Kind::PreModel, json!({"prompt": 7}), "`modified.prompt` should be a text (at GenerateStart)"),
+        (
+            Kind::PreModel,
+            json!({"tools": ["a", 7]}),
+            "`modified.tools` should be a list of texts (at GenerateStart)",
+        ),
+        (
+            Kind::PostModel,
+            json!({"response": {"toolCalls": [{"id": "1"}]}}),
+            "`modified.response.toolCalls.name` is missing; it should be a text (at GenerateEnd)",
+        ),
+        (Kind::ToolError, json!({"args": {}}), "`modified` means nothing here (at ToolError)"),
+    ] {
+        assert_eq!(modified(kind, wrong.clone()).unwrap_err().0, why, "{wrong}");
+    }
 }
 
 #[test]
@@ -102,7 +124,10 @@ fn a_hook_reads_seed_003_s_event() {
         "eventType": "PostToolUse", "sessionId": "s", "timestamp": 7,
         "metadata": {"source": "claude-code", "eventId": event.id.to_string(), "nativeEvent": "Native"},
         "tool": "Bash", "args": {"command": "ls"},
-        "context": {"workingDirectory": "/w", "recentTools": []},
+        "context": {
+            "workingDirectory": "/w", "recentTools": [],
+            "tokenUsage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0},
+        },
         "result": {"success": false, "output": "a\nb", "exitCode": 1, "duration": 12},
     });
     assert_eq!(stdin, expected);
@@ -116,6 +141,101 @@ fn a_model_call_reaches_a_hook_as_generation() {
     let stdin: Value = serde_json::from_slice(&payload::stdin(&event)).unwrap();
     assert_eq!(
         (&stdin["eventType"], &stdin["prompt"], &stdin["model"], &stdin["tools"]),
-        (&json!("GenerateStart"), &json!("p"), &json!("m"), &json!(["Bash"]))
+        (&json!("GenerateStart"), &json!("p"), &json!({"name": "m"}), &json!(["Bash"]))
     );
+}
+
+#[test]
+fn what_the_model_is_told_is_context_and_no_change_of_anything() {
+    for kind in [Kind::SessionStart, Kind::PreModel, Kind::PostTool, Kind::Prompt] {
+        let heard =
+            said(kind, &json!({"action": "continue", "modified": {"context": "it is late"}})).unwrap();
+        assert_eq!(heard, Finding { context: Some("it is late".into()), ..silent() }.into());
+    }
+}
+
+#[test]
+fn a_change_beside_anything_but_continue_is_refused_and_a_block_stands() {
+    let modified = json!({"args": {}});
+    for action in ["skip", "retry"] {
+        assert!(said(Kind::PreTool, &json!({"action": action, "modified": modified})).is_err(), "{action}");
+    }
+    let block = said(Kind::PreTool, &json!({"action": "block", "modified": modified})).unwrap();
+    assert_eq!(block.finding.decision, Decision::Deny);
+}
+
+/// One payload of each event, with everything it can have.
+fn whole(shape: &EventShape) -> Value {
+    fn filled(fields: &[Field]) -> Value {
+        let value = |shape: &Shape| match shape {
+            Shape::Text => json!("t"),
+            Shape::Number => json!(3),
+            Shape::Flag => json!(true),
+            Shape::Object => json!({"command": "ls", "k": "v"}),
+            Shape::Texts => json!(["a", "b"]),
+            Shape::Fields(fields) => filled(fields),
+            Shape::List(fields) => json!([filled(fields)]),
+        };
+        fields.iter().map(|field| (field.name.to_owned(), value(&field.shape))).collect()
+    }
+    filled(shape.fields)
+}
+
+#[test]
+fn every_event_that_comes_in_reaches_a_hook_whole() {
+    let door = crate::Door::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
+    for shape in EVENTS {
+        let mut payload = whole(shape);
+        payload["metadata"] = json!({"mine": 1});
+        let bytes = payload.to_string().into_bytes();
+        let call = super::event(shape, &door, "my-agent", Some("s"), &bytes).unwrap();
+        assert_eq!((call.event.event, call.event.source.as_str()), (shape.kind, "my-agent"));
+        assert_eq!(call.event.harness_session_id.as_deref(), Some("s"));
+        let told: Value = serde_json::from_slice(&super::payload(&call, &Session::default())).unwrap();
+        for (key, value) in payload.as_object().unwrap().iter().filter(|(key, _)| *key != "metadata") {
+            assert_eq!(&told[key], value, "{}: {key}", shape.name);
+        }
+        assert_eq!((&told["metadata"]["mine"], &told["metadata"]["source"]), (&json!(1), &json!("my-agent")));
+        let fields = told.as_object().unwrap();
+        assert_eq!(schema::misfit(EVERY, fields, ""), None, "{told}");
+        assert_eq!(schema::misfit(shape.fields, fields, ""), None, "{told}");
+        // The same out of the event alone, as when a harness sent it in its own form.
+        let bare: Value = serde_json::from_slice(&payload::stdin(&call.event)).unwrap();
+        assert_eq!(schema::misfit(shape.fields, bare.as_object().unwrap(), ""), None, "{bare}");
+    }
+    assert_eq!(EVENTS.len(), 18);
+}
+
+#[test]
+fn an_event_that_cannot_be_judged_is_not_taken() {
+    let door = crate::Door::new(EventId::from_parts(0, 9), Timestamp::from_unix_ms(7), "");
+    let why = |name: &str, payload: Value| {
+        let bytes = payload.to_string().into_bytes();
+        super::event(named(name).unwrap(), &door, "a", None, &bytes).unwrap_err().to_string()
+    };
+    for (name, payload, expected) in [
+        ("PreToolUse", json!([1]), "the payload is not a JSON object but an array"),
+        (
+            "PreToolUse",
+            json!({"tool": "Bash"}),
+            "this is no `PreToolUse`: `args` is missing; it should be an object",
+        ),
+        (
+            "pre-tool",
+            json!({"tool": "Bash", "args": {}}),
+            "this is no `PreToolUse`: `args` should be an object with a command",
+        ),
+        (
+            "PreToolUse",
+            json!({"eventType": "Stop", "tool": "Read", "args": {}}),
+            "this is no `PreToolUse`: `eventType` is \"Stop\"",
+        ),
+        (
+            "GenerateEnd",
+            json!({"prompt": "p", "response": {"text": 1}}),
+            "this is no `GenerateEnd`: `response.text` should be a text",
+        ),
+    ] {
+        assert_eq!(why(name, payload.clone()), expected, "{payload}");
+    }
 }

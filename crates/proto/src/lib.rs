@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The messages of `proto/tenterhook/v1`, as Rust. What is in `generated` is written by a test, and
+//! checked in: building this needs no compiler of `.proto` files.
+
+#![forbid(unsafe_code)]
+
+/// Version 1.
+pub mod v1 {
+    include!("generated/tenterhook.v1.rs");
+}
+
+/// The files of version 1 as a descriptor set, for reflection.
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/tenterhook.v1.binpb");

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What is generated is what the `.proto` files say, and they say everything they said before.
+//! `TENTERHOOK_GENERATE=1` writes it anew; a change that would break somebody is refused even then.
+
+#![expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
+
+mod breaking;
+
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+use prost_types::FileDescriptorSet;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proto")
+}
+
+fn compiled() -> FileDescriptorSet {
+    let files = ["hooks.proto", "agent.proto"].map(|name| root().join("tenterhook/v1").join(name));
+    let compiled = protox::Compiler::new([root()])
+        .unwrap()
+        .include_imports(true)
+        .include_source_info(true)
+        .open_files(files)
+        .map(|compiler| compiler.file_descriptor_set());
+    compiled.unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Comments change more often than messages, and nobody who reflects needs them.
+fn without_comments(mut set: FileDescriptorSet) -> FileDescriptorSet {
+    for file in &mut set.file {
+        file.source_code_info = None;
+    }
+    set
+}
+
+fn rust(set: FileDescriptorSet) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    tonic_prost_build::configure()
+        .out_dir(dir.path())
+        .build_transport(false)
+        .server_mod_attribute(".", "#[cfg(feature = \"server\")]")
+        .client_mod_attribute(".", "#[cfg(feature = \"client\")]")
+        .compile_fds(set)
+        .unwrap();
+    std::fs::read_to_string(dir.path().join("tenterhook.v1.rs")).unwrap()
+}
+
+#[test]
+fn nothing_breaks_whoever_speaks_an_older_version() {
+    let old = FileDescriptorSet::decode(tenterhook_proto::DESCRIPTORS).unwrap();
+    assert_eq!(breaking::changes(&old, &compiled()), Vec::<String>::new());
+}
+
+#[test]
+fn generated_code_is_what_the_files_say() {
+    let set = compiled();
+    let old = FileDescriptorSet::decode(tenterhook_proto::DESCRIPTORS).unwrap();
+    let broken = breaking::changes(&old, &set);
+    assert_eq!(broken, Vec::<String>::new(), "this would break whoever speaks the version before");
+    let (code, descriptors) = (rust(set.clone()), without_comments(set).encode_to_vec());
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/generated");
+    let places = [("tenterhook.v1.rs", code.into_bytes()), ("tenterhook.v1.binpb", descriptors)];
+    for (name, wanted) in places {
+        let path = dir.join(name);
+        if std::env::var_os("TENTERHOOK_GENERATE").is_some() {
+            std::fs::write(&path, wanted).unwrap();
+            continue;
+        }
+        let there = std::fs::read(&path).unwrap_or_default();
+        assert!(there == wanted, "`{name}` is stale: `make generate` writes it anew");
+    }
+}
