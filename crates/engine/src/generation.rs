@@ -125,6 +125,17 @@ impl Generation {
         Ok(self)
     }
 
+    /// The same with hooks that were admitted elsewhere; the name stays, for they are no part of it.
+    #[must_use]
+    pub fn beside(mut self, hooks: &[Arc<Hook>]) -> Self {
+        for hook in hooks {
+            let place = self.hooks.partition_point(|other| other.priority <= hook.priority);
+            self.hooks.insert(place, Arc::clone(hook));
+        }
+        self.index();
+        self
+    }
+
     /// The same without one hook.
     pub fn without(mut self, id: &str) -> Result<Self, RegisterError> {
         let before = self.hooks.len();

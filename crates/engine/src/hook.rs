@@ -10,7 +10,7 @@ use std::time::Duration;
 use tenterhook_event::{Event, EventKind};
 use tenterhook_harness::dialect::{Dialect, Heard, Matcher, PermissionRule};
 
-use crate::BoxFuture;
+use crate::{BoxFuture, sdk};
 
 /// A hook's stable id.
 pub type HookId = Arc<str>;
@@ -82,6 +82,8 @@ pub enum Runner {
     InProcess(Arc<dyn Fn(Arc<Event>) -> BoxFuture<'static, Heard> + Send + Sync>),
     /// A program of its own.
     Command(Command),
+    /// A function in another program.
+    Sdk(sdk::Function),
     /// An HTTP endpoint.
     #[cfg(feature = "http")]
     Http(Http),
@@ -145,7 +147,7 @@ impl Runner {
     /// How it is spoken to; a closure is not.
     pub fn dialect(&self) -> Option<&'static Dialect> {
         match self {
-            Self::InProcess(_) => None,
+            Self::InProcess(_) | Self::Sdk(_) => None,
             Self::Command(command) => Some(command.dialect),
             #[cfg(feature = "http")]
             Self::Http(http) => Some(http.dialect),
@@ -158,6 +160,7 @@ impl fmt::Debug for Runner {
         match self {
             Self::InProcess(_) => f.write_str("InProcess"),
             Self::Command(command) => command.fmt(f),
+            Self::Sdk(function) => function.fmt(f),
             #[cfg(feature = "http")]
             Self::Http(http) => http.fmt(f),
         }

@@ -38,7 +38,7 @@ pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Set
             break;
         }
         tokio::time::sleep(delay).await;
-        again(&mut answers, &hooks, call, end).await;
+        again(&mut answers, &hooks, call, end, attempt + 1).await;
     }
     settle(answers, failed)
 }
@@ -53,12 +53,12 @@ fn longest_delay(answers: &[Answer]) -> Option<Duration> {
 }
 
 /// Asks those again that want it, with the rest of their chain; the others' answers stand.
-async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call, deadline: Instant) {
+async fn again(answers: &mut Vec<Answer>, hooks: &[Arc<Hook>], call: &Call, deadline: Instant, attempt: u32) {
     let wants = |at: &usize| {
         answers.iter().any(|answer| answer.at == *at && matches!(answer.heard.control, Control::Retry { .. }))
     };
     let units: Vec<_> = chain::units(hooks).into_iter().filter(|unit| unit.iter().any(wants)).collect();
-    for new in run::some(hooks, &units, call, deadline).await {
+    for new in run::some(hooks, &units, call, deadline, attempt).await {
         match answers.iter_mut().find(|old| old.at == new.at) {
             // What a hook has objected to once is not unsaid by asking the others of its chain again.
             Some(old) if old.heard.finding.decision > new.heard.finding.decision => {}

@@ -9,6 +9,7 @@ mod command;
 #[cfg(feature = "http")]
 mod http;
 mod inprocess;
+pub mod sdk;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -47,6 +48,8 @@ struct Asked<'a> {
     call: &'a Call,
     /// When the call has to be answered, whatever its hooks were promised.
     deadline: Instant,
+    /// How often hooks have been asked about it, with this time.
+    attempt: u32,
     /// Closures outlive a borrow of the call, so they share one copy of its event, made if needed.
     event: OnceLock<Arc<Event>>,
 }
@@ -54,7 +57,7 @@ struct Asked<'a> {
 /// Runs the selected hooks.
 pub(crate) async fn all(selected: &[Arc<Hook>], call: &Call, deadline: Instant) -> Ran {
     let units = chain::units(selected);
-    Ran { answers: some(selected, &units, call, deadline).await }
+    Ran { answers: some(selected, &units, call, deadline, 1).await }
 }
 
 /// Runs some of the selected hooks, put into units already.
@@ -63,8 +66,9 @@ pub(crate) async fn some(
     units: &[Vec<usize>],
     call: &Call,
     deadline: Instant,
+    attempt: u32,
 ) -> Vec<Answer> {
-    let asked = Asked::new(call, deadline);
+    let asked = Asked::new(call, deadline, attempt);
     let mut answers: Vec<Answer> = match units {
         [] => Vec::new(),
         // One unit needs no joining, and this is the usual case.
@@ -86,7 +90,7 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
         let Some(hook) = selected.get(at) else { continue };
         let (heard, step) = match &changed {
             None => one(hook, asked).await,
-            Some(call) => one(hook, &Asked::new(call, asked.deadline)).await,
+            Some(call) => one(hook, &Asked::new(call, asked.deadline, asked.attempt)).await,
         };
         if unit.len() > 1 {
             let next = chain::after(changed.as_ref().unwrap_or(asked.call), &heard.finding);
@@ -136,6 +140,7 @@ async fn wait(hook: &Hook, asked: &Asked<'_>, by: Origin, limit: Duration) -> Re
     match &hook.runner {
         Runner::InProcess(f) => inprocess::run(f.as_ref(), asked.event(), limit).await,
         Runner::Command(command) => command::run(command, call, by, limit).await,
+        Runner::Sdk(function) => sdk::run(function, hook, call, by, limit, asked.attempt).await,
         #[cfg(feature = "http")]
         Runner::Http(http) => http::run(http, call, by, limit).await,
     }
@@ -147,6 +152,7 @@ fn observe(hook: &Hook, asked: &Asked<'_>) -> Result<Heard, Failure> {
     match &hook.runner {
         Runner::InProcess(f) => inprocess::observe(f, asked.event(), hook.timeout),
         Runner::Command(command) => command::observe(command, call, hook.timeout)?,
+        Runner::Sdk(function) => sdk::observe(function, hook, call),
         #[cfg(feature = "http")]
         Runner::Http(http) => http::observe(http, call, hook.timeout),
     }
@@ -155,8 +161,8 @@ fn observe(hook: &Hook, asked: &Asked<'_>) -> Result<Heard, Failure> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(call: &'a Call, deadline: Instant) -> Self {
-        Self { call, deadline, event: OnceLock::new() }
+    fn new(call: &'a Call, deadline: Instant, attempt: u32) -> Self {
+        Self { call, deadline, attempt, event: OnceLock::new() }
     }
 
     fn event(&self) -> Arc<Event> {
