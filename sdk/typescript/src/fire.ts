@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import type { Channel } from "./connection/channel.js";
+import type { EventMetadata, HookEvents, HookEventType } from "./events/index.js";
+import { type FireRequest, type FireResponse, HookAction } from "./generated/tenterhook/v1/hooks.js";
+import type { ModifiedData } from "./hooks/types.js";
+
+/** What the daemon fills in if it is left out. */
+type Known = "timestamp" | "metadata" | "context";
+
+/** An event that an agent fires: `eventType` and `sessionId`, and what the event has. */
+export type FiredEvent<E extends HookEventType = HookEventType> = {
+  [T in E]: Omit<HookEvents[T], Known> &
+    Partial<Pick<HookEvents[T], Known & keyof HookEvents[T]>> & {
+      metadata?: Partial<EventMetadata>;
+    };
+}[E];
+
+/** How an event is fired. */
+export interface FireOptions {
+  /** Gives up. */
+  signal?: AbortSignal;
+  /** Who fires, in letters, digits and `-`; `sdk` unless said. */
+  source?: string;
+  /** The event's id, a ULID, if it has one already. An id counts once. */
+  eventId?: string;
+  /** How long to wait when a person has to be asked, in milliseconds: 55000 unless said. */
+  timeout?: number;
+}
+
+/** What came of an event. */
+export interface FireResult {
+  /** The id under which the ledger has it. */
+  eventId: string;
+  /** Whether it may happen. */
+  action: "continue" | "block";
+  /** Why not, in words for the agent. */
+  reason?: string;
+  /** What is to be used instead of what was asked for. */
+  modified?: ModifiedData;
+  decision: "none" | "allow" | "defer" | "ask" | "deny";
+  /** Whether the agent should stop altogether. */
+  stop: boolean;
+  /** What the model should be told. */
+  context?: string;
+  /** What the person should be told. */
+  message?: string;
+  /** Everything that was found, and who found it: docs/spec/outcome.schema.json. */
+  outcome: Record<string, unknown>;
+}
+
+/** What a harness's own hook program would have said. */
+export interface NativeReply {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+/** What came of a harness's own event. */
+export interface NativeResult extends FireResult {
+  reply: NativeReply;
+}
+
+/** A harness's own event: its name, and its payload as it stands. */
+export interface NativeEvent {
+  /** Such as `claude-code`. */
+  harness: string;
+  event: string;
+  payload: unknown;
+  sessionId?: string;
+}
+
+/** Fires an event in this package's words. */
+export async function fire(channel: Channel, event: FiredEvent, options: FireOptions): Promise<FireResult> {
+  return result(await send(channel, request(event.eventType, event.sessionId, event, options), options));
+}
+
+/** Fires an event in a harness's own words. */
+export async function fireNative(
+  channel: Channel,
+  { harness, event, payload, sessionId = "" }: NativeEvent,
+  options: FireOptions,
+): Promise<NativeResult> {
+  const asked = { ...request(event, sessionId, payload, options), source: harness, native: true };
+  const response = await send(channel, asked, options);
+  const { stdout, stderr, exitCode } = response.reply ?? { stdout: "", stderr: "", exitCode: 0 };
+  return { ...result(response), reply: { stdout: stdout.toString(), stderr, exitCode } };
+}
+
+function request(eventType: string, sessionId: string, payload: unknown, options: FireOptions): FireRequest {
+  return {
+    eventType,
+    sessionId,
+    payload: Buffer.from(JSON.stringify(payload)),
+    source: options.source ?? "",
+    eventId: options.eventId ?? "",
+    native: false,
+    timeoutMs: options.timeout ?? 0,
+  };
+}
+
+function send(channel: Channel, request: FireRequest, { signal }: FireOptions): Promise<FireResponse> {
+  return channel.call(channel.hooks, channel.hooks.fire, request, { signal });
+}
+
+function result(response: FireResponse): FireResult {
+  const { eventId, reason, modified, decision, stop, context, message, outcome } = response;
+  return {
+    eventId,
+    action: response.action === HookAction.BLOCK ? "block" : "continue",
+    ...(reason !== undefined && { reason }),
+    ...(modified !== undefined && { modified: JSON.parse(modified.toString()) }),
+    decision: decision as FireResult["decision"],
+    stop,
+    ...(context !== undefined && { context }),
+    ...(message !== undefined && { message }),
+    outcome: outcome.length > 0 ? JSON.parse(outcome.toString()) : {},
+  };
+}

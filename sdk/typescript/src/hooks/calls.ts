@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import { fromData, TenterhookError } from "../errors.js";
+import { type HookEvent, HookEventKind, type HookResponse } from "../generated/tenterhook/v1/hooks.js";
+import { answer, threw, unknown } from "./answer.js";
+import type { HookContext, HookHandler } from "./types.js";
+
+/** How many answers are kept in case the daemon did not get them. */
+const KEPT_ANSWERS = 1024;
+
+/** The calls of handlers that are under way: each question is asked once, and answered once. */
+export class Calls {
+  readonly #running = new Map<string, Call>();
+  readonly #answered = new Map<string, HookResponse>();
+
+  constructor(
+    readonly handler: (hookId: string) => HookHandler<never> | undefined,
+    readonly send: (response: HookResponse) => void,
+  ) {}
+
+  /** A question, or word that nobody waits for its answer any more. */
+  receive(event: HookEvent): void {
+    const key = `${event.callId} ${event.eventId} ${event.hookId}`;
+    if (event.kind === HookEventKind.HOOK_CANCEL) {
+      const why = event.error && fromData(event.error);
+      this.#cancel(event.callId, why ?? new TenterhookError("cancelled", "nobody waits for the answer any more"));
+      return;
+    }
+    if (event.redelivered) {
+      // It came over a connection that broke: whoever has it already is not asked twice.
+      if (this.#running.has(key)) return;
+      const before = this.#answered.get(key);
+      if (before) {
+        this.send(before);
+        return;
+      }
+    }
+    void this.#run(key, event);
+  }
+
+  /** Nobody waits for anything any more. */
+  cancelAll(reason: Error): void {
+    for (const call of this.#running.values()) call.abort(reason);
+    this.#running.clear();
+  }
+
+  async #run(key: string, event: HookEvent): Promise<void> {
+    const handler = this.handler(event.hookId);
+    if (!handler) {
+      this.send(unknown(event));
+      return;
+    }
+    const call = new Call(event);
+    this.#running.set(key, call);
+    let response: HookResponse;
+    try {
+      const payload = JSON.parse(event.payload.toString()) as never;
+      response = answer(event, await handler(payload, call));
+    } catch (thrown) {
+      response = threw(event, thrown);
+    }
+    call.done();
+    // Cancelled meanwhile: the daemon has decided without us.
+    if (!this.#running.delete(key)) return;
+    if (event.timeoutMs === 0) return;
+    this.#keep(key, response);
+    this.send(response);
+  }
+
+  #cancel(callId: number, reason: Error): void {
+    for (const [key, call] of this.#running) {
+      if (call.event.callId === callId) {
+        this.#running.delete(key);
+        call.abort(reason);
+      }
+    }
+  }
+
+  #keep(key: string, response: HookResponse): void {
+    this.#answered.set(key, response);
+    if (this.#answered.size > KEPT_ANSWERS) {
+      for (const oldest of this.#answered.keys()) {
+        this.#answered.delete(oldest);
+        break;
+      }
+    }
+  }
+}
+
+/** One call of a handler. What nobody looks at, a signal above all, is not made. */
+class Call implements HookContext {
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #reason: Error | undefined;
+  readonly #received = performance.now();
+
+  constructor(readonly event: HookEvent) {}
+
+  get hookId(): string {
+    return this.event.hookId;
+  }
+
+  get eventId(): string {
+    return this.event.eventId;
+  }
+
+  get attempt(): number {
+    return this.event.attempt;
+  }
+
+  get redelivered(): boolean {
+    return this.event.redelivered;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+      else this.#startClock();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#reason = reason;
+    this.done();
+    this.#controller?.abort(reason);
+  }
+
+  done(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The daemon says when the time is over; if the connection broke, nobody would. */
+  #startClock(): void {
+    const { timeoutMs } = this.event;
+    if (timeoutMs === 0) return;
+    const left = timeoutMs - (performance.now() - this.#received);
+    const over = () => this.abort(new TenterhookError("timed-out", `the hook's ${timeoutMs} ms are over`));
+    this.#timer = setTimeout(over, Math.max(left, 0));
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+/** Text, or an object that has it. */
+export type TextPart = string | { text: string };
+
+/** A request to a model, as a hook sees it. */
+export interface LLMRequest {
+  model?: string;
+  contents?: { role: "user" | "model"; parts: TextPart[] }[];
+  systemInstruction?: { role: "system"; parts: TextPart[] };
+  generationConfig?: {
+    temperature?: number;
+    maxOutputTokens?: number;
+    topP?: number;
+    topK?: number;
+    stopSequences?: string[];
+  };
+}
+
+/** A model's answer, as a hook sees it. */
+export interface LLMResponse {
+  candidates?: { content: { role: "model"; parts: TextPart[] }; finishReason?: string }[];
+}
+
+/** Which tools the model may choose from. */
+export interface HookToolConfig {
+  mode?: "AUTO" | "ANY" | "NONE";
+  allowedFunctionNames?: string[];
+}
+
+/** An entry of a conversation in Gemini's generate-content form. */
+export interface Content {
+  role?: string;
+  parts?: Record<string, unknown>[];
+}
+
+/** Gemini's generate-content request, as far as it matters here. */
+export interface GenerateContentParameters {
+  model: string;
+  contents: Content[];
+  config?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+/** Gemini's generate-content response, as far as it matters here. */
+export interface GenerateContentResponse {
+  candidates: { content: Content; finishReason?: string; [key: string]: unknown }[];
+  [key: string]: unknown;
+}
+
+/** Gemini's tool configuration, as far as it matters here. */
+export interface GenAIToolConfig {
+  functionCallingConfig?: HookToolConfig;
+  [key: string]: unknown;
+}
+
+/** Gemini's list of tools. */
+export type ToolListUnion = unknown[];
