@@ -22,7 +22,7 @@ export interface CallSettings {
   timeout?: number | undefined;
 }
 
-const LARGEST_MESSAGE = 16 * 1024 * 1024;
+const LARGEST_MESSAGE = 32 * 1024 * 1024;
 
 const SETTINGS = {
   "grpc.max_receive_message_length": LARGEST_MESSAGE,

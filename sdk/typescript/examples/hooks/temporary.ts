@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import type { FiredEvent, FireResult, TenterhookClient } from "tenterhook";
+
+/** A hook for one piece of work: it is taken back at the end of the block, however that is left. */
+export async function fireReadOnly(client: TenterhookClient, events: FiredEvent[]): Promise<FireResult[]> {
+  await using _readOnly = await client.temporaryHook("PreToolUse", async (event) => {
+    if (event.tool === "Read") return { action: "continue" };
+    return { action: "block", reason: "only reading, for now" };
+  });
+  return Promise.all(events.map((event) => client.fire(event)));
+}
