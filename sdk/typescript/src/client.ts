@@ -6,7 +6,15 @@ import type { EndpointOptions } from "./connection/endpoint.js";
 import { type ClientState, Link } from "./connection/link.js";
 import type { HookEventType, ToolArgs, ToolResult } from "./events/index.js";
 import { executeTool } from "./execute.js";
-import * as firing from "./fire.js";
+import {
+  type FiredEvent,
+  type FireOptions,
+  type FireResult,
+  fire,
+  fireNative,
+  type NativeEvent,
+  type NativeResult,
+} from "./fire.js";
 import { type ListedHook, listed } from "./hooks/list.js";
 import type { HookHandler, HookRegistration, RegisteredHook } from "./hooks/types.js";
 import { type FileChanged, Observer, type TodoUpdate } from "./observe.js";
@@ -120,13 +128,13 @@ export class TenterhookClient implements AsyncDisposable {
   }
 
   /** Fires an event of your own agent. It passes hooks and rules, is recorded, and its outcome comes back. */
-  async fire(event: firing.FiredEvent, options: firing.FireOptions = {}): Promise<firing.FireResult> {
-    return firing.fire(this.#link.channel(), event, options);
+  async fire(event: FiredEvent, options: FireOptions = {}): Promise<FireResult> {
+    return fire(this.#link.channel(), event, options);
   }
 
   /** Fires an event of a harness in its own words; the reply is in its own words too. */
-  async fireNative(event: firing.NativeEvent, options: firing.FireOptions = {}): Promise<firing.NativeResult> {
-    return firing.fireNative(this.#link.channel(), event, options);
+  async fireNative(event: NativeEvent, options: FireOptions = {}): Promise<NativeResult> {
+    return fireNative(this.#link.channel(), event, options);
   }
 
   /** What happens from now on, whichever agent it is. */

@@ -4,9 +4,10 @@ import type { TenterhookClient } from "../client.js";
 import { asError } from "../errors.js";
 import type { NativeReply } from "../fire.js";
 import { GATES, GUARDED_EVENTS } from "./events.js";
-import { type AgentSdkHooks, type ClaudeHookCallback, type ClaudeHooks, seconds } from "./hooks.js";
+import type { AgentSdkHooks, ClaudeHookCallback, ClaudeHooks } from "./hooks.js";
 import type { ClaudeHookEvent, ClaudeHookInput, ToolInput } from "./input.js";
 import type { HookJSONOutput, PermissionRequestSpecificOutput, PreToolUseSpecificOutput } from "./output.js";
+import { seconds } from "./timeout.js";
 
 /** What Tenterhook does in an Agent SDK program. */
 export interface TenterhookHooksOptions {

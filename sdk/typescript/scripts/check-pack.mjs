@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// check-pack.mjs: packs the package, installs it in an empty directory and follows the guide there, against a real daemon
+// in a throw-away home. `TENTERHOOK_BIN` is the program.
+
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const program = process.env.TENTERHOOK_BIN ?? fail("TENTERHOOK_BIN is not set: `make sdk-typescript` does it");
+const dir = mkdtempSync(join(tmpdir(), "tenterhook-pack-"));
+const home = join(dir, "home");
+const app = join(dir, "app");
+const env = { PATH: process.env.PATH, HOME: dir, TENTERHOOK_HOME: home };
+const running = [];
+
+try {
+  mkdirSync(app);
+  install();
+  const [guard, attempt] = guideBlocks();
+  writeFileSync(join(app, "guard.mjs"), guard);
+  writeFileSync(join(app, "try.mjs"), attempt);
+  checkTypes();
+  await start(program, ["serve", "--listen", "none"], /listening|socket/i);
+  const guarding = await start("node", ["guard.mjs"], /on guard/);
+  const said = execFileSync("node", ["try.mjs"], { cwd: app, env, encoding: "utf8", timeout: 20_000 });
+  expect(said, "block: releases are made by CI\n");
+  expect(guarding.output, "on guard\nasked about: npm publish\n");
+  console.log("the packed package works in an empty directory");
+} finally {
+  for (const { child } of running.reverse()) {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function install() {
+  const [{ filename, files }] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", dir));
+  const unwanted = files
+    .map(({ path }) => path)
+    .filter((path) => !/^(dist\/|LICENSE-|README\.md|package\.json)/.test(path));
+  expect(unwanted, []);
+  npm(app, "init", "--yes");
+  npm(app, "install", "--prefer-offline", "--no-audit", "--no-fund", join(dir, filename));
+}
+
+/** The programs that the guide has one put into files. */
+function guideBlocks() {
+  const guide = readFileSync(join(root, "../../docs/guide/sdk-typescript.md"), "utf8");
+  return [...guide.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
+}
+
+/** The types are found and hold, without any help. */
+function checkTypes() {
+  const source = [
+    'import { type HookResponse, type PreToolUseEvent, TenterhookClient } from "tenterhook";',
+    'import { EXIT_CODE_BLOCKING_ERROR, BeforeToolHookOutput } from "tenterhook/llxprt";',
+    "const client: TenterhookClient = new TenterhookClient();",
+    "const handler = (event: PreToolUseEvent): HookResponse => ({ action: 'block', reason: event.tool });",
+    "export const id: string = client.registerHook('PreToolUse', handler);",
+    "export const code: 2 = EXIT_CODE_BLOCKING_ERROR;",
+    "export const blocks: boolean = new BeforeToolHookOutput({ decision: 'deny' }).isBlockingDecision();",
+  ];
+  writeFileSync(join(app, "types.mts"), source.join("\n"));
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const flags = [
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2022",
+    "--lib",
+    "es2023,esnext.disposable",
+  ];
+  const types = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node"];
+  execFileSync(tsc, [...flags, ...types, "--skipLibCheck", "types.mts"], { cwd: app, env, stdio: "inherit" });
+}
+
+/** Starts a program; resolves when it says that it is there. */
+async function start(command, args, there) {
+  const child = spawn(command, args, { cwd: app, env, stdio: ["ignore", "pipe", "pipe"] });
+  const started = { child, output: "" };
+  running.push(started);
+  await new Promise((resolve, reject) => {
+    const hear = (data) => {
+      started.output += data;
+      if (there.test(started.output)) resolve();
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("exit", () => reject(new Error(`${command} has ended: ${started.output}`)));
+  });
+  child.removeAllListeners("exit");
+  return started;
+}
+
+function npm(cwd, ...args) {
+  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function expect(found, expected) {
+  if (JSON.stringify(found) !== JSON.stringify(expected)) {
+    throw new Error(`expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
+  }
+}
+
+function fail(message) {
+  throw new Error(message);
+}
