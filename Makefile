@@ -8,6 +8,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate picture bench fuzz soak e2e tools
+.PHONY: sdk-typescript bench-typescript e2e-typescript
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -70,3 +71,27 @@ e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 
 tools: ## Install the optional tools that lint uses
 	$(CARGO) install --locked cargo-deny
+
+sdk-typescript: sdk/typescript/node_modules ## The TypeScript SDK: lints, types, generated files, tests, the packed package
+	$(CARGO) build --locked -p tenterhook
+	cd sdk/typescript && npm run --silent lint && npm run --silent types && npm run --silent build \
+		&& npm run --silent check-generated
+	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" npm run --silent test
+	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" npm run --silent check-pack
+
+bench-typescript: sdk/typescript/node_modules ## Measure one hook of the TypeScript SDK beside a bare gRPC echo
+	cd sdk/typescript && npm run --silent bench
+
+# Real clients run with it as well.
+e2e: e2e-typescript
+
+e2e-typescript: sdk/typescript/node_modules ## Run the real Claude Agent SDK with the TypeScript SDK
+	$(CARGO) build --locked -p tenterhook -p tenterhook-model-server
+	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
+	TENTERHOOK_MODEL_SERVER="$(abspath $(TARGET))/debug/tenterhook-model-server" \
+	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
+		sh sdk/typescript/e2e/run.sh "$(CLIENTS)"
+
+sdk/typescript/node_modules: sdk/typescript/package-lock.json
+	cd sdk/typescript && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -25,7 +25,7 @@ try {
   writeFileSync(join(app, "guard.mjs"), guard);
   writeFileSync(join(app, "try.mjs"), attempt);
   checkTypes();
-  await start(program, ["serve", "--listen", "none"], /listening|socket/i);
+  await start(program, ["serve", "--listen", "none"], /ready on/);
   const guarding = await start("node", ["guard.mjs"], /on guard/);
   const said = execFileSync("node", ["try.mjs"], { cwd: app, env, encoding: "utf8", timeout: 20_000 });
   expect(said, "block: releases are made by CI\n");
@@ -40,7 +40,9 @@ try {
 }
 
 function install() {
-  const [{ filename, files }] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", dir));
+  const said = npm(root, "pack", "--json", "--pack-destination", dir);
+  // What the package's own scripts print comes first.
+  const [{ filename, files }] = JSON.parse(said.slice(said.search(/^\[$/m)));
   const unwanted = files
     .map(({ path }) => path)
     .filter((path) => !/^(dist\/|LICENSE-|README\.md|package\.json)/.test(path));

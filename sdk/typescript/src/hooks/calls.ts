@@ -11,7 +11,9 @@ const KEPT_ANSWERS = 1024;
 /** The calls of handlers that are under way: each question is asked once, and answered once. */
 export class Calls {
   readonly #running = new Map<string, Call>();
-  readonly #answered = new Map<string, HookResponse>();
+  /** The latest answers; each takes the place of the oldest. */
+  readonly #answered: { key: string; response: HookResponse }[] = [];
+  #next = 0;
 
   constructor(
     readonly handler: (hookId: string) => HookHandler<never> | undefined,
@@ -29,9 +31,9 @@ export class Calls {
     if (event.redelivered) {
       // It came over a connection that broke: whoever has it already is not asked twice.
       if (this.#running.has(key)) return;
-      const before = this.#answered.get(key);
+      const before = this.#answered.find((answered) => answered.key === key);
       if (before) {
-        this.send(before);
+        this.send(before.response);
         return;
       }
     }
@@ -77,13 +79,8 @@ export class Calls {
   }
 
   #keep(key: string, response: HookResponse): void {
-    this.#answered.set(key, response);
-    if (this.#answered.size > KEPT_ANSWERS) {
-      for (const oldest of this.#answered.keys()) {
-        this.#answered.delete(oldest);
-        break;
-      }
-    }
+    this.#answered[this.#next] = { key, response };
+    this.#next = (this.#next + 1) % KEPT_ANSWERS;
   }
 }
 

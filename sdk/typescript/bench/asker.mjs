@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// The side that asks, a process of its own like the daemon: sends a question, waits for its answer, takes the time.
+
+import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+import { HookEvent, HookEventKind, HookResponse, HookServiceService } from "../dist/generated/tenterhook/v1/hooks.js";
+
+const EMPTY = HookEvent.decode(new Uint8Array());
+const PAYLOAD = Buffer.from(
+  JSON.stringify({
+    eventType: "PreToolUse",
+    sessionId: "bench",
+    timestamp: 1794700000000,
+    metadata: { eventId: "01K0000000000000000000000A", source: "claude-code", nativeEvent: "PreToolUse" },
+    tool: "Bash",
+    args: { command: "npm test", description: "runs the tests of this package" },
+    context: {
+      workingDirectory: "/repo",
+      recentTools: ["Read", "Edit"],
+      tokenUsage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    },
+  }),
+);
+
+/** Messages go out as they were prepared, and come in unread: what it costs to ask is not what is measured. */
+const raw = {
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: (bytes) => bytes,
+  requestDeserialize: (bytes) => bytes,
+  responseSerialize: (bytes) => bytes,
+  responseDeserialize: (bytes) => bytes,
+};
+
+/** Each of them: its stream, and the next question for it. */
+const asked = {
+  bytes: {
+    question: (number) => Buffer.concat([PAYLOAD, Buffer.from(`${number}`)]),
+    fits: (asked, said) => asked.equals(said),
+  },
+  messages: { question, fits: (asked, said) => HookEvent.decode(asked).callId === HookResponse.decode(said).callId },
+  sdk: { question, fits: (asked, said) => HookEvent.decode(asked).callId === HookResponse.decode(said).callId },
+};
+let hookId = "";
+let callId = 0;
+let answered = () => {};
+
+function question() {
+  callId += 1;
+  const ids = { hookId, callId, eventId: `01K${callId}`, eventType: "PreToolUse", sessionId: "bench" };
+  return encode({ ...ids, payload: PAYLOAD, timeoutMs: 5000, attempt: 1 });
+}
+
+function encode(event) {
+  return Buffer.from(HookEvent.encode({ ...EMPTY, ...event }).finish());
+}
+
+function opened(who) {
+  return (stream) => {
+    asked[who].stream = stream;
+    stream.sendMetadata(new Metadata());
+    stream.on("data", (bytes) => answered(bytes));
+    stream.on("error", () => {});
+    stream.on("end", () => stream.end());
+    const hello = { version: "", hookIds: [], missed: 0 };
+    if (who === "sdk") stream.write(encode({ kind: HookEventKind.HOOK_HELLO, hello }));
+  };
+}
+
+const server = new Server();
+const service = { bytes: { ...raw, path: "/bench.Echo/Bytes" }, messages: { ...raw, path: "/bench.Echo/Messages" } };
+server.addService(service, { bytes: opened("bytes"), messages: opened("messages") });
+server.addService(
+  { ...HookServiceService, hookStream: { ...HookServiceService.hookStream, ...raw } },
+  {
+    registerHook: ({ request }, callback) => {
+      hookId = request.hookId;
+      callback(null, { hookId, replaced: false });
+    },
+    unregisterHook: (_, callback) => callback(null, {}),
+    hookStream: opened("sdk"),
+  },
+);
+
+process.on("message", async ({ who, count }) => {
+  const { stream, question, fits } = asked[who];
+  const questions = Array.from({ length: count }, (_, number) => question(number));
+  const samples = [];
+  for (const bytes of questions) {
+    const began = process.hrtime.bigint();
+    const said = await new Promise((resolve) => {
+      answered = resolve;
+      stream.write(bytes);
+    });
+    samples.push(Number(process.hrtime.bigint() - began));
+    if (!fits(bytes, said)) throw new Error("this answers another question");
+  }
+  process.send({ samples });
+});
+
+server.bindAsync(process.argv[2], ServerCredentials.createInsecure(), () => process.send({ ready: true }));
