@@ -9,6 +9,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript bench-typescript e2e-typescript
+.PHONY: sdk-python sdk-python-generate
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -68,6 +69,16 @@ e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
 	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
 		$(CARGO) nextest run --locked -p tenterhook-e2e
+
+# The Python SDK's tools are installed here.
+SDK_PYTHON := $(abspath $(TARGET))/sdk-python
+
+sdk-python: ## Lint, types and tests of the Python SDK, against a real daemon; its packages
+	$(CARGO) build --locked -p tenterhook
+	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" sh sdk/python/tools/check.sh "$(SDK_PYTHON)"
+
+sdk-python-generate: ## Write the Python SDK's stubs, signatures and reference anew
+	"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/tools/generate.py
 
 tools: ## Install the optional tools that lint uses
 	$(CARGO) install --locked cargo-deny

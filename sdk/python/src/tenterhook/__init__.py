@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Hooks for AI agents, from Python.
+
+```python
+from tenterhook import HookResponse, PreToolUseEvent, TenterhookClient
+
+client = TenterhookClient()
+
+
+@client.hook("PreToolUse", matcher={"tool": "Bash"})
+async def no_force_push(event: PreToolUseEvent) -> HookResponse:
+    if "push --force" in event.args.get("command", ""):
+        return HookResponse.block("force pushes are done by people")
+    return HookResponse.continue_()
+
+
+client.run()
+```
+"""
+
+from .agent_sdk import tenterhook_hooks
+from .client import AuditLevel, TenterhookClient
+from .errors import InvalidEventError, InvalidHookError, NotConnectedError, RefusedError, TenterhookError
+from .events import (
+    EVENTS,
+    ContextWarningEvent,
+    GenerateEndEvent,
+    GenerateStartEvent,
+    HookEvent,
+    NotificationEvent,
+    PermissionDeniedEvent,
+    PermissionGrantedEvent,
+    PermissionRequestEvent,
+    PostCompactEvent,
+    PostToolUseEvent,
+    PreCompactEvent,
+    PreToolUseEvent,
+    SessionEndEvent,
+    SessionStartEvent,
+    StopEvent,
+    SubagentStartEvent,
+    SubagentStopEvent,
+    ToolErrorEvent,
+    ToolEvent,
+    UserPromptSubmitEvent,
+)
+from .hooks import AsyncHandler, Handler, HookConfig, HookInfo, Matcher, PlainHandler
+from .live import FileChanged, Todo, TodoUpdate, WatchEvent
+from .outcome import Decision, NativeReply, Outcome
+from .pending import Pending
+from .response import Action, HookResponse
+from .shapes import EventContext, GenerateResponse, ModelConfig, TokenUsage, ToolArgs, ToolCall, ToolResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EVENTS",
+    "Action",
+    "AsyncHandler",
+    "AuditLevel",
+    "ContextWarningEvent",
+    "Decision",
+    "EventContext",
+    "FileChanged",
+    "GenerateEndEvent",
+    "GenerateResponse",
+    "GenerateStartEvent",
+    "Handler",
+    "HookConfig",
+    "HookEvent",
+    "HookInfo",
+    "HookResponse",
+    "InvalidEventError",
+    "InvalidHookError",
+    "Matcher",
+    "ModelConfig",
+    "NativeReply",
+    "NotConnectedError",
+    "NotificationEvent",
+    "Outcome",
+    "Pending",
+    "PermissionDeniedEvent",
+    "PermissionGrantedEvent",
+    "PermissionRequestEvent",
+    "PlainHandler",
+    "PostCompactEvent",
+    "PostToolUseEvent",
+    "PreCompactEvent",
+    "PreToolUseEvent",
+    "RefusedError",
+    "SessionEndEvent",
+    "SessionStartEvent",
+    "StopEvent",
+    "SubagentStartEvent",
+    "SubagentStopEvent",
+    "TenterhookClient",
+    "TenterhookError",
+    "Todo",
+    "TodoUpdate",
+    "TokenUsage",
+    "ToolArgs",
+    "ToolCall",
+    "ToolErrorEvent",
+    "ToolEvent",
+    "ToolResult",
+    "UserPromptSubmitEvent",
+    "WatchEvent",
+    "tenterhook_hooks",
+]

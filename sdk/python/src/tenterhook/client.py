@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The client: register hooks, fire events, watch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+import grpc
+import grpc.aio
+
+from .channel import Place, as_json, explained
+from .errors import InvalidEventError, InvalidHookError, NotConnectedError, TenterhookError
+from .events import HookEvent, PostToolUseEvent
+from .hooks import Handler, Hook, HookConfig, HookInfo, Matcher, make_hook
+from .link import Link
+from .live import FileChanged, Todos, TodoUpdate, WatchEvent, files_changed
+from .outcome import Outcome, read_outcome
+from .pending import Pending
+from .registering import Registering
+from .v1 import hooks_pb2 as pb
+
+if TYPE_CHECKING:
+    import os
+
+    from .channel import Channel
+
+AuditLevel = Literal["off", "info", "verbose"]
+"""How much is recorded about hooks beside the decisions themselves."""
+
+_LEVELS: dict[AuditLevel, pb.AuditLevel] = {
+    "off": pb.AUDIT_LEVEL_OFF,
+    "info": pb.AUDIT_LEVEL_INFO,
+    "verbose": pb.AUDIT_LEVEL_VERBOSE,
+}
+
+
+class TenterhookClient(Registering):
+    """Speaks with the Tenterhook daemon of this account.
+
+    Nothing is connected until it has to be: when the client is entered (`async with client:`), when something is
+    awaited, or when a hook is registered while an event loop runs. A connection that breaks comes back by itself,
+    with all hooks.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: str | os.PathLike[str] | None = None,
+        address: str | None = None,
+        token: str | None = None,
+        name: str = "python-sdk",
+        connect_timeout: float = 5.0,
+    ) -> None:
+        """
+        Args:
+            home: The daemon's home, if it is not the usual one of this account.
+            address: Where the daemon listens, if that is not to be looked up: the path of a socket, or
+                `127.0.0.1:7878`.
+            token: What opens the TCP port; unless given, it is read from the home.
+            name: What people see in the ledger, such as `my-agent/1.2`.
+            connect_timeout: How many seconds a call waits for a daemon that is not there.
+        """
+        self._place = Place(home, address, token, name)
+        self._patience = connect_timeout
+        self._hooks: dict[str, Hook] = {}
+        self._later: list[Pending[Any]] = []
+        self._link: Link | None = None
+        self._closed: asyncio.Event | None = None
+
+    # === hooks; the typed ways in are in registering.py ===
+
+    def _add(
+        self,
+        event: str,
+        handler: Handler[Any],
+        matcher: Matcher | None,
+        config: HookConfig | None,
+        hook_id: str | None,
+    ) -> str:
+        hook = make_hook(event, handler, matcher, config, hook_id)
+        if hook.hook_id in self._hooks:
+            raise InvalidHookError(f"this client has a hook `{hook.hook_id}` already")
+        self._hooks[hook.hook_id] = hook
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop()
+            link = self._linked()
+            link.in_background(link.register())
+        return hook.hook_id
+
+    def _temporarily(
+        self, event: str, handler: Handler[Any], matcher: Matcher | None, config: HookConfig | None
+    ) -> AbstractAsyncContextManager[str]:
+        @contextlib.asynccontextmanager
+        async def block() -> AsyncIterator[str]:
+            hook_id = self._add(event, handler, matcher, config, None)
+            try:
+                await self._settled([self._hooks[hook_id]])
+                yield hook_id
+            finally:
+                await self.unregister_hook(hook_id)
+
+        return block()
+
+    def unregister_hook(self, hook_id: str) -> Pending[None]:
+        """Takes a hook back. It hears nothing any more; await the result to know that the daemon knows."""
+        hook = self._hooks.pop(hook_id, None)
+        if hook is None:
+            raise InvalidHookError(f"this client has no hook `{hook_id}`", hint="list_hooks() says which it has")
+
+        async def unregister() -> None:
+            if self._link is not None:
+                await self._link.unregister(hook)
+
+        return Pending(unregister)
+
+    def list_hooks(self) -> list[HookInfo]:
+        """The hooks of this client, and how each stands with the daemon."""
+        return [hook.info() for hook in self._hooks.values()]
+
+    def set_hook_audit_level(self, level: AuditLevel, *, code: str | None = None) -> Pending[AuditLevel]:
+        """Says how much is recorded about hooks; gives the level before. Less needs a person's `code`."""
+        if level not in _LEVELS:
+            raise ValueError(f"a level is 'off', 'info' or 'verbose', not {level!r}")
+
+        async def change() -> AuditLevel:
+            request = pb.SetAuditLevelRequest(level=_LEVELS[level], proof=pb.Proof(code=code) if code else None)
+            answer = await (await self._channel()).set_audit_level(request)
+            return next((name for name, number in _LEVELS.items() if number == answer.previous), "info")
+
+        pending = Pending(change)
+        self._later.append(pending)
+        return pending
+
+    # === the connection ===
+
+    async def ready(self) -> None:
+        """Waits until the daemon has every hook; raises what it refused, or that it is not there."""
+        later, self._later = self._later, []
+        await self._channel()
+        for pending in later:
+            await pending
+        await self._settled(list(self._hooks.values()))
+
+    async def serve(self) -> None:
+        """Serves the hooks until it is cancelled or the client is closed."""
+        async with self:
+            self._closed = asyncio.Event()
+            await self._closed.wait()
+
+    def run(self) -> None:
+        """Serves the hooks until Ctrl-C, for a program that does nothing else."""
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(self.serve())
+
+    async def close(self) -> None:
+        """Takes all hooks back and hangs up. What is used afterwards connects anew."""
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+        for hook in self._hooks.values():
+            hook.unsettle()
+        if self._closed is not None:
+            self._closed.set()
+
+    async def __aenter__(self) -> TenterhookClient:
+        try:
+            await self.ready()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _linked(self) -> Link:
+        # A link belongs to its loop; after asyncio.run() has ended, the next one needs another.
+        if self._link is None or self._link.loop_is_closed:
+            for hook in self._hooks.values():
+                hook.settled = asyncio.Event()
+                hook.unsettle()
+            self._link = Link(self._place, self._hooks)
+        return self._link
+
+    async def _channel(self) -> Channel:
+        return await self._linked().channel(self._patience)
+
+    async def _settled(self, hooks: list[Hook]) -> None:
+        await self._channel()
+        try:
+            waits = (hook.settled.wait() for hook in hooks)
+            await asyncio.wait_for(asyncio.gather(*waits), self._patience)
+        except asyncio.TimeoutError:
+            raise NotConnectedError("the daemon does not say whether it takes the hooks") from None
+        problems = [hook.error for hook in hooks if hook.error is not None]
+        if problems:
+            raise problems[0]
+
+    # === events ===
+
+    async def fire(
+        self, event: HookEvent | Mapping[str, Any], *, source: str = "sdk", timeout_ms: int | None = None
+    ) -> Outcome:
+        """Takes an event of an agent down the whole road: hooks, rules, record. `source` is the agent's name.
+
+        Raises:
+            NotConnectedError: Nobody decided. An agent that is to be guarded should not go on.
+        """
+        payload = event.payload() if isinstance(event, HookEvent) else dict(event)
+        event_type = payload.pop("eventType", None)
+        if not isinstance(event_type, str) or not event_type:
+            raise InvalidEventError("an event needs its `eventType`")
+        request = pb.FireRequest(
+            event_type=event_type,
+            session_id=str(payload.pop("sessionId", "")),
+            payload=as_json(payload),
+            source=source,
+            timeout_ms=timeout_ms or 0,
+        )
+        return read_outcome(await (await self._channel()).fire(request))
+
+    async def fire_native(
+        self, harness: str, event: str, payload: Mapping[str, Any], *, timeout_ms: int | None = None
+    ) -> Outcome:
+        """The same with a harness's own payload; `reply` is in its own words."""
+        request = pb.FireRequest(
+            event_type=event, payload=as_json(payload), source=harness, native=True, timeout_ms=timeout_ms or 0
+        )
+        return read_outcome(await (await self._channel()).fire(request))
+
+    async def watch(self, *kinds: str, session_id: str | None = None) -> AsyncIterator[WatchEvent]:
+        """What happens in the daemon from now on, of these kinds or all. It ends when the connection does."""
+        call = (await self._channel()).watch(pb.WatchRequest(kinds=kinds, session_id=session_id or ""))
+        try:
+            async for news in call:
+                yield WatchEvent(news.number, news.kind, json.loads(news.data or b"{}"))
+        except grpc.aio.AioRpcError as error:
+            raise explained(error) from error
+        finally:
+            call.cancel()
+
+    def on_file_changed(self, listener: Callable[[FileChanged], Awaitable[None] | None]) -> str:
+        """Calls `listener` for each file that an agent has written. Ends with `unregister_hook`."""
+        return self._observe(files_changed, listener)
+
+    def on_todo_update(self, listener: Callable[[TodoUpdate], Awaitable[None] | None]) -> str:
+        """Calls `listener` with an agent's list of what is to do when it changes. Ends with `unregister_hook`."""
+        todos = Todos()
+
+        def found(event: PostToolUseEvent) -> Iterable[TodoUpdate]:
+            update = todos.update(event)
+            return [] if update is None else [update]
+
+        return self._observe(found, listener)
+
+    def _observe(
+        self, find: Callable[[PostToolUseEvent], Iterable[Any]], listener: Callable[[Any], Awaitable[None] | None]
+    ) -> str:
+        async def observe(event: PostToolUseEvent) -> None:
+            for found in find(event):
+                result = listener(found)
+                if inspect.isawaitable(result):
+                    await result
+
+        observe.__name__ = getattr(listener, "__name__", "observer")
+        return self.register_hook("PostToolUse", observe, config={"async": True})
+
+
+__all__ = ["AuditLevel", "TenterhookClient", "TenterhookError"]

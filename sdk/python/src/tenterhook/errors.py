@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What can go wrong, each with what to do next."""
+
+from __future__ import annotations
+
+
+class TenterhookError(Exception):
+    """Something went wrong; `hint` says what to do next."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}\n  hint: {hint}")
+        self.message = message
+        self.hint = hint
+
+
+class NotConnectedError(TenterhookError):
+    """No daemon answers."""
+
+
+class RefusedError(TenterhookError):
+    """The daemon understood and said no. `code` is its word for why."""
+
+    def __init__(self, message: str, *, code: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+class InvalidHookError(TenterhookError, ValueError):
+    """A hook that cannot be registered as it was written."""
+
+
+class InvalidEventError(TenterhookError, ValueError):
+    """An event that has not the shape of its type."""

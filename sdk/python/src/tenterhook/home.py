@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Where the daemon of this account is to be found. The environment is read here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from .errors import NotConnectedError
+
+
+@dataclass(frozen=True)
+class Address:
+    """One way to reach a daemon."""
+
+    target: str
+    """What gRPC dials."""
+    token: str | None = None
+    """What whoever comes over TCP has to show."""
+
+
+def find_home(home: str | os.PathLike[str] | None, environment: Mapping[str, str] | None = None) -> Path:
+    """The home as said, else `TENTERHOOK_HOME`, else where the platform has it."""
+    env = os.environ if environment is None else environment
+    if home is not None:
+        return Path(home).absolute()
+    if said := env.get("TENTERHOOK_HOME"):
+        return Path(said).absolute()
+    user = env.get("HOME")
+    if not user:
+        raise NotConnectedError(
+            "neither `HOME` nor `TENTERHOOK_HOME` is set",
+            hint="set `TENTERHOOK_HOME`, or say where it is: TenterhookClient(home=...)",
+        )
+    if sys.platform == "darwin":
+        return Path(user, "Library/Application Support/Tenterhook")
+    state = env.get("XDG_STATE_HOME", "")
+    return (Path(state) if Path(state).is_absolute() else Path(user, ".local/state")) / "tenterhook"
+
+
+def address_of(home: Path) -> Address:
+    """The way to the daemon of a home: its socket, else its TCP port. It is looked for at each connection: a
+    daemon that starts again may have another port.
+
+    The port is not a second try. Behind a socket that nobody answers, the port of a dead daemon may be somebody
+    else's by now, and would be shown the token.
+    """
+    socket = home / "run" / "tenterhook.sock"
+    if socket.exists():
+        return unix(socket)
+    listen, token = _listen(home / "run" / "daemon.json"), token_of(home)
+    if listen and token:
+        return Address(listen, token)
+    raise NotConnectedError(f"no daemon runs in `{home}`", hint="start it: `tenterhook start`")
+
+
+def unix(socket: Path) -> Address:
+    """The way to a socket; its path may have blanks and quotes."""
+    return Address(f"unix:{quote(str(socket))}")
+
+
+def token_of(home: Path) -> str | None:
+    """The token that opens the TCP port, if this account may read it."""
+    return _text(home / "run" / "token")
+
+
+def _listen(path: Path) -> str | None:
+    text = _text(path)
+    if text is None:
+        return None
+    try:
+        listen = json.loads(text).get("listen")
+    except (ValueError, AttributeError):
+        return None
+    return listen if isinstance(listen, str) else None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What becomes of an event that was fired."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from .v1 import hooks_pb2 as pb
+
+Decision = Literal["none", "allow", "defer", "ask", "deny"]
+
+
+@dataclass(frozen=True)
+class NativeReply:
+    """What a hook process would have said to the harness."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was decided, and is on record."""
+
+    event_id: str
+    action: Literal["continue", "block"]
+    decision: Decision
+    """The same in the words of the ledger; `none`: nobody objected."""
+    reason: str | None = None
+    changes: Mapping[str, Any] | None = None
+    """What is to be different: for a tool call `{"args": {...}}`, the arguments to run it with."""
+    context: str | None = None
+    """What the model should be told."""
+    message: str | None = None
+    """What the person should be told."""
+    stop: bool = False
+    """Whether the agent should stop altogether."""
+    trace: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The whole outcome: docs/spec/outcome.schema.json."""
+    reply: NativeReply | None = None
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it must not happen."""
+        return self.action == "block"
+
+
+def read_outcome(answer: pb.FireResponse) -> Outcome:
+    """The outcome in an answer."""
+
+    def said(name: str) -> Any:
+        return getattr(answer, name) if answer.HasField(name) else None
+
+    return Outcome(
+        event_id=answer.event_id,
+        action="block" if answer.action == 1 else "continue",
+        decision=cast("Decision", answer.decision or "none"),
+        reason=said("reason"),
+        changes=json.loads(answer.modified) if answer.modified else None,
+        context=said("context"),
+        message=said("message"),
+        stop=answer.stop,
+        trace=json.loads(answer.outcome) if answer.outcome else {},
+        reply=_reply(answer.reply) if answer.HasField("reply") else None,
+    )
+
+
+def _reply(reply: pb.NativeReply) -> NativeReply:
+    return NativeReply(reply.stdout.decode(errors="replace"), reply.stderr, reply.exit_code)

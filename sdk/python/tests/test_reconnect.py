@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Streams that break, questions that come twice, handlers that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+
+from tenterhook import HookResponse, TenterhookClient
+from tenterhook.v1 import hooks_pb2 as pb
+
+
+class Handler:
+    """Counts how often it is called, and answers when it is told to."""
+
+    def __init__(self):
+        self.calls = 0
+        self.cancelled = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def __call__(self, event):
+        self.calls += 1
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return HookResponse.block(f"call {self.calls}")
+
+
+@pytest.fixture
+def handler():
+    return Handler()
+
+
+async def test_a_question_that_comes_again_while_its_handler_runs_is_answered_once(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        first = await scripted.stream()
+        await first.ask("h", 7)
+        await asyncio.sleep(0.1)
+        first.close(grpc.StatusCode.UNAVAILABLE, "gone")
+        second = await scripted.stream()
+        await second.ask("h", 7, redelivered=True)
+        handler.go.set()
+        answer = await scripted.answer()
+        assert (answer.call_id, answer.reason, handler.calls) == (7, "call 1", 1)
+        assert await scripted.silence()
+    assert len(set(scripted.identities)) == 1, "it is the same client"
+
+
+async def test_an_answer_that_was_lost_is_sent_again(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    handler.go.set()
+    async with client:
+        first = await scripted.stream()
+        await first.ask("h", 7)
+        await scripted.answer()
+        first.close(grpc.StatusCode.UNAVAILABLE, "gone")
+        second = await scripted.stream()
+        await second.ask("h", 7, redelivered=True)
+        assert (await scripted.answer()).reason == "call 1"
+        assert handler.calls == 1
+
+
+async def test_an_answer_that_is_ready_while_nobody_is_there_waits_to_be_asked_for(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        first = await scripted.stream()
+        await first.ask("h", 7)
+        await asyncio.sleep(0.1)
+        await scripted.stop()
+        handler.go.set()
+        await asyncio.sleep(0.1)
+        await scripted.start()
+        second = await scripted.stream()
+        await second.ask("h", 7, redelivered=True)
+        assert ((await scripted.answer()).reason, handler.calls) == ("call 1", 1)
+
+
+async def test_a_daemon_that_forgot_is_told_again_and_one_that_remembers_is_not(scripted):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", Handler(), hook_id="h")
+    async with client:
+        for remembers in (True, False):
+            scripted.remembers = remembers
+            stream = await scripted.stream()
+            before = scripted.registered["h"]
+            stream.close()
+            await asyncio.sleep(0.3)
+            await client.ready()
+            assert (scripted.registered["h"] is before) is remembers
+
+
+async def test_a_handler_is_cancelled_when_nobody_waits_any_more(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        stream = await scripted.stream()
+        await stream.ask("h", 1)
+        await asyncio.sleep(0.1)
+        await stream.cancel("h", 1)
+        await asyncio.wait_for(handler.cancelled.wait(), 5)
+        assert await scripted.silence()
+
+
+async def test_a_handler_is_cancelled_when_its_time_is_over(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        await (await scripted.stream()).ask("h", 1, timeout_ms=100)
+        await asyncio.wait_for(handler.cancelled.wait(), 5)
+        assert await scripted.silence()
+
+
+async def test_a_handler_that_does_not_mind_being_cancelled_answers_nobody(scripted):
+    client = TenterhookClient(address=scripted.socket)
+
+    @client.hook("PreToolUse", hook_id="h")
+    async def stubborn(event):
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            return HookResponse.block("too late")
+
+    async with client:
+        await (await scripted.stream()).ask("h", 1, timeout_ms=50)
+        assert await scripted.silence()
+
+
+async def test_closing_cancels_what_runs_and_takes_all_hooks_back(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        await (await scripted.stream()).ask("h", 1)
+        await asyncio.sleep(0.1)
+    assert handler.cancelled.is_set()
+    assert scripted.unregistered == ["h"]
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not [task for task in others if "tenterhook" in repr(task.get_coro()) and "Link" in repr(task.get_coro())]
+
+
+async def test_a_client_that_was_closed_can_be_entered_again(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    handler.go.set()
+    for call in (1, 2):
+        async with client:
+            await (await scripted.stream()).ask("h", call)
+            assert (await scripted.answer()).call_id == call
+
+
+async def test_what_an_async_hook_says_is_not_sent(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h", config={"async": True})
+    handler.go.set()
+    async with client:
+        await (await scripted.stream()).ask("h", 1, timeout_ms=0)
+        assert await scripted.silence()
+        assert handler.calls == 1
+
+
+async def test_two_thousand_questions_at_once_get_their_own_answers(scripted):
+    client = TenterhookClient(address=scripted.socket)
+
+    @client.hook("PreToolUse", hook_id="h", config={"timeout_ms": 60000})
+    async def echo(event):
+        await asyncio.sleep(0.05)
+        return HookResponse.block(str(event.args["n"]))
+
+    async with client:
+        stream = await scripted.stream()
+        for number in range(2000):
+            await stream.ask("h", number + 1, timeout_ms=60000, args={"n": number + 1})
+        answers = [await scripted.answer() for _ in range(2000)]
+    assert {answer.call_id for answer in answers} == set(range(1, 2001))
+    assert all(answer.reason == str(answer.call_id) for answer in answers)
+
+
+def test_a_client_works_in_one_loop_after_the_other(place):
+    from scripted import Scripted
+
+    client = TenterhookClient(address=str(place / "scripted.sock"))
+    client.register_hook("PreToolUse", lambda event: HookResponse.block("yes"), hook_id="h")
+
+    async def once():
+        server = await Scripted(place).start()
+        await client.ready()
+        await (await server.stream()).ask("h")
+        answer = await server.answer()
+        await server.stop()
+        return answer.action
+
+    assert [asyncio.run(once()), asyncio.run(once())] == [pb.BLOCK, pb.BLOCK]

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# check.sh VENV: everything that must hold for the Python SDK. VENV is where its tools are installed, and is made
+# if need be. TENTERHOOK_BIN names the program whose daemon the tests talk to.
+set -eu
+
+if [ $# -ne 1 ]; then
+    echo "usage: check.sh VENV" >&2
+    exit 64
+fi
+sdk=$(cd "$(dirname "$0")/.." && pwd)
+bin=$(sh "$sdk/tools/venv.sh" "$1")
+cd "$sdk"
+
+"$bin/python" tools/generate.py --check
+"$bin/ruff" format --quiet --check .
+"$bin/ruff" check --quiet .
+"$bin/mypy" --no-error-summary
+"$bin/mypy" --no-error-summary --namespace-packages --explicit-package-bases examples tools
+"$bin/python" -m pytest
+sh tools/package.sh "$bin"
