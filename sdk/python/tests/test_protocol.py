@@ -215,6 +215,6 @@ async def test_another_stream_of_the_same_client_is_reported_and_not_fought(scri
     (await scripted.stream()).close(grpc.StatusCode.ABORTED, "a newer stream")
     await asyncio.sleep(0.3)
     assert scripted.streams.empty(), "it came back"
-    with pytest.raises(RefusedError, match="took over"):
+    with pytest.raises(RefusedError, match="a newer stream"):
         await client.ready()
     await client.close()

@@ -24,8 +24,9 @@ def stubs() -> dict[Path, str]:
 
     with tempfile.TemporaryDirectory() as out:
         ways = [f"--{way}_out={out}" for way in ("python", "pyi", "grpc_python", "mypy_grpc")]
+        protos = [str(path) for path in sorted(PROTO.glob("tenterhook/v1/*.proto"))]
         plugin = f"--plugin=protoc-gen-mypy_grpc={Path(sys.executable).parent / 'protoc-gen-mypy_grpc'}"
-        if protoc.main(["protoc", f"-I{PROTO}", plugin, *ways, str(PROTO / "tenterhook/v1/hooks.proto")]) != 0:
+        if protoc.main(["protoc", f"-I{PROTO}", plugin, *ways, *protos]) != 0:
             raise SystemExit("the proto cannot be compiled")
         written = sorted(Path(out, "tenterhook", "v1").iterdir())
         return {PACKAGE / "v1" / path.name: path.read_text() for path in written}

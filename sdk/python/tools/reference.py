@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import functools
 import inspect
+import itertools
 import textwrap
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -31,7 +32,7 @@ GROUPS: dict[str, Callable[[Any], bool]] = {
 
 def text() -> str:
     """The page."""
-    names = [name for name in tenterhook.__all__ if name != "EVENTS"]
+    names = [name for name in tenterhook.__all__ if not name.isupper()]
     parts = [HEAD]
     for title, belongs in GROUPS.items():
         mine = [name for name in names if belongs(getattr(tenterhook, name))]
@@ -63,7 +64,7 @@ def _item(name: str, item: Any) -> Iterator[str]:
 
 
 def _fields(cls: type) -> Iterator[str]:
-    annotations = [name for name in cls.__dict__.get("__annotations__", {}) if not name.isupper()]
+    annotations = [name for name in inspect.get_annotations(cls) if not name.isupper()]
     if not annotations:
         return
     docs = _docs(inspect.getmodule(cls)).get(cls.__name__, {})
@@ -112,10 +113,14 @@ def _written(annotation: Any) -> str:
 
 
 def _alias(name: str) -> str:
-    for module in (tenterhook.client, tenterhook.hooks, tenterhook.outcome, tenterhook.response, tenterhook.shapes):
+    for module in _modules():
         if about := _docs(module).get("", {}).get(name):
             return about + "\n"
     return ""
+
+
+def _modules() -> Iterator[ModuleType]:
+    return (module for name, module in vars(tenterhook).items() if isinstance(module, ModuleType))
 
 
 @functools.cache
@@ -129,7 +134,7 @@ def _docs(module: ModuleType | None) -> dict[str, dict[str, str]]:
 
 
 def _texts(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    for line, after in zip(body, body[1:], strict=False):
+    for line, after in itertools.pairwise(body):
         target = line.target if isinstance(line, ast.AnnAssign) else None
         if isinstance(line, ast.Assign):
             target = line.targets[0]  # type: ignore[assignment]

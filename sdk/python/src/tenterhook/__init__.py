@@ -18,9 +18,9 @@ client.run()
 ```
 """
 
-from .agent_sdk import tenterhook_hooks
+from .claude import GUARDED_EVENTS, tenterhook_hooks
 from .client import AuditLevel, TenterhookClient
-from .errors import InvalidEventError, InvalidHookError, NotConnectedError, RefusedError, TenterhookError
+from .errors import ErrorCode, InvalidEventError, InvalidHookError, NotConnectedError, RefusedError, TenterhookError
 from .events import (
     EVENTS,
     ContextWarningEvent,
@@ -44,8 +44,8 @@ from .events import (
     ToolEvent,
     UserPromptSubmitEvent,
 )
-from .hooks import AsyncHandler, Handler, HookConfig, HookInfo, Matcher, PlainHandler
-from .live import FileChanged, Todo, TodoUpdate, WatchEvent
+from .hooks import AsyncHandler, Handler, HookConfig, HookInfo, ListedHook, Matcher, PlainHandler
+from .live import FileChanged, FileListener, TodoItem, TodoListener, TodoUpdate, WatchEvent
 from .outcome import Decision, NativeReply, Outcome
 from .pending import Pending
 from .response import Action, HookResponse
@@ -55,13 +55,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "EVENTS",
+    "GUARDED_EVENTS",
     "Action",
     "AsyncHandler",
     "AuditLevel",
     "ContextWarningEvent",
     "Decision",
+    "ErrorCode",
     "EventContext",
     "FileChanged",
+    "FileListener",
     "GenerateEndEvent",
     "GenerateResponse",
     "GenerateStartEvent",
@@ -72,6 +75,7 @@ __all__ = [
     "HookResponse",
     "InvalidEventError",
     "InvalidHookError",
+    "ListedHook",
     "Matcher",
     "ModelConfig",
     "NativeReply",
@@ -95,7 +99,8 @@ __all__ = [
     "SubagentStopEvent",
     "TenterhookClient",
     "TenterhookError",
-    "Todo",
+    "TodoItem",
+    "TodoListener",
     "TodoUpdate",
     "TokenUsage",
     "ToolArgs",

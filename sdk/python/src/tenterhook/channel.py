@@ -14,11 +14,14 @@ import grpc
 import grpc.aio
 
 from . import home
-from .errors import NotConnectedError, RefusedError, TenterhookError
+from .errors import ErrorCode, NotConnectedError, RefusedError, TenterhookError
+from .v1 import agent_pb2 as agent_pb
 from .v1 import hooks_pb2 as pb
+from .v1.agent_pb2_grpc import AgentServiceStub
 from .v1.hooks_pb2_grpc import HookServiceStub
 
 if TYPE_CHECKING:
+    from .v1.agent_pb2_grpc import AgentServiceAsyncStub
     from .v1.hooks_pb2_grpc import HookServiceAsyncStub
 
 R = TypeVar("R")
@@ -31,14 +34,29 @@ _OPTIONS = [
     ("grpc.enable_http_proxy", 0),
 ]
 
-FATAL = (
-    grpc.StatusCode.ABORTED,
-    grpc.StatusCode.PERMISSION_DENIED,
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.UNIMPLEMENTED,
-)
-"""To ask again would change nothing."""
+_CODES: dict[pb.ErrorCode, ErrorCode] = {
+    pb.ERROR_INVALID: "invalid",
+    pb.ERROR_NOT_FOUND: "not-found",
+    pb.ERROR_ALREADY_EXISTS: "already-exists",
+    pb.ERROR_LIMIT: "limit",
+    pb.ERROR_REFUSED: "refused",
+    pb.ERROR_UNKNOWN_CALL: "not-found",
+    pb.ERROR_TIMED_OUT: "timed-out",
+    pb.ERROR_CANCELLED: "cancelled",
+    pb.ERROR_UNREGISTERED: "cancelled",
+    pb.ERROR_OVERLOADED: "overloaded",
+}
+
+_HOW_TO_ENTER = "over TCP the token is in `run/token` of the home; the socket needs none"
+_STATUSES: dict[grpc.StatusCode, tuple[ErrorCode, str | None]] = {
+    grpc.StatusCode.ABORTED: ("replaced", "each process needs a client of its own; a forked one must not be used"),
+    grpc.StatusCode.PERMISSION_DENIED: ("unauthenticated", _HOW_TO_ENTER),
+    grpc.StatusCode.UNAUTHENTICATED: ("unauthenticated", _HOW_TO_ENTER),
+    grpc.StatusCode.INVALID_ARGUMENT: ("invalid", None),
+    grpc.StatusCode.UNIMPLEMENTED: ("unimplemented", "this daemon does not have it; see `tenterhook --version`"),
+    grpc.StatusCode.RESOURCE_EXHAUSTED: ("overloaded", None),
+}
+"""What to ask again for would change nothing. Any other status means that nobody answered."""
 
 
 class Place:
@@ -79,6 +97,7 @@ class Channel:
         self._metadata = metadata
         self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
         self._stub: HookServiceAsyncStub = HookServiceStub(self._channel)
+        self._agent: AgentServiceAsyncStub = AgentServiceStub(self._channel)
 
     def stream(self) -> grpc.aio.StreamStreamCall[pb.HookResponse, pb.HookEvent]:
         """The stream of questions and answers."""
@@ -92,9 +111,9 @@ class Channel:
         """Registers a hook."""
         return await self._ask(self._stub.RegisterHook, request)
 
-    async def unregister(self, request: pb.UnregisterHookRequest) -> pb.UnregisterHookResponse:
+    async def unregister(self, hook_id: str) -> pb.UnregisterHookResponse:
         """Takes a hook back."""
-        return await self._ask(self._stub.UnregisterHook, request)
+        return await self._ask(self._stub.UnregisterHook, pb.UnregisterHookRequest(hook_id=hook_id))
 
     async def list(self, request: pb.ListHooksRequest) -> pb.ListHooksResponse:
         """Lists hooks."""
@@ -112,36 +131,38 @@ class Channel:
         """Closes it; calls under way may take so many seconds more."""
         await self._channel.close(grace)
 
+    async def execute_tool(self, request: agent_pb.ExecuteToolRequest) -> agent_pb.ExecuteToolResponse:
+        """Runs one tool."""
+        return await self._ask(self._agent.ExecuteTool, request)
+
+    def generate(
+        self, request: agent_pb.GenerateRequest
+    ) -> grpc.aio.UnaryStreamCall[agent_pb.GenerateRequest, agent_pb.GenerateEvent]:
+        """Takes one turn."""
+        return self._agent.Generate(request, metadata=self._metadata)
+
     async def _ask(self, method: Callable[..., Awaitable[R]], request: Any) -> R:
         try:
             answer = await method(request, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
             raise explained(error) from error
-        problem: pb.HookError = answer.error  # type: ignore[attr-defined]
-        if problem.code or problem.message:
-            code = pb.ErrorCode.Name(problem.code).removeprefix("ERROR_").lower()
-            raise RefusedError(problem.message, code=code, hint=problem.hint or None)
+        if answer.HasField("error"):  # type: ignore[attr-defined]
+            raise refused(answer.error)  # type: ignore[attr-defined]
         return answer
+
+
+def refused(error: pb.HookError) -> RefusedError:
+    """An error that an answer carries as data."""
+    return RefusedError(error.message, code=_CODES.get(error.code, "internal"), hint=error.hint or None)
 
 
 def explained(error: grpc.aio.AioRpcError) -> TenterhookError:
     """What a status means, for people."""
     code, details = error.code(), error.details() or ""
-    if code is grpc.StatusCode.ABORTED:
-        return RefusedError(
-            "another stream of this very client took over",
-            code="aborted",
-            hint="make a client of its own in each process; a forked one must not be used",
-        )
-    if code is grpc.StatusCode.UNIMPLEMENTED:
-        return RefusedError(
-            "the daemon does not know this call", code="unimplemented", hint="a newer one might: update Tenterhook"
-        )
-    if code in FATAL:
-        return RefusedError(f"the daemon refused: {details}", code=code.name.lower())
-    if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return RefusedError(f"this is too much: {details}", code="resource_exhausted")
-    return NotConnectedError(f"the daemon does not answer: {details}", hint="is it up? `tenterhook status`")
+    if code not in _STATUSES:
+        return NotConnectedError(f"the daemon does not answer: {details}", hint="is it up? `tenterhook status`")
+    word, hint = _STATUSES[code]
+    return RefusedError(details or "the daemon refused", code=word, hint=hint)
 
 
 def as_json(value: Any) -> bytes:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,15 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import grpc
 import grpc.aio
 
+from . import agent
 from .channel import Place, as_json, explained
-from .errors import InvalidEventError, InvalidHookError, NotConnectedError, TenterhookError
-from .events import HookEvent, PostToolUseEvent
-from .hooks import Handler, Hook, HookConfig, HookInfo, Matcher, make_hook
+from .errors import InvalidEventError, InvalidHookError, NotConnectedError
+from .events import HookEvent
+from .hooks import Handler, Hook, HookConfig, HookInfo, ListedHook, Matcher, listed, make_hook
 from .link import Link
-from .live import FileChanged, Todos, TodoUpdate, WatchEvent, files_changed
+from .live import FileListener, Observer, TodoListener, WatchEvent
 from .outcome import Outcome, read_outcome
 from .pending import Pending
 from .registering import Registering
+from .shapes import GenerateResponse, ToolArgs, ToolResult
 from .v1 import hooks_pb2 as pb
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class TenterhookClient(Registering):
         self._hooks: dict[str, Hook] = {}
         self._later: list[Pending[Any]] = []
         self._link: Link | None = None
+        self._observer = Observer()
+        self._observing: str | None = None
         self._closed: asyncio.Event | None = None
 
     # === hooks; the typed ways in are in registering.py ===
@@ -108,21 +111,26 @@ class TenterhookClient(Registering):
 
         return block()
 
-    def unregister_hook(self, hook_id: str) -> Pending[None]:
-        """Takes a hook back. It hears nothing any more; await the result to know that the daemon knows."""
+    def unregister_hook(self, hook_id: str) -> Pending[bool]:
+        """Takes a hook back: it hears nothing any more. Await the result to know that the daemon has let go of it; it
+        is false if there was none."""
         hook = self._hooks.pop(hook_id, None)
-        if hook is None:
-            raise InvalidHookError(f"this client has no hook `{hook_id}`", hint="list_hooks() says which it has")
 
-        async def unregister() -> None:
-            if self._link is not None:
+        async def unregister() -> bool:
+            if hook is not None and self._link is not None:
                 await self._link.unregister(hook)
+            return hook is not None
 
         return Pending(unregister)
 
     def list_hooks(self) -> list[HookInfo]:
         """The hooks of this client, and how each stands with the daemon."""
-        return [hook.info() for hook in self._hooks.values()]
+        return [hook.info() for hook in self._hooks.values() if hook.hook_id != self._observing]
+
+    async def list_all_hooks(self) -> list[ListedHook]:
+        """All hooks that are in force in the daemon, whoever they belong to, in the order they run in."""
+        answer = await (await self._channel()).list(pb.ListHooksRequest(all=True))
+        return [listed(hook) for hook in answer.hooks]
 
     def set_hook_audit_level(self, level: AuditLevel, *, code: str | None = None) -> Pending[AuditLevel]:
         """Says how much is recorded about hooks; gives the level before. Less needs a person's `code`."""
@@ -248,31 +256,35 @@ class TenterhookClient(Registering):
         finally:
             call.cancel()
 
-    def on_file_changed(self, listener: Callable[[FileChanged], Awaitable[None] | None]) -> str:
-        """Calls `listener` for each file that an agent has written. Ends with `unregister_hook`."""
-        return self._observe(files_changed, listener)
+    def on_file_changed(self, listener: FileListener) -> Callable[[], None]:
+        """Calls back whenever an agent has written or edited a file. Returns how to end that."""
+        return self._observe(self._observer.files, listener)
 
-    def on_todo_update(self, listener: Callable[[TodoUpdate], Awaitable[None] | None]) -> str:
-        """Calls `listener` with an agent's list of what is to do when it changes. Ends with `unregister_hook`."""
-        todos = Todos()
+    def on_todo_update(self, listener: TodoListener) -> Callable[[], None]:
+        """Calls back with an agent's whole list of what is to do, whenever it changes. Returns how to end that."""
+        return self._observe(self._observer.todos, listener)
 
-        def found(event: PostToolUseEvent) -> Iterable[TodoUpdate]:
-            update = todos.update(event)
-            return [] if update is None else [update]
+    def _observe(self, listeners: list[Any], listener: Any) -> Callable[[], None]:
+        listeners.append(listener)
+        if self._observing is None:
+            self._observing = self.register_hook("PostToolUse", self._observer.see, config={"async": True})
 
-        return self._observe(found, listener)
+        def end() -> None:
+            if listener in listeners:
+                listeners.remove(listener)
+            if self._observer.idle and self._observing is not None:
+                self.unregister_hook(self._observing)
+                self._observing = None
 
-    def _observe(
-        self, find: Callable[[PostToolUseEvent], Iterable[Any]], listener: Callable[[Any], Awaitable[None] | None]
-    ) -> str:
-        async def observe(event: PostToolUseEvent) -> None:
-            for found in find(event):
-                result = listener(found)
-                if inspect.isawaitable(result):
-                    await result
+        return end
 
-        observe.__name__ = getattr(listener, "__name__", "observer")
-        return self.register_hook("PostToolUse", observe, config={"async": True})
+    # === the daemon's own agent ===
 
+    async def generate(self, session_id: str, prompt: str) -> GenerateResponse:
+        """One turn of the daemon's own agent. A daemon without one refuses: `unimplemented`."""
+        return await agent.generate(await self._channel(), session_id, prompt)
 
-__all__ = ["AuditLevel", "TenterhookClient", "TenterhookError"]
+    async def execute_tool(self, session_id: str, tool: str, args: ToolArgs) -> ToolResult:
+        """Runs a tool in a session of the daemon's own agent, past the same hooks and rules as when a model asks for
+        it. A daemon without one refuses: `unimplemented`."""
+        return await agent.execute_tool(await self._channel(), session_id, tool, args)

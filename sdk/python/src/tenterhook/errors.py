@@ -3,12 +3,30 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+ErrorCode = Literal[
+    "invalid",
+    "not-found",
+    "already-exists",
+    "limit",
+    "refused",
+    "unauthenticated",
+    "replaced",
+    "unimplemented",
+    "timed-out",
+    "cancelled",
+    "overloaded",
+    "internal",
+]
+"""Why the daemon said no, in one word."""
+
 
 class TenterhookError(Exception):
     """Something went wrong; `hint` says what to do next."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n  hint: {hint}")
+        super().__init__(message if hint is None else f"{message} ({hint})")
         self.message = message
         self.hint = hint
 
@@ -18,11 +36,11 @@ class NotConnectedError(TenterhookError):
 
 
 class RefusedError(TenterhookError):
-    """The daemon understood and said no. `code` is its word for why."""
+    """The daemon understood and said no; `code` says why in one word."""
 
-    def __init__(self, message: str, *, code: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, code: ErrorCode, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
-        self.code = code
+        self.code: ErrorCode = code
 
 
 class InvalidHookError(TenterhookError, ValueError):

@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, overload
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, cast, overload
 
 from .errors import InvalidHookError, TenterhookError
 from .events import HookEvent
@@ -82,6 +82,22 @@ class HookInfo:
     """Why it was refused."""
 
 
+@dataclass(frozen=True)
+class ListedHook:
+    """A hook that is in force in the daemon, whoever it belongs to."""
+
+    hook_id: str
+    event_type: str
+    matcher: Matcher
+    config: HookConfig
+    own: bool
+    """Whether it is this client's."""
+    client_name: str
+    """What its client calls itself; empty if the hook is in the settings."""
+    connected: bool
+    """Whether its client is there."""
+
+
 @dataclass(eq=False)
 class Hook:
     """A hook and its handler."""
@@ -121,6 +137,16 @@ class Hook:
             config=pb.HookConfig(**config),
             hook_id=self.hook_id,
         )
+
+
+def listed(info: pb.HookInfo) -> ListedHook:
+    """A hook as the daemon tells of it."""
+    matcher: dict[str, Any] = {field.name: value for field, value in info.matcher.ListFields()}
+    config: dict[str, Any] = {field.name: value for field, value in info.config.ListFields()}
+    if "fail_behavior" in config:
+        config["fail_behavior"] = "block" if info.config.fail_behavior == pb.FAIL_BLOCK else "continue"
+    about = (info.hook_id, info.event_type, cast("Matcher", matcher), cast("HookConfig", config))
+    return ListedHook(*about, info.own, info.client_name, info.connected)
 
 
 def make_hook(

@@ -13,7 +13,7 @@ import grpc
 import grpc.aio
 
 from .calls import Calls
-from .channel import FATAL, Channel, Place, explained
+from .channel import Channel, Place, explained
 from .errors import NotConnectedError, RefusedError, TenterhookError
 from .v1 import hooks_pb2 as pb
 
@@ -94,7 +94,7 @@ class Link:
             if hook.state != "registered" or self._channel is None or not self._connected.is_set():
                 return
             with contextlib.suppress(NotConnectedError):
-                await self._channel.unregister(pb.UnregisterHookRequest(hook_id=hook.hook_id))
+                await self._channel.unregister(hook.hook_id)
 
     def in_background(self, work: Coroutine[None, None, None]) -> None:
         """Does something that nobody waits for."""
@@ -129,8 +129,9 @@ class Link:
                 await self._listen()
             except RefusedError as error:
                 self._problem = error
-                log.error("the connection is given up: %s", error)
-                return
+                if error.code != "overloaded":
+                    log.error("the connection is given up: %s", error)
+                    return
             except TenterhookError as error:
                 self._problem = error
                 log.debug("not connected: %s", error)
@@ -175,8 +176,6 @@ class Link:
         try:
             while isinstance(message := await stream.read(), pb.HookEvent):
                 self._hear(message)
-            if await stream.code() in FATAL:
-                raise RefusedError(str(await stream.details()), code=(await stream.code()).name.lower())
         except grpc.aio.AioRpcError as error:
             raise explained(error) from error
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .events import PostToolUseEvent
@@ -23,96 +25,149 @@ class WatchEvent:
 
 @dataclass(frozen=True)
 class FileChanged:
-    """An agent wrote a file."""
+    """A file that an agent has written or edited."""
 
-    session_id: str
+    conversation_id: str
+    """The session it happened in."""
     file: str
-    tool: str
-    tool_use_id: str | None = None
+    tool_name: str
+    tool_use_id: str | None
+    timestamp: int
 
 
 @dataclass(frozen=True)
-class Todo:
-    """One thing to do."""
+class TodoItem:
+    """One thing on an agent's list."""
 
     content: str
     status: str
     """`pending`, `in_progress`, `completed`, or as the agent says it."""
+    active_form: str | None = None
+    """How it is called while it is done."""
     id: str | None = None
 
 
 @dataclass(frozen=True)
 class TodoUpdate:
-    """What an agent has to do, all of it."""
+    """An agent's list of what is to do, whole, after it changed."""
 
-    session_id: str
-    todos: list[Todo]
-    tool_use_id: str | None = None
-
-
-Listener = Callable[[Any], "Awaitable[None] | None"]
-
-_WRITERS = {"write", "edit", "patch"}
-_WRITING_TOOLS = {"Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "replace", "edit", "apply_patch"}
-_PATHS = ("file_path", "notebook_path", "path", "absolute_path", "filePath")
+    conversation_id: str
+    todos: list[TodoItem]
+    tool_use_id: str | None
+    timestamp: int
 
 
-def files_changed(event: PostToolUseEvent) -> list[FileChanged]:
-    """The files that a tool call wrote."""
+_WRITING = {"write", "edit", "patch"}
+_WRITING_TOOLS = {
+    *("Write", "Edit", "MultiEdit", "NotebookEdit"),
+    *("write_file", "replace", "edit_file", "create_file", "apply_patch"),
+}
+_PATHS = ("file_path", "notebook_path", "path", "absolute_path", "filePath", "target_file")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_LISTS = {"TodoWrite", "todo_write", "write_todos", "update_plan"}
+_KEPT_SESSIONS = 500
+
+
+def changed_files(event: PostToolUseEvent) -> list[str]:
+    """The files that a tool call has changed. What a shell command does to files is not told here."""
     kind = event.metadata.get("toolClass")
-    if not event.result.success or not (kind in _WRITERS or (kind is None and event.tool in _WRITING_TOOLS)):
+    writes = kind in _WRITING if kind else event.tool in _WRITING_TOOLS
+    if not writes or not event.result.success:
         return []
-    paths = (event.args.get(name) for name in _PATHS)
-    path = next((path for path in paths if isinstance(path, str) and path), None)
-    return [FileChanged(event.session_id, path, event.tool, _tool_use(event))] if path else []
+    if path := _text(event.args, *_PATHS):
+        return [path]
+    return _PATCHED.findall(_text(event.args, "patch", "input") or "")
 
 
 class Todos:
-    """The lists of all sessions. Most agents send the whole list each time; Claude Code's tasks are made and
-    changed one by one."""
-
-    _MOST = 1000
+    """The lists by session. Most agents send the whole list; some change one item at a time."""
 
     def __init__(self) -> None:
-        self._lists: dict[str, dict[str, Todo]] = {}
+        self._lists: dict[str, list[TodoItem]] = {}
 
-    def update(self, event: PostToolUseEvent) -> TodoUpdate | None:
-        """The list after a tool call, if the call was about it."""
-        whole = next((event.args[key] for key in ("todos", "plan") if isinstance(event.args.get(key), list)), None)
-        if whole is not None:
-            items = {str(number): _todo(item) for number, item in enumerate(whole) if isinstance(item, Mapping)}
-        elif event.tool in ("TaskCreate", "TaskUpdate"):
-            items = self._changed(event)
-        else:
+    def after(self, event: PostToolUseEvent) -> list[TodoItem] | None:
+        """The list after a tool call, if the call is about the list at all."""
+        args = event.args
+        if not event.result.success:
             return None
-        self._lists.pop(event.session_id, None)
-        self._lists[event.session_id] = items
-        if len(self._lists) > self._MOST:
-            del self._lists[next(iter(self._lists))]
-        return TodoUpdate(event.session_id, list(items.values()), _tool_use(event))
-
-    def _changed(self, event: PostToolUseEvent) -> dict[str, Todo]:
-        items, args = dict(self._lists.get(event.session_id, {})), event.args
-        known = next((str(args[key]) for key in ("taskId", "task_id", "id") if args.get(key)), None)
+        if event.tool in _LISTS:
+            items = args.get("todos") or args.get("plan") or []
+            return self._set(event.session_id, [_item(item) for item in items if isinstance(item, Mapping)])
+        before, known = self._lists.get(event.session_id, []), _text(args, "taskId", "task_id", "id")
         if event.tool == "TaskCreate":
-            # The id is in the answer only; tasks are numbered as they are made.
-            number = known or str(len(items) + 1)
-            items[number] = _todo({**args, "id": number})
-        elif known in items and args.get("status") == "deleted":
-            del items[known]
-        elif known in items:
-            before = items[known]
-            after = _todo({"content": before.content, "status": before.status, **args, "id": known})
-            items[known] = after
+            # The id is only known from the answer; tasks are numbered as they are made.
+            made = replace(_item(args), id=known or str(len(before) + 1))
+            return self._set(event.session_id, [*before, made])
+        if event.tool != "TaskUpdate" or known is None:
+            return None
+        if args.get("status") == "deleted":
+            return self._set(event.session_id, [item for item in before if item.id != known])
+        return self._set(event.session_id, [_changed(item, args) if item.id == known else item for item in before])
+
+    def _set(self, session: str, items: list[TodoItem]) -> list[TodoItem]:
+        # The session that was heard of last is the last to be forgotten.
+        self._lists.pop(session, None)
+        self._lists[session] = items
+        if len(self._lists) > _KEPT_SESSIONS:
+            del self._lists[next(iter(self._lists))]
         return items
 
 
-def _todo(item: Mapping[str, Any]) -> Todo:
-    text = next((item[key] for key in ("content", "subject", "text", "step", "description") if item.get(key)), "")
-    known = item.get("id")
-    return Todo(str(text), str(item.get("status") or "pending"), None if known is None else str(known))
+FileListener = Callable[[FileChanged], "Awaitable[None] | None"]
+"""Who wants to know about files."""
+TodoListener = Callable[[TodoUpdate], "Awaitable[None] | None"]
+"""Who wants to know about lists."""
 
 
-def _tool_use(event: PostToolUseEvent) -> str | None:
-    known = event.metadata.get("toolUseId")
-    return known if isinstance(known, str) else None
+class Observer:
+    """Everybody who wants to know. One hook serves them all."""
+
+    def __init__(self) -> None:
+        self.files: list[FileListener] = []
+        self.todos: list[TodoListener] = []
+        self._lists = Todos()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody listens."""
+        return not self.files and not self.todos
+
+    async def see(self, event: PostToolUseEvent) -> None:
+        """A tool has run."""
+        use = _text(event.metadata, "toolUseId")
+        for file in changed_files(event):
+            await _tell(self.files, FileChanged(event.session_id, file, event.tool, use, event.timestamp))
+        todos = self._lists.after(event)
+        if todos is not None:
+            await _tell(self.todos, TodoUpdate(event.session_id, todos, use, event.timestamp))
+
+
+async def _tell(listeners: list[Any], news: Any) -> None:
+    for listener in list(listeners):
+        result = listener(news)
+        if inspect.isawaitable(result):
+            await result
+
+
+def _item(fields: Mapping[str, Any]) -> TodoItem:
+    return TodoItem(
+        content=_text(fields, "content", "subject", "description", "step", "text") or "",
+        status=_text(fields, "status") or "pending",
+        active_form=_text(fields, "activeForm"),
+        id=_text(fields, "id"),
+    )
+
+
+def _changed(item: TodoItem, fields: Mapping[str, Any]) -> TodoItem:
+    new = _item(fields)
+    return replace(
+        item,
+        content=new.content or item.content,
+        status=new.status if _text(fields, "status") else item.status,
+        active_form=new.active_form or item.active_form,
+    )
+
+
+def _text(fields: Mapping[str, Any], *keys: str) -> str | None:
+    found = (fields.get(key) for key in keys)
+    return next((str(value) for value in found if isinstance(value, (str, int)) and value != ""), None)

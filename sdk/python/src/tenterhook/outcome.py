@@ -32,7 +32,7 @@ class Outcome:
     decision: Decision
     """The same in the words of the ledger; `none`: nobody objected."""
     reason: str | None = None
-    changes: Mapping[str, Any] | None = None
+    modified: Mapping[str, Any] | None = None
     """What is to be different: for a tool call `{"args": {...}}`, the arguments to run it with."""
     context: str | None = None
     """What the model should be told."""
@@ -40,9 +40,10 @@ class Outcome:
     """What the person should be told."""
     stop: bool = False
     """Whether the agent should stop altogether."""
-    trace: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The whole outcome: docs/spec/outcome.schema.json."""
+    outcome: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Everything that was found, and who found it: docs/spec/outcome.schema.json."""
     reply: NativeReply | None = None
+    """Of an event in a harness's own words: the answer in its own words."""
 
     @property
     def blocked(self) -> bool:
@@ -61,11 +62,11 @@ def read_outcome(answer: pb.FireResponse) -> Outcome:
         action="block" if answer.action == 1 else "continue",
         decision=cast("Decision", answer.decision or "none"),
         reason=said("reason"),
-        changes=json.loads(answer.modified) if answer.modified else None,
+        modified=json.loads(answer.modified) if answer.modified else None,
         context=said("context"),
         message=said("message"),
         stop=answer.stop,
-        trace=json.loads(answer.outcome) if answer.outcome else {},
+        outcome=json.loads(answer.outcome) if answer.outcome else {},
         reply=_reply(answer.reply) if answer.HasField("reply") else None,
     )
 
