@@ -120,7 +120,7 @@ def _alias(name: str) -> str:
 
 
 def _modules() -> Iterator[ModuleType]:
-    return (module for name, module in vars(tenterhook).items() if isinstance(module, ModuleType))
+    return (module for name, module in vars(tenterhook).items() if isinstance(module, ModuleType) and module.__file__)
 
 
 @functools.cache
