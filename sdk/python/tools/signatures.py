@@ -96,9 +96,9 @@ def names() -> dict[str, str]:
 def text() -> str:
     """The module's source."""
     events = names()
-    parts = [HEAD.replace("{imports}", ", ".join(sorted(events.values())))]
+    parts = [HEAD.replace("{imports}", ", ".join(sorted(["HookEvent", *events.values()])))]
     for method, takes, gives, about, body in METHODS:
-        for name, cls in [*((f'Literal["{name}"]', cls) for name, cls in events.items()), ("str", "Any")]:
+        for name, cls in [*((f'Literal["{name}"]', cls) for name, cls in events.items()), ("str", "HookEvent")]:
             signature = f"self, event: {name}, {takes.replace('{cls}', cls)}"
             parts.append(f"    @overload\n    def {method}({signature}) -> {gives.replace('{cls}', cls)}: ...\n")
         signature = f"self, event: str, {takes.replace('{cls}', 'Any')}"

@@ -39,7 +39,7 @@ _HOUR = 3600
 
 def tenterhook_hooks(
     client: TenterhookClient,
-    hooks: Mapping[HookEvent, Sequence[HookMatcher]] | None = None,
+    hooks: Mapping[Any, Sequence[HookMatcher]] | None = None,
     *,
     events: Iterable[str] = GUARDED_EVENTS,
     timeout: float = 60.0,

@@ -11,6 +11,7 @@ from .events import (
     ContextWarningEvent,
     GenerateEndEvent,
     GenerateStartEvent,
+    HookEvent,
     NotificationEvent,
     PermissionDeniedEvent,
     PermissionGrantedEvent,
@@ -238,7 +239,7 @@ class Registering(ABC):
         matcher: Matcher | None = None,
         config: HookConfig | None = None,
         hook_id: str | None = None,
-    ) -> Decorator[Any]: ...
+    ) -> Decorator[HookEvent]: ...
 
     def hook(
         self,
@@ -458,7 +459,7 @@ class Registering(ABC):
     def register_hook(
         self,
         event: str,
-        handler: Handler[Any],
+        handler: Handler[HookEvent],
         *,
         matcher: Matcher | None = None,
         config: HookConfig | None = None,
@@ -660,7 +661,12 @@ class Registering(ABC):
 
     @overload
     def temporary_hook(
-        self, event: str, handler: Handler[Any], *, matcher: Matcher | None = None, config: HookConfig | None = None
+        self,
+        event: str,
+        handler: Handler[HookEvent],
+        *,
+        matcher: Matcher | None = None,
+        config: HookConfig | None = None,
     ) -> AbstractAsyncContextManager[str]: ...
 
     def temporary_hook(

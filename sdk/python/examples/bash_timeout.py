@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Adds a time-out to all shell commands: a hook changes what runs. The rules judge it as it will run."""
+
+from tenterhook import HookResponse, PreToolUseEvent, TenterhookClient
+
+
+def hooks(client: TenterhookClient) -> None:
+    @client.hook("PreToolUse", matcher={"tool": "Bash"})
+    async def bash_timeout(event: PreToolUseEvent) -> HookResponse:
+        return HookResponse.modified(args={**event.args, "timeout": 30000})
+
+
+if __name__ == "__main__":
+    client = TenterhookClient(name="bash-timeout")
+    hooks(client)
+    client.run()
