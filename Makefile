@@ -9,7 +9,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript bench-typescript e2e-typescript
-.PHONY: sdk-python sdk-python-generate
+.PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -76,6 +76,18 @@ SDK_PYTHON := $(abspath $(TARGET))/sdk-python
 sdk-python: ## Lint, types and tests of the Python SDK, against a real daemon; its packages
 	$(CARGO) build --locked -p tenterhook
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" sh sdk/python/tools/check.sh "$(SDK_PYTHON)"
+
+e2e: sdk-python-e2e
+sdk-python-e2e: ## Run the real Claude Agent SDK for Python with hooks of ours
+	$(CARGO) build --locked -p tenterhook -p tenterhook-model-server
+	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
+	TENTERHOOK_E2E_MODEL_SERVER="$(abspath $(TARGET))/debug/tenterhook-model-server" \
+	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
+		sh sdk/python/tools/e2e.sh "$(SDK_PYTHON)"
+
+sdk-python-bench: build ## Measure a hook round trip in Python; raw runs are kept in benches/runs
+	TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
+		"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/bench/roundtrip.py
 
 sdk-python-generate: ## Write the Python SDK's stubs, signatures and reference anew
 	"$$(sh sdk/python/tools/venv.sh "$(SDK_PYTHON)")/python" sdk/python/tools/generate.py

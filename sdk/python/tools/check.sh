@@ -19,5 +19,6 @@ cd "$sdk"
 "$bin/mypy" --no-error-summary
 "$bin/mypy" --no-error-summary examples/*.py
 "$bin/mypy" --no-error-summary tools/*.py
+"$bin/mypy" --no-error-summary bench/*.py
 "$bin/python" -m pytest --ignore tests/e2e
 sh tools/package.sh "$bin"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""The guide: its program is started and blocks what it says, and its other pieces run, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from tenterhook import GenerateEndEvent, GenerateResponse, HookResponse, PreToolUseEvent, TokenUsage
+
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guide" / "sdk-python.md").read_text()
+BLOCKS = re.findall(r"^```(\w+ ?\w*)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+async def test_the_program(daemon):
+    (source,) = (text for kind, text in BLOCKS if kind == "python program")
+    (shell,) = (text for kind, text in BLOCKS if kind == "sh" and "tenterhook hook" in text)
+    payload = re.search(r"echo '(.*?)'", shell).group(1)
+    with subprocess.Popen([sys.executable, "-c", source], env=daemon.environment) as program:
+        try:
+            async with daemon.client() as client:
+                while not await client.list_all_hooks():
+                    await asyncio.sleep(0.05)
+            said = await asyncio.to_thread(daemon.run, "hook", "claude-code", "PreToolUse", stdin=payload)
+        finally:
+            program.send_signal(2)
+    assert "force pushes are done by people" in said.stdout
+    assert json.loads(said.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert program.returncode == 0, "Ctrl-C ends it quietly"
+    assert daemon.leaves("--kind", "decision")[-1]["verdict"] == "deny"
+
+
+async def test_the_pieces(daemon, capsys):
+    pieces = "\n".join(text for kind, text in BLOCKS if kind == "python")
+    names = {"HookResponse": HookResponse, "PreToolUseEvent": PreToolUseEvent, "GenerateEndEvent": GenerateEndEvent}
+    source = f"async def run(client):\n{textwrap.indent(pieces, '    ')}\n    return follow, options\n"
+    exec(compile(source, "guide", "exec"), names)
+    async with daemon.client() as client:
+        follow, options = await names["run"](client)
+        following = asyncio.ensure_future(follow())
+        await client.ready()
+        await asyncio.sleep(0.2)
+        response = GenerateResponse(usage=TokenUsage(total_tokens=5))
+        await client.fire(GenerateEndEvent(session_id="s", response=response))
+        event = PreToolUseEvent(session_id="s", tool="Bash", args={"command": "npm ci"})
+        assert (await client.fire(event)).modified == {"args": {"command": "npm ci", "timeout": 300_000}}
+        await asyncio.sleep(0.3)
+        following.cancel()
+    assert len(options.hooks["PostToolUse"]) == 2
+    assert "none {" in capsys.readouterr().out
