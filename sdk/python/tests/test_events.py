@@ -96,6 +96,8 @@ def test_what_is_no_event_is_said_to_be_none(payload):
 @pytest.mark.parametrize("payload", [{"context": 7, "args": None}, {"context": {"tokenUsage": []}}])
 def test_parts_of_another_kind_do_not_hide_the_event(payload):
     assert read_event("PreToolUse", {"tool": "Bash", **payload}).tool == "Bash"
+    response = {"toolCalls": 7, "usage": [], "text": "t"}
+    assert read_event("GenerateEnd", {"response": response}).response == GenerateResponse("t")
 
 
 def test_the_classes_have_the_fields_that_the_specification_has():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -28,7 +29,7 @@ async def test_the_program(daemon):
                     await asyncio.sleep(0.05)
             said = await asyncio.to_thread(daemon.run, "hook", "claude-code", "PreToolUse", stdin=payload)
         finally:
-            program.send_signal(2)
+            program.send_signal(signal.SIGINT)
     assert "force pushes are done by people" in said.stdout
     assert json.loads(said.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert program.returncode == 0, "Ctrl-C ends it quietly"

@@ -141,7 +141,10 @@ async def test_a_payload_that_is_no_event_is_a_failure(scripted):
     client.register_hook("PreToolUse", allow, hook_id="h")
     async with client:
         stream = await scripted.stream()
-        await stream.send(pb.HookEvent(hook_id="h", event_type="PreToolUse", event_id="E", call_id=1, payload=b"[1"))
+        asked = pb.HookEvent(
+            hook_id="h", event_type="PreToolUse", event_id="E", call_id=1, payload=b"[1", timeout_ms=999
+        )
+        await stream.send(asked)
         assert "is no JSON" in (await scripted.answer()).error.message
         await stream.ask("who", 2)
         assert "no such hook" in (await scripted.answer()).error.message

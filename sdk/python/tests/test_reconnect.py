@@ -8,7 +8,7 @@ import asyncio
 import grpc
 import pytest
 
-from tenterhook import HookResponse, TenterhookClient
+from tenterhook import HookResponse, RefusedError, TenterhookClient
 from tenterhook.v1 import hooks_pb2 as pb
 
 
@@ -163,6 +163,23 @@ async def test_what_an_async_hook_says_is_not_sent(scripted, handler):
         await (await scripted.stream()).ask("h", 1, timeout_ms=0)
         assert await scripted.silence()
         assert handler.calls == 1
+
+
+async def test_serving_ends_when_the_daemon_does_not_want_it(scripted):
+    client = TenterhookClient(address=scripted.socket)
+    serving = asyncio.ensure_future(client.serve())
+    (await scripted.stream()).close(grpc.StatusCode.ABORTED, "a newer stream")
+    with pytest.raises(RefusedError, match="a newer stream"):
+        await asyncio.wait_for(serving, 10)
+
+
+async def test_serving_ends_when_the_client_is_closed(scripted):
+    client = TenterhookClient(address=scripted.socket)
+    serving = asyncio.ensure_future(client.serve())
+    await scripted.stream()
+    await asyncio.sleep(0.1)
+    await client.close()
+    await asyncio.wait_for(serving, 10)
 
 
 async def test_two_thousand_questions_at_once_get_their_own_answers(scripted):

@@ -44,9 +44,9 @@ class Calls:
             return
         if answer := self._answered.get(question):
             self._start(question, self._send(answer))
-        elif hook is None:
+        elif hook is None and not _is_observer(asked):
             self._start(question, self._send(_failed(asked, "this client has no such hook any more")))
-        else:
+        elif hook is not None:
             self._start(question, self._answer(hook, asked), asked.timeout_ms)
 
     def cancel(self, asked: pb.HookEvent) -> None:
@@ -89,12 +89,17 @@ class Calls:
             if question in self._given_up or _cancelled_from_outside():
                 raise
             answer = _failed(asked, "the handler was cancelled from within")
-        if hook.config.get("async") or question in self._given_up:
+        if _is_observer(asked) or question in self._given_up:
             return
         self._answered[question] = answer
         if len(self._answered) > _KEPT:
             self._answered.popitem(last=False)
         await self._send(answer)
+
+
+def _is_observer(asked: pb.HookEvent) -> bool:
+    """Whether the hook is `async`: nobody waits for what it says."""
+    return not asked.timeout_ms and not asked.deadline
 
 
 def _cancelled_from_outside() -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
@@ -75,7 +76,6 @@ class TenterhookClient(Registering):
         self._link: Link | None = None
         self._observer = Observer()
         self._observing: str | None = None
-        self._closed: asyncio.Event | None = None
 
     # === hooks; the typed ways in are in registering.py ===
 
@@ -143,7 +143,7 @@ class TenterhookClient(Registering):
             return next((name for name, number in _LEVELS.items() if number == answer.previous), "info")
 
         pending = Pending(change)
-        self._later.append(pending)
+        self._later = [*(other for other in self._later if not other.heard), pending]
         return pending
 
     # === the connection ===
@@ -153,19 +153,25 @@ class TenterhookClient(Registering):
         later, self._later = self._later, []
         await self._channel()
         for pending in later:
-            await pending
+            if not pending.heard:
+                await pending
         await self._settled(list(self._hooks.values()))
 
     async def serve(self) -> None:
         """Serves the hooks until it is cancelled or the client is closed."""
         async with self:
-            self._closed = asyncio.Event()
-            await self._closed.wait()
+            await self._linked().ended()
 
     def run(self) -> None:
-        """Serves the hooks until Ctrl-C, for a program that does nothing else."""
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(self.serve())
+        """Serves the hooks until Ctrl-C or SIGTERM, for a program that does nothing else."""
+
+        async def main() -> None:
+            serving = asyncio.ensure_future(self.serve())
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+            await serving
+
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+            asyncio.run(main())
 
     async def close(self) -> None:
         """Takes all hooks back and hangs up. What is used afterwards connects anew."""
@@ -174,8 +180,6 @@ class TenterhookClient(Registering):
             await link.close()
         for hook in self._hooks.values():
             hook.unsettle()
-        if self._closed is not None:
-            self._closed.set()
 
     async def __aenter__(self) -> TenterhookClient:
         try:

@@ -49,11 +49,6 @@ class Link:
         self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="tenterhook")
 
     @property
-    def alive(self) -> bool:
-        """Whether it still tries."""
-        return not self._keeper.done()
-
-    @property
     def loop_is_closed(self) -> bool:
         """Whether it belongs to a loop that is no more."""
         return self._keeper.get_loop().is_closed()
@@ -68,6 +63,12 @@ class Link:
         if waiting in done and self._channel is not None:
             return self._channel
         raise self._problem or NotConnectedError("the daemon does not answer", hint="is it up? `tenterhook status`")
+
+    async def ended(self) -> None:
+        """Waits until it is closed; raises why, if the daemon does not want it."""
+        await asyncio.wait({self._keeper})
+        if not self._keeper.cancelled() and self._problem is not None:
+            raise self._problem
 
     async def register(self) -> None:
         """Brings to the daemon all hooks that it does not have yet, in their order."""

@@ -18,20 +18,22 @@ class Pending(Awaitable[T], Generic[T]):
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._begin = begin
+        self.heard = False
+        """Whether somebody waits, or has waited, for how it ends."""
         self._task: asyncio.Task[T] | None = None
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
         self._task = loop.create_task(begin())
-        self._task.add_done_callback(_report)
+        self._task.add_done_callback(self._report)
 
     def __await__(self) -> Generator[Any, None, T]:
+        self.heard = True
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._begin())
         return self._task.__await__()
 
-
-def _report(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled() and (error := task.exception()):
-        log.error("%s", error)
+    def _report(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled() and (error := task.exception()) and not self.heard:
+            log.error("%s", error)

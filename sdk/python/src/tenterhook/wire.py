@@ -28,8 +28,12 @@ def of(cls: type) -> Metadata:
 
 
 def list_of(cls: type) -> Metadata:
-    """Metadata of a field that is a list of objects."""
-    return {"reader": lambda value: [read(cls, item) for item in value if isinstance(item, Mapping)]}
+    """Metadata of a field that is a list of objects; anything else that comes counts as an empty one."""
+
+    def items(value: Any) -> list[Any]:
+        return [read(cls, item) for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+    return {"reader": items}
 
 
 LOCAL: Metadata = {"local": True}
