@@ -114,6 +114,7 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Response {
 fn shown(hook: &Hook) -> Value {
     let runs = match &hook.runner {
         Runner::InProcess(_) => json!({"type": "in-process"}),
+        Runner::Sdk(function) => json!({"type": "sdk", "client": function.client.name()}),
         Runner::Command(command) => match &command.line {
             CommandLine::Shell(text) => json!({"type": "command", "command": text}),
             CommandLine::Exec(words) => json!({"type": "command", "exec": words}),

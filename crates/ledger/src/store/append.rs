@@ -109,7 +109,7 @@ impl Writer {
         &mut self,
         entries: impl Iterator<Item = &'e Sealed>,
     ) -> Result<Vec<Result<Appended, AppendError>>, AppendError> {
-        if self.pending.is_some() { self.sequence(entries) } else { self.integrate(entries) }
+        if self.pending.is_some() { Ok(self.sequence(entries)) } else { self.integrate(entries) }
     }
 
     /// Records entries in one commit, as many as its age allows and at least one: all of those, or

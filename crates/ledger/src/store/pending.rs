@@ -114,14 +114,14 @@ impl Writer {
     pub(super) fn sequence<'e>(
         &mut self,
         entries: impl Iterator<Item = &'e Sealed>,
-    ) -> Result<Vec<Result<Appended, AppendError>>, AppendError> {
+    ) -> Vec<Result<Appended, AppendError>> {
         let appended = entries.map(|entry| self.sequence_one(entry)).collect();
         let full = |pending: &Pending| pending.entries.len() >= self.batch.size || pending.bytes >= MOST;
         if self.pending.as_ref().is_some_and(full) {
             // They are safe where they are; it is tried again when it is due.
             drop(self.settle());
         }
-        Ok(appended)
+        appended
     }
 
     fn sequence_one(&mut self, entry: &Sealed) -> Result<Appended, AppendError> {
