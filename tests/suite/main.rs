@@ -38,6 +38,7 @@ mod doctor;
 mod faults;
 mod fixtures;
 mod generated;
+mod harnesses;
 mod hooks;
 mod install;
 mod judge;

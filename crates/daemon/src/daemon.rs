@@ -17,6 +17,7 @@ use crate::generations::Generations;
 use crate::listen::Peer;
 use crate::observe::Observers;
 use crate::record::LedgerRecorder;
+use crate::wiring::Wiring;
 
 /// How many calls are under way at the same time; others are told to judge for themselves.
 const AT_ONCE: usize = 4096;
@@ -52,6 +53,8 @@ pub struct Daemon {
     pub(crate) book: Book,
     /// Whether the key of the ledger was sealed when we opened it.
     pub(crate) opened_sealed: bool,
+    /// Which harnesses lost our hooks.
+    pub(crate) wiring: Wiring,
     draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
@@ -75,6 +78,7 @@ impl Daemon {
             recorder: LedgerRecorder::new(ledger.clone()),
             readers: Readers::new(home.ledger()),
             opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
+            wiring: Wiring::default(),
             book: Book::of(&home),
             home,
             ledger,
@@ -142,6 +146,7 @@ impl Daemon {
         let base = self.generations.base();
         match (self.approvals.count(), base.mode) {
             _ if !base.stale.is_empty() => "stale".to_owned(),
+            _ if !self.wiring.lost().is_empty() => "hooks were removed".to_owned(),
             (0, Mode::Enforce) => "ok".to_owned(),
             (0, Mode::Monitor) => "monitor".to_owned(),
             (waiting, _) => format!("pending {waiting}"),

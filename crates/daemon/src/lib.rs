@@ -25,6 +25,7 @@ mod run;
 mod sessions;
 mod stamp;
 mod telemetry;
+mod wiring;
 
 pub use api::openapi;
 pub use daemon::Daemon;

@@ -21,7 +21,7 @@ use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{catch_up, listen, places};
+use crate::{catch_up, listen, places, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -98,10 +98,12 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
     let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
+    let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     press(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
     remembering.abort();
+    wiring.abort();
 
     tracing::info!("ending: calls under way are finished");
     daemon.ends().await;

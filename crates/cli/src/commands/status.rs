@@ -69,6 +69,16 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             said += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
         }
     }
+    for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
+        let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default();
+        said += &format!(
+            "{WARN}warning{WARN:#}: {} is not guarded any more: our hooks are gone from `{}`; \
+             `tenterhook install {}` puts them back\n",
+            part("harness"),
+            part("settings"),
+            part("harness")
+        );
+    }
     if health.get("mode").and_then(Value::as_str) == Some("monitor") {
         said +=
             &format!("{WARN}warning{WARN:#}: rules only watch; `tenterhook mode enforce` makes them hold\n");

@@ -40,6 +40,7 @@ async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>
             ("generation".to_owned(), base.generation.name().into()),
             ("problems".to_owned(), json!(base.problems)),
             ("stale".to_owned(), json!(base.stale)),
+            ("unwired".to_owned(), json!(daemon.wiring.lost())),
             ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
         ]);
     }

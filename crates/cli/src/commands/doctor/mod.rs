@@ -4,6 +4,7 @@
 
 mod files;
 mod harnesses;
+mod probe;
 mod record;
 mod rules;
 mod service;
@@ -27,6 +28,7 @@ Exit codes: 0 nothing is broken (there may be warnings); 1 something is.
 Examples:
   tenterhook doctor
   tenterhook doctor --fix       also does what can be done without asking
+  tenterhook doctor --probe     waits until a harness that is wired calls, to see that it does
   tenterhook doctor --json";
 
 /// Look at everything a guard depends on, and say what to do
@@ -36,6 +38,12 @@ pub(crate) struct Args {
     /// Do what can be done without asking: permissions, leftovers, lost wiring, a daemon
     #[arg(long)]
     fix: bool,
+    /// Wait for a hook to be called: of this harness, else of any that is wired
+    #[arg(long, value_name = "HARNESS", num_args = 0..=1)]
+    probe: Option<Option<String>>,
+    /// How long to wait, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "probe")]
+    within: u64,
 }
 
 /// How one thing stands.
@@ -113,6 +121,9 @@ impl Patient<'_> {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut patient = Patient { context, home, findings: Vec::new() };
+    if let Some(harness) = &args.probe {
+        probe::examine(&mut patient, harness.as_deref(), args.within)?;
+    }
     files::examine(&mut patient);
     service::examine(&mut patient);
     rules::examine(&mut patient);

@@ -59,6 +59,11 @@ fn answers(patient: &mut Patient<'_>, health: &Value) {
         let says = format!("is of version {version}, and this is {}", env!("CARGO_PKG_VERSION"));
         patient.warning("daemon", says).fix("`tenterhook restart`");
     }
+    for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
+        let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let says = format!("saw that our hooks of {} are gone from `{}`", part("harness"), part("settings"));
+        patient.broken("daemon", says).fix(format!("`tenterhook install {}`", part("harness")));
+    }
     for problem in health.get("stale").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let says = format!(

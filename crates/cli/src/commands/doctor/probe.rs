@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Whether a harness really calls: its next leaf is waited for.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_home::Book;
+
+use super::Patient;
+use crate::commands::wiring;
+use crate::error::CommandError;
+use crate::intake;
+use crate::terminal::BOLD;
+
+/// How often the ledger is looked at.
+const LOOKS: Duration = Duration::from_millis(250);
+
+pub(super) fn examine(
+    patient: &mut Patient<'_>,
+    named: Option<&str>,
+    within: u64,
+) -> Result<(), CommandError> {
+    let home = patient.home;
+    let waited_for: Vec<&'static Harness> = match named {
+        Some(id) => vec![caller(intake::harness(id)?)],
+        None => {
+            let wired = |harness: &&Harness| {
+                let installer = harness.installer.as_ref();
+                installer.is_some_and(|installer| {
+                    installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
+                })
+            };
+            HARNESSES.iter().filter(wired).collect()
+        }
+    };
+    if waited_for.is_empty() {
+        return Err(CommandError::unusable("no harness is wired, so none can be heard").hint(
+            "`tenterhook install` wires one; `--probe HARNESS` waits for one that you wired yourself",
+        ));
+    }
+    let titles: Vec<_> = waited_for.iter().map(|harness| harness.title).collect();
+    let titles = titles.join(" or ");
+    let before = seen(patient, &waited_for);
+    let text =
+        format!("Start a session in {BOLD}{titles}{BOLD:#} and let it do something (waiting {within} s) …\n");
+    patient.context.terminal.err().write_all(text.as_bytes())?;
+    let until = Instant::now() + Duration::from_secs(within);
+    loop {
+        let now = seen(patient, &waited_for);
+        let heard = waited_for.iter().find(|harness| now.get(harness.id) > before.get(harness.id));
+        if let (Some(harness), seq) = (heard, heard.and_then(|harness| now.get(harness.id))) {
+            let leaf = seq.map(u64::to_string).unwrap_or_default();
+            patient.good(harness.title, format!("called just now (leaf {leaf})"));
+            return Ok(());
+        }
+        if Instant::now() >= until {
+            let says = format!("{titles} did not call within {within} s");
+            patient.broken("probe", says).fix(
+                "see that the session was started after the install, and what is said about the harness below",
+            );
+            return Ok(());
+        }
+        std::thread::sleep(LOOKS);
+    }
+}
+
+/// The harness under whose name its hooks call.
+fn caller(harness: &'static Harness) -> &'static Harness {
+    let wired_as = harness.installer.as_ref().map(|installer| installer.wired_as);
+    wired_as.and_then(tenterhook_harness::find).unwrap_or(harness)
+}
+
+/// The newest leaf of each.
+fn seen(patient: &Patient<'_>, harnesses: &[&'static Harness]) -> BTreeMap<&'static str, u64> {
+    // Without a daemon, calls wait in the spool.
+    Book::of(patient.home).take_in_if_free();
+    let newest =
+        |harness: &&'static Harness| Some((harness.id, wiring::last_heard(patient.home, harness)?.seq));
+    harnesses.iter().filter_map(newest).collect()
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every harness, as a person meets them: found, wired several at a time, heard, and lost.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::daemon::{Served, until};
+
+/// A program of this name where programs are looked for.
+fn program(test: &TestContext, name: &str) {
+    let path = test.write(&format!("bin/{name}"), "#!/bin/sh\n");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn run(test: &TestContext, args: &[&str]) -> crate::context::Ran {
+    let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
+    command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
+    test.finish(command, b"")
+}
+
+/// What `detect` says of one harness.
+fn detected(test: &TestContext, id: &str) -> Value {
+    let ran = run(test, &["detect", "--json"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let all = ran.json();
+    let all = all["harnesses"].as_array().unwrap();
+    assert_eq!(all.len(), 12, "every harness of the table");
+    all.iter().find(|one| one["harness"] == id).unwrap().clone()
+}
+
+#[test]
+fn what_is_here_is_found_and_its_wiring_is_told() {
+    let test = TestContext::new();
+    program(&test, "gemini");
+    test.write("person/.continue/config.yaml", "");
+    let gemini = detected(&test, "gemini");
+    assert_eq!((&gemini["found"], &gemini["wired"]), (&json!(true), &json!("no")));
+    assert_eq!(detected(&test, "cursor")["found"], false);
+    let other = detected(&test, "continue");
+    assert_eq!((&other["found"], &other["wired"]), (&json!(true), &json!("impossible")));
+    assert!(other["notes"][0].as_str().unwrap().contains("nothing that calls it"), "{other}");
+
+    assert_eq!(run(&test, &["install", "gemini", "--yes"]).exit, 0);
+    let gemini = detected(&test, "gemini");
+    assert_eq!((&gemini["wired"], &gemini["scopes"]), (&json!("yes"), &json!(["user"])));
+    assert_eq!(gemini["last_heard"], Value::Null);
+    let payload = json!({"session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+        "tool_input": {"command": "ls"}});
+    test.run_with(&["hook", "gemini", "before-tool"], payload.to_string().as_bytes());
+    test.run(&["ledger", "stats"]);
+    assert!(detected(&test, "gemini")["last_heard"]["seq"].is_u64());
+    let said = run(&test, &["detect"]).stdout;
+    assert!(said.contains("✓ Gemini CLI is guarded (user), last heard of"), "{said}");
+    assert!(said.contains("– Continue cannot be guarded"), "{said}");
+
+    std::fs::write(test.path("person/.gemini/settings.json"), "{}").unwrap();
+    assert_eq!(detected(&test, "gemini")["wired"], "lost");
+}
+
+#[test]
+fn all_that_is_here_is_wired_at_once_and_unwired_again() {
+    let test = TestContext::new();
+    for name in ["codex", "gemini", "qwen", "copilot"] {
+        program(&test, name);
+    }
+    let config = test.write("person/.codex/config.toml", "# mine\n[features]\nhooks = false\n");
+    let dry = run(&test, &["install", "--all", "--dry-run"]);
+    assert_eq!(dry.exit, 0, "{}", dry.stderr);
+    assert!(dry.stdout.contains("+hooks = true"), "{}", dry.stdout);
+    assert!(!test.path("person/.gemini").exists());
+
+    let ran = run(&test, &["install", "--all", "--yes", "--json"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let answer = ran.json();
+    let wired: Vec<_> =
+        answer["harnesses"].as_array().unwrap().iter().map(|one| one["harness"].clone()).collect();
+    assert_eq!(wired, ["codex", "gemini", "qwen", "copilot"]);
+    assert!(answer["harnesses"][0]["pending"][0].as_str().unwrap().contains("`/hooks`"), "{answer}");
+    for path in [
+        ".codex/hooks.json",
+        ".gemini/settings.json",
+        ".qwen/settings.json",
+        ".copilot/hooks/tenterhook.json",
+    ] {
+        assert!(test.path("person").join(path).exists(), "{path}");
+    }
+    assert!(!test.path("person/.cursor").exists(), "what is not here is left alone");
+
+    let ran = test.person(&["uninstall", "--all", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(config).unwrap(), "# mine\n[features]\nhooks = false\n");
+    for path in [".codex/hooks.json", ".gemini", ".qwen", ".copilot"] {
+        assert!(!test.path("person").join(path).exists(), "{path}");
+    }
+    assert!(!test.home().join("install").exists());
+}
+
+#[test]
+fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
+    let test = TestContext::new();
+    program(&test, "qwen");
+    let ran = run(&test, &["install", "--yes"]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("here are: qwen"), "{}", ran.stderr);
+    let ran = run(&test, &["install", "continue", "--yes"]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.contains("Continue calls no hook"), "{}", ran.stderr);
+    let ran = run(&test, &["install", "gemini", "--transport", "http", "--yes"]);
+    assert!(ran.stderr.contains("does not ask over HTTP"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
+    let test = TestContext::new();
+    assert_eq!(run(&test, &["install", "codex", "--yes"]).exit, 0);
+    let ill = |test: &TestContext| {
+        let answer = run(test, &["doctor", "--json"]).json();
+        let findings = answer["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["about"] == "Codex CLI").unwrap()
+    };
+    let finding = ill(&test);
+    assert_eq!(finding["standing"], "broken", "{finding}");
+    assert!(finding["fix"].as_str().unwrap().contains("press `t`"), "{finding}");
+    assert_eq!(detected(&test, "codex")["wired"], "unheeded");
+
+    let ran = run(&test, &["install", "codex", "--trust", "--yes"]);
+    assert!(ran.stdout.contains("is guarded from its next session on"), "{}", ran.stdout);
+    assert_eq!(ill(&test)["standing"], "warning", "trusted, and never heard of");
+    assert!(run(&test, &["install", "codex", "--yes"]).stdout.contains("nothing to change"));
+}
+
+#[test]
+fn a_project_is_wired_apart_from_the_person() {
+    let test = TestContext::new();
+    std::fs::create_dir_all(test.path("work/.git")).unwrap();
+    let ran = run(&test, &["install", "gemini", "--scope", "project", "--yes", "--json"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(ran.json()["settings"], "[DIR]/work/.gemini/settings.json");
+    assert!(!test.path("person/.gemini").exists());
+    let scopes = detected(&test, "gemini")["scopes"].clone();
+    assert!(scopes[0].as_str().unwrap().starts_with("project "), "{scopes}");
+    assert_eq!(test.person(&["uninstall", "gemini", "--yes"]).exit, 0);
+    assert!(!test.path("work/.gemini").exists());
+}
+
+#[test]
+fn a_probe_hears_the_next_call_and_gives_up_in_time() {
+    let test = TestContext::new();
+    assert_eq!(run(&test, &["install", "qwen", "--yes"]).exit, 0);
+    let deaf = run(&test, &["doctor", "--probe", "qwen", "--within", "1", "--json"]);
+    assert_eq!(deaf.exit, 1);
+    assert!(deaf.stdout.contains("did not call within 1 s"), "{}", deaf.stdout);
+
+    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut probe = test.command(program, &["doctor", "--probe", "--within", "60", "--json"]);
+    let mut probe =
+        probe.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut asked = std::io::BufReader::new(probe.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut asked, &mut line).unwrap();
+    assert!(line.contains("Start a session in Qwen Code"), "{line}");
+    let payload = json!({"session_id": "s", "hook_event_name": "Stop"}).to_string();
+    test.run_with(&["hook", "qwen", "stop"], payload.as_bytes());
+    let output = probe.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let heard = &answer["findings"][0];
+    assert!(heard["says"].as_str().unwrap().starts_with("called just now"), "{heard}");
+    assert!(run(&TestContext::new(), &["doctor", "--probe"]).stderr.contains("no harness is wired"));
+}
+
+#[test]
+fn the_daemon_sees_that_hooks_were_taken_out() {
+    let test = TestContext::new();
+    assert_eq!(run(&test, &["install", "claude-code", "--yes"]).exit, 0);
+    let daemon = Served::in_home(test, &[]);
+    let settings = daemon.test.path("person/.claude/settings.json");
+    let wired = std::fs::read_to_string(&settings).unwrap();
+    assert_eq!(daemon.json("/v1/health")["unwired"], json!([]));
+    std::fs::write(&settings, "{}").unwrap();
+    let lost = until("the loss is seen", || {
+        let lost = daemon.json("/v1/health")["unwired"].clone();
+        lost[0].is_object().then_some(lost)
+    });
+    assert_eq!(lost[0]["harness"], "claude-code");
+    let status = daemon.test.run(&["status"]).stdout;
+    assert!(status.contains("claude-code is not guarded any more"), "{status}");
+    std::fs::write(&settings, wired).unwrap();
+    until("it is seen that they are back", || {
+        (daemon.json("/v1/health")["unwired"] == json!([])).then_some(())
+    });
+    until("both are on record", || {
+        let leaves = daemon.json("/v1/ledger?limit=20").to_string();
+        (leaves.contains("wiring lost") && leaves.contains("wiring back")).then_some(())
+    });
+}
+
+#[test]
+fn over_http_the_client_is_told_where_and_with_what() {
+    let test = TestContext::new();
+    let ran = run(&test, &["install", "claude-code", "--transport", "http", "--yes"]);
+    assert!(ran.stderr.contains("there is no token"), "{}", ran.stderr);
+    let daemon = Served::in_home(test, &[]);
+    let ran = run(&daemon.test, &["install", "claude-code", "--transport", "http", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("this is lost"), "{}", ran.stdout);
+    let text = std::fs::read_to_string(daemon.test.path("person/.claude/settings.json")).unwrap();
+    let settings: Value = serde_json::from_str(&text).unwrap();
+    let handler = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
+    let url = handler["url"].as_str().unwrap();
+    assert!(url.ends_with("/v1/hooks/claude-code/pre-tool-use"), "{handler}");
+    assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["type"], "command");
+
+    // As the client asks: the payload, with the header of the settings.
+    let authorization = handler["headers"]["Authorization"].as_str().unwrap();
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let payload = daemon.test.bash("rm -rf /");
+    let request = format!(
+        "POST /{path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {authorization}\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n{payload}",
+        payload.len()
+    );
+    let answer = daemon.raw(request.as_bytes());
+    assert_eq!(answer.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert!(
+        run(&daemon.test, &["install", "claude-code", "--transport", "http", "--yes"])
+            .stdout
+            .contains("lost")
+    );
+}
