@@ -12,7 +12,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 25
 
 run: build ## Build, then watch a recorded session being judged (in a throw-away home)
 	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \

@@ -3,12 +3,13 @@
 // check-pack.mjs: packs the package, installs it in an empty directory and follows the guide there, against a real daemon
 // in a throw-away home. `TENTERHOOK_BIN` is the program.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const program = process.env.TENTERHOOK_BIN ?? fail("TENTERHOOK_BIN is not set: `make sdk-typescript` does it");
@@ -27,8 +28,8 @@ try {
   checkTypes();
   await start(program, ["serve", "--listen", "none"], /ready on/);
   const guarding = await start("node", ["guard.mjs"], /on guard/);
-  const said = execFileSync("node", ["try.mjs"], { cwd: app, env, encoding: "utf8", timeout: 20_000 });
-  expect(said, "block: releases are made by CI\n");
+  const { stdout } = await promisify(execFile)("node", ["try.mjs"], { cwd: app, env, timeout: 20_000 });
+  expect(stdout, "block: releases are made by CI\n");
   expect(guarding.output, "on guard\nasked about: npm publish\n");
   console.log("the packed package works in an empty directory");
 } finally {
@@ -40,7 +41,7 @@ try {
 }
 
 function install() {
-  const said = npm(root, "pack", "--json", "--pack-destination", dir);
+  const said = npm(root, "pack", "--json", "--silent", "--pack-destination", dir);
   // What the package's own scripts print comes first.
   const [{ filename, files }] = JSON.parse(said.slice(said.search(/^\[$/m)));
   const unwanted = files

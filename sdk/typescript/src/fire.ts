@@ -57,7 +57,9 @@ export interface NativeReply {
 }
 
 /** What came of a harness's own event. */
-export interface NativeResult extends FireResult {
+export interface NativeResult {
+  /** The id under which the ledger has it. */
+  eventId: string;
   reply: NativeReply;
 }
 
@@ -82,9 +84,9 @@ export async function fireNative(
   options: FireOptions,
 ): Promise<NativeResult> {
   const asked = { ...request(event, sessionId, payload, options), source: harness, native: true };
-  const response = await send(channel, asked, options);
-  const { stdout, stderr, exitCode } = response.reply ?? { stdout: "", stderr: "", exitCode: 0 };
-  return { ...result(response), reply: { stdout: stdout.toString(), stderr, exitCode } };
+  const { eventId, reply } = await send(channel, asked, options);
+  const { stdout, stderr, exitCode } = reply ?? { stdout: "", stderr: "", exitCode: 0 };
+  return { eventId, reply: { stdout: stdout.toString(), stderr, exitCode } };
 }
 
 function request(eventType: string, sessionId: string, payload: unknown, options: FireOptions): FireRequest {

@@ -8,5 +8,6 @@ export async function fireReadOnly(client: TenterhookClient, events: FiredEvent[
     if (event.tool === "Read") return { action: "continue" };
     return { action: "block", reason: "only reading, for now" };
   });
-  return Promise.all(events.map((event) => client.fire(event)));
+  // Without `await` the hook would be gone before the events are fired.
+  return await Promise.all(events.map((event) => client.fire(event)));
 }

@@ -73,9 +73,9 @@ function readToken(home: string): string {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
     throw new TenterhookError(
-      "unauthenticated",
+      "unavailable",
       `the token cannot be read: ${asError(error).message}`,
-      "give `token`, or the `home` whose `run/token` has it",
+      "the daemon writes it when it starts: `tenterhook start`; or give `token`, or the `home` whose `run/token` has it",
     );
   }
 }

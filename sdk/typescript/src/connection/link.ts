@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-import { asTenterhookError, closed, TenterhookError } from "../errors.js";
+import { closed, TenterhookError } from "../errors.js";
 import { Calls } from "../hooks/calls.js";
 import { Failures } from "../hooks/failures.js";
 import { Registry } from "../hooks/registry.js";
@@ -64,11 +64,7 @@ export class Link {
     }
     this.#setState("connecting");
     this.#stream = new HookStream(() => this.channel(), this.#listener());
-    try {
-      this.#stream.open();
-    } catch (error) {
-      this.#fail(asTenterhookError(error));
-    }
+    this.#stream.open();
   }
 
   /** Waits until the daemon has everything that is wanted, or throws why not. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-import { type ClientDuplexStream, type ServiceError, status } from "@grpc/grpc-js";
-import { fromData, fromStatus, type TenterhookError } from "../errors.js";
+import type { ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
+import { asTenterhookError, fromData, fromStatus, type TenterhookError, type TenterhookErrorCode } from "../errors.js";
 import {
   type HookEvent,
   HookEventKind,
@@ -26,12 +26,12 @@ export interface StreamListener {
 }
 
 /** To try these again would end the same way. */
-const FINAL = new Set([
-  status.ABORTED,
-  status.PERMISSION_DENIED,
-  status.UNAUTHENTICATED,
-  status.INVALID_ARGUMENT,
-  status.UNIMPLEMENTED,
+const FINAL: ReadonlySet<TenterhookErrorCode> = new Set([
+  "replaced",
+  "unauthenticated",
+  "invalid",
+  "unimplemented",
+  "closed",
 ]);
 
 /** The stream of events and answers, opened again whenever it breaks. */
@@ -49,7 +49,13 @@ export class HookStream {
   /** Opens it, and keeps it open. */
   open(): void {
     if (this.#closed) return;
-    const channel = this.channel();
+    let channel: Channel;
+    try {
+      channel = this.channel();
+    } catch (error) {
+      this.#give(asTenterhookError(error));
+      return;
+    }
     const call = channel.hooks.hookStream(channel.metadata);
     this.#call = call;
     call.on("data", (event: HookEvent) => {
@@ -95,12 +101,17 @@ export class HookStream {
     if (this.#closed || this.#call !== call) return;
     this.#call = undefined;
     call.cancel();
+    this.#give(error && fromStatus(error));
+  }
+
+  /** Gives up, for now or for good. */
+  #give(error: TenterhookError | undefined): void {
     if (error && FINAL.has(error.code)) {
       this.#closed = true;
-      this.listener.failed(fromStatus(error));
+      this.listener.failed(error);
       return;
     }
-    this.listener.lost(error && fromStatus(error));
+    this.listener.lost(error);
     this.#timer = setTimeout(() => this.open(), this.#backoff.pause());
   }
 }

@@ -35,16 +35,17 @@ export class Failures {
     return this.#pending === 0;
   }
 
-  /** Keeps an eye on something. The promise that is returned may be awaited or let go. */
+  /** Keeps an eye on something. What is returned may be awaited, and then has the error; or let go, and then this has. */
   watch<T>(promise: Promise<T>): Promise<T> {
     this.#pending += 1;
+    const claimable = new Claimable<T>((resolve) => resolve(promise));
     const over = (error?: unknown) => {
       this.#pending -= 1;
-      if (error === undefined) this.changed();
+      if (error === undefined || claimable.isClaimed) this.changed();
       else this.add(asError(error));
     };
-    promise.then(() => over(), over);
-    return promise;
+    Promise.prototype.then.call(claimable, () => over(), over);
+    return claimable;
   }
 
   /** Throws what is kept, once. */
@@ -54,5 +55,19 @@ export class Failures {
     if (first === undefined) return;
     if (others.length === 0) throw first;
     throw new AggregateError([first, ...others], [first, ...others].map((error) => error.message).join("; "));
+  }
+}
+
+/** A promise that knows whether anybody has asked for its result. */
+class Claimable<T> extends Promise<T> {
+  static override readonly [Symbol.species] = Promise;
+  isClaimed = false;
+
+  override then<A = T, B = never>(
+    fulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isClaimed = true;
+    return super.then(fulfilled, rejected);
   }
 }

@@ -10,6 +10,8 @@ import type { HookConfig, HookHandler, HookMatcher, HookRegistration, Registered
 const PATIENCE = 10_000;
 
 interface Hook extends RegisteredHook {
+  /** Whether the daemon may have it. */
+  sent?: boolean;
   error?: TenterhookError;
   handler: HookHandler<never>;
 }
@@ -27,7 +29,8 @@ interface Waiting {
 export class Registry {
   readonly #hooks = new Map<string, Hook>();
   readonly #leaving = new Map<string, Waiting>();
-  #syncing: Promise<void> | undefined;
+  #isSyncing = false;
+  #synced: Promise<void> = Promise.resolve();
 
   constructor(readonly refused: (error: TenterhookError) => void) {}
 
@@ -48,14 +51,14 @@ export class Registry {
     const hook = this.#hooks.get(id);
     if (!hook) return false;
     this.#hooks.delete(id);
-    if (hook.state !== "refused") {
+    if (hook.sent && hook.state !== "refused") {
       await new Promise<void>((resolve, reject) => this.#leaving.set(id, { resolve, reject }));
     }
     return true;
   }
 
   list(): RegisteredHook[] {
-    return [...this.#hooks.values()].map(({ handler: _, ...hook }) => ({ ...hook }));
+    return [...this.#hooks.values()].map(({ handler: _, sent: __, ...hook }) => hook);
   }
 
   /** Whether the daemon has everything that is wanted. */
@@ -73,24 +76,30 @@ export class Registry {
 
   /** Brings the daemon into step. Throws when the connection is not good enough for that. */
   sync(channel: Channel): Promise<void> {
-    this.#syncing ??= this.#sync(channel).finally(() => {
-      this.#syncing = undefined;
-    });
-    return this.#syncing;
+    if (!this.#isSyncing) {
+      this.#isSyncing = true;
+      this.#synced = this.#sync(channel);
+    }
+    return this.#synced;
   }
 
   async #sync(channel: Channel): Promise<void> {
-    // What is wanted may change while the daemon is asked.
-    for (;;) {
-      const pending = [...this.#hooks.values()].find((hook) => hook.state === "pending");
-      const [leaving] = this.#leaving.keys();
-      if (leaving !== undefined) await this.#unregister(channel, leaving);
-      else if (pending) await this.#register(channel, pending);
-      else return;
+    try {
+      // What is wanted may change while the daemon is asked.
+      for (;;) {
+        const [leaving] = this.#leaving.keys();
+        const pending = [...this.#hooks.values()].find((hook) => hook.state === "pending");
+        if (leaving !== undefined) await this.#unregister(channel, leaving);
+        else if (pending) await this.#register(channel, pending);
+        else return;
+      }
+    } finally {
+      this.#isSyncing = false;
     }
   }
 
   async #register(channel: Channel, hook: Hook): Promise<void> {
+    hook.sent = true;
     try {
       await channel.call(channel.hooks, channel.hooks.registerHook, request(hook), { timeout: PATIENCE });
       hook.state = "active";

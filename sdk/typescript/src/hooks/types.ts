@@ -90,7 +90,7 @@ export interface HookMatcher {
 export interface HookConfig {
   /** Lower comes earlier. */
   priority?: number;
-  /** How long it may take, in milliseconds: 5000 unless said, at most 600000. */
+  /** How long it may take, in milliseconds: 5000 unless said, at most 45000: harnesses wait a minute. */
   timeout?: number;
   /** Nobody waits for it, and what it answers does not count. */
   async?: boolean;

@@ -4,7 +4,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export type Leaf = Record<string, unknown> & { verdict?: string; event?: string 
 
 /** A daemon and its home. */
 export class Daemon {
-  readonly dir = mkdtempSync(join(tmpdir(), "tenterhook-sdk-"));
+  readonly dir = mkdtempSync(join(tmpdir(), "th-sdk-"));
   readonly home = join(this.dir, "home");
   readonly #clients: TenterhookClient[] = [];
   #process: ChildProcess | undefined;
@@ -31,6 +31,11 @@ export class Daemon {
     return daemon;
   }
 
+  /** Where a running daemon says who it is. */
+  get #who(): string {
+    return join(this.home, "run/daemon.json");
+  }
+
   get socket(): string {
     return join(this.home, "run/tenterhook.sock");
   }
@@ -43,8 +48,8 @@ export class Daemon {
   }
 
   /** Runs it, until it listens. */
-  async serve(): Promise<void> {
-    const daemon = spawn(program(), ["serve", "--listen", "none"], {
+  async serve(listen = "none"): Promise<void> {
+    const daemon = spawn(program(), ["serve", "--listen", listen], {
       env: this.env(),
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -54,10 +59,15 @@ export class Daemon {
         this.#output += data;
       });
     }
-    while (!(await this.#listens())) {
+    while (!(existsSync(this.#who) && (await this.#listens()))) {
       if (daemon.exitCode !== null) throw new Error(`the daemon has ended:\n${this.#output}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+
+  /** Where it listens for TCP, if it does. */
+  address(): string {
+    return JSON.parse(readFileSync(this.#who, "utf8")).listen;
   }
 
   /** Ends it: politely, or not. */

@@ -41,7 +41,7 @@ export const protobufFileName = "tenterhook/v1/hooks.proto";
  * What goes wrong is data: a response has `error` set, and the gRPC status stays OK. Other statuses mean
  * that the call as such could not be made: UNAUTHENTICATED (no or a wrong token), PERMISSION_DENIED (another
  * account), INVALID_ARGUMENT (no or a bad client id), UNAVAILABLE (the daemon is ending), ABORTED (a
- * newer stream of the same client took over), RESOURCE_EXHAUSTED (a message over 16 MiB).
+ * newer stream of the same client took over), RESOURCE_EXHAUSTED (a message over 32 MiB; clients should take as much).
  */
 
 export enum FailBehavior {
@@ -198,7 +198,7 @@ export interface HookMatcher {
 export interface HookConfig {
   /** Lower = earlier in the order */
   priority: number;
-  /** How long it may take; 0: the home's `defaultTimeout` (5000). At most 600000 */
+  /** How long it may take; 0: the home's `defaultTimeout` (5000). At most 45000: harnesses wait a minute */
   timeoutMs: number;
   /** Fire-and-forget: nobody waits, and what it answers does not count */
   async: boolean;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { HookCallback, Options } from "@anthropic-ai/claude-agent-sdk";
+import { type TenterhookClient, tenterhookHooks } from "tenterhook";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { tool, World } from "./world.js";
+
+let world: World;
+let client: TenterhookClient;
+
+beforeEach(async () => {
+  world = await World.make();
+  client = world.daemon.client();
+});
+
+afterEach(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+test("one line: the policy holds, the ledger has it, and the model reads why", async () => {
+  const precious = world.precious();
+  const turns = [tool("Bash", { command: `rm -rf ${precious}` }), tool("Bash", { command: "echo fine > fine.txt" })];
+  const { results } = await world.run(turns, { hooks: tenterhookHooks(client) });
+  expect(existsSync(join(precious, "thesis.txt"))).toBe(true);
+  expect(world.read("fine.txt")).toBe("fine\n");
+  expect(results.map(({ isError }) => isError)).toEqual([true, false]);
+  const decisions = world.daemon.ledger("--kind", "decision").map((leaf) => {
+    const { source, native_event, verdict } = leaf as Record<string, string>;
+    return `${source} ${native_event} ${verdict}`;
+  });
+  expect(decisions).toEqual(
+    expect.arrayContaining([
+      "claude-code PreToolUse deny",
+      "claude-code PreToolUse none",
+      "claude-code PostToolUse none",
+    ]),
+  );
+});
+
+test("an input that a callback changes is judged before it runs", async () => {
+  const precious = world.precious();
+  const hooks = tenterhookHooks(client, {
+    hooks: {
+      PreToolUse: [
+        {
+          matcher: "Bash",
+          hooks: [
+            async () => ({
+              hookSpecificOutput: {
+                hookEventName: "PreToolUse",
+                permissionDecision: "allow",
+                updatedInput: { command: `rm -rf ${precious}` },
+              },
+            }),
+          ],
+        },
+      ],
+    },
+  });
+  const { results } = await world.run([tool("Bash", { command: "echo harmless" })], { hooks });
+  expect(existsSync(join(precious, "thesis.txt"))).toBe(true);
+  expect(results).toMatchObject([{ isError: true }]);
+});
+
+test("callbacks with the Agent SDK's own types are welcome", () => {
+  const callback: HookCallback = async (input) => ({ systemMessage: input.hook_event_name });
+  const hooks: Options["hooks"] = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [callback] }] } });
+  expect(hooks?.PreToolUse?.map((entry) => entry.hooks.length)).toEqual([1, 1]);
+});
+
+test("without a daemon nothing runs; or all of it, if that was chosen", async () => {
+  await world.daemon.end();
+  const turns = [tool("Bash", { command: "echo ran > ran.txt" })];
+  // A prompt is a gate too: there the model is not even asked.
+  const events = ["PreToolUse"] as const;
+  const { results } = await world.run(turns, { hooks: tenterhookHooks(client, { events }) });
+  expect(world.read("ran.txt")).toBeUndefined();
+  expect(results[0]?.text).toMatch(/Tenterhook could not be asked.*tenterhook start/);
+  await world.run(turns, { hooks: tenterhookHooks(client, { events, onFailure: "continue" }) });
+  expect(world.read("ran.txt")).toBe("ran\n");
+});
+
+test("hooks of other programs hear of it and have their say", async () => {
+  const other = world.daemon.client({ name: "other" });
+  other.registerHook("PreToolUse", {
+    matcher: { tool: "Bash", commandPattern: "npm publish" },
+    handler: (event) => ({ action: "block", reason: `not ${event.args.command}` }),
+  });
+  await other.ready();
+  const { results } = await world.run([tool("Bash", { command: "npm publish" })], { hooks: tenterhookHooks(client) });
+  expect(results[0]?.text).toMatch(/not npm publish/);
+});
+
+test("the app's store fills by itself: files and things to do", async () => {
+  const { store, conversationDetails } = await import("../examples/agent-sdk/chorus.js");
+  const panels = store(world.daemon.client());
+  const turns = [
+    tool("Write", { file_path: world.path("a.txt"), content: "a" }),
+    tool("TaskCreate", { subject: "write b", description: "then c" }),
+  ];
+  const { messages } = await world.run(turns, {
+    hooks: tenterhookHooks(client),
+    tools: ["Write", "TaskCreate", "TaskUpdate"],
+  });
+  const session = messages.find((message) => "session_id" in message)?.session_id ?? "";
+  await expect
+    .poll(() => conversationDetails(panels, session))
+    .toEqual([
+      { heading: "Files Changed", rows: [{ key: world.path("a.txt"), path: world.path("a.txt") }] },
+      { heading: "Todo List", rows: [{ key: "write b", content: "write b", status: "pending" }] },
+    ]);
+});

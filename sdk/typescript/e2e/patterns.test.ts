@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// Every callback of examples/agent-sdk, with the real Agent SDK.
+
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TenterhookClient, tenterhookHooks } from "tenterhook";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import * as chorus from "../examples/agent-sdk/chorus.js";
+import { start } from "../examples/agent-sdk/configuration.js";
+import * as habits from "../examples/agent-sdk/habits.js";
+import * as patterns from "../examples/agent-sdk/patterns.js";
+import { tool, World } from "./world.js";
+
+let world: World;
+let client: TenterhookClient;
+
+beforeEach(async () => {
+  world = await World.make();
+  client = world.daemon.client();
+  vi.spyOn(console, "log").mockImplementation(() => {});
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await world[Symbol.asyncDispose]();
+});
+
+const write = (name: string) => tool("Write", { file_path: world.path(name), content: "text" });
+
+test("hook configuration: callbacks of your own work beside Tenterhook's", async () => {
+  const turns = [write("a.txt"), tool("Bash", { command: "true" })];
+  const printed = vi.mocked(console.log);
+  await world.with(turns, async (options) => {
+    for await (const message of start(client, options)) expect(message).toBeDefined();
+  });
+  expect(printed.mock.calls).toEqual([
+    ["Writing to:", world.path("a.txt")],
+    ["Tool completed:", "Write"],
+    ["Tool completed:", "Bash"],
+  ]);
+});
+
+test("log file changes", async () => {
+  const changed: string[] = [];
+  const hooks = patterns.logFileChanges(client, (path) => changed.push(path));
+  await world.run([write("a.txt"), tool("Bash", { command: "touch b.txt" })], { hooks });
+  expect(changed).toEqual([world.path("a.txt")]);
+});
+
+test("track todo updates, here and in Chorus", async () => {
+  const todos = [{ content: "A", status: "pending", activeForm: "Doing A" }];
+  // The client has other tools for this by now; the one that the pattern is about has to be asked for.
+  const env = { CLAUDE_CODE_ENABLE_TASKS: "0", CLAUDE_CODE_ENABLE_TODO_TOOLS: "1" };
+  const updates: unknown[] = [];
+  await world.run([tool("TodoWrite", { todos })], {
+    env,
+    hooks: patterns.trackTodos(client, (list) => updates.push(list)),
+  });
+  expect(updates).toEqual([todos]);
+  const sent: unknown[] = [];
+  const window = { webContents: { send: (...message: unknown[]) => sent.push(message) } };
+  await world.run([tool("TodoWrite", { todos })], {
+    env,
+    hooks: chorus.interceptTodos(client, window, "conversation-1"),
+  });
+  expect(sent).toEqual([["agent:todo-update", { conversationId: "conversation-1", todos }]]);
+});
+
+test("block dangerous commands", async () => {
+  mkdirSync(world.path("build"));
+  const hooks = patterns.blockDangerous(client);
+  const { results } = await world.run([tool("Bash", { command: "rm -rf build" })], { hooks });
+  expect(results).toMatchObject([{ isError: true, text: expect.stringContaining("Dangerous command blocked") }]);
+});
+
+test("modify tool input", async () => {
+  await world.run([write("a.ts")], { hooks: patterns.addHeader(client) });
+  expect(world.read("a.ts")).toBe("// Auto-generated\ntext");
+});
+
+test("subagent coordination", async () => {
+  const completed: string[][] = [];
+  const hooks = patterns.coordinateSubagents(client, (id, transcript) => completed.push([id, transcript]));
+  const task = {
+    description: "look",
+    prompt: "look around",
+    subagent_type: "general-purpose",
+    run_in_background: false,
+  };
+  await world.run([tool("Agent", task), { text: "seen" }, { text: "done" }], { hooks });
+  expect(completed).toEqual([[expect.stringMatching(/./), expect.stringMatching(/\.jsonl$/)]]);
+});
+
+test("add context to prompts", async () => {
+  const { requests } = await world.run([{ text: "done" }], { hooks: patterns.tellTheTime(client) });
+  expect(requests.join()).toMatch(/Current time: 20\d\d-/);
+});
+
+test("async hooks: nobody waits for them", async () => {
+  let finish = () => {};
+  const indexed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const seen: string[] = [];
+  const hooks = patterns.indexInTheBackground(client, (path) => {
+    seen.push(path);
+    return indexed;
+  });
+  const { results } = await world.run([write("a.txt")], { hooks });
+  finish();
+  expect([results.length, seen]).toEqual([1, [world.path("a.txt")]]);
+});
+
+test("Chorus: file changes reach the window", async () => {
+  const sent: unknown[] = [];
+  const window = { webContents: { send: (...message: unknown[]) => sent.push(message) } };
+  await world.run([write("a.txt"), tool("Bash", { command: "true" })], {
+    hooks: chorus.trackFiles(client, window, "conversation-1"),
+  });
+  const file = { conversationId: "conversation-1", file: world.path("a.txt"), toolUseId: expect.stringMatching(/./) };
+  expect(sent).toEqual([["agent:file-changed", file]]);
+});
+
+test("habits: quick ones, graceful ones, matched ones", async () => {
+  const emitted: unknown[] = [];
+  const analyzed = vi.fn(async () => {});
+  await world.run([write("a.txt")], { hooks: habits.quick(client, (...what) => emitted.push(what), analyzed) });
+  expect([emitted, analyzed.mock.calls.length]).toEqual([[["file-changed", world.path("a.txt")]], 1]);
+
+  const complained = vi.spyOn(console, "error").mockImplementation(() => {});
+  const fails = habits.graceful(client, async () => {
+    throw new Error("nobody there");
+  });
+  const { results } = await world.run([write("b.txt")], { hooks: fails });
+  expect(results).toMatchObject([{ isError: false }]);
+  expect(complained.mock.calls).toMatchObject([["Hook error:", { message: "nobody there" }]]);
+
+  await world.run([write("c.txt")], { hooks: habits.matched(client) });
+  expect(world.read("c.txt")).toBe("text");
+});
+
+test("habits: the signal is passed on", async () => {
+  let asked = 0;
+  const server = createServer((_, response) => {
+    asked += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await world.run([write("a.txt")], { hooks: habits.respectful(client, url) });
+  server.close();
+  expect([asked, world.read("a.txt")]).toEqual([1, "text"]);
+});
+
+test("a callback that takes too long: the tool does not run, and the callback hears it", async () => {
+  let aborted = false;
+  const hooks = tenterhookHooks(client, {
+    hooks: {
+      PreToolUse: [
+        {
+          timeoutMs: 1000,
+          hooks: [
+            async (_input, _id, { signal }) => {
+              await new Promise((resolve) => signal.addEventListener("abort", resolve));
+              aborted = true;
+              return {};
+            },
+          ],
+        },
+      ],
+    },
+  });
+  await world.run([write("a.txt")], { hooks });
+  expect([world.read("a.txt"), aborted]).toEqual([undefined, true]);
+});

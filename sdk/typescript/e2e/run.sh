@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# run.sh CACHE_DIR: runs the real Claude Agent SDK with this package, against a scripted model. `make e2e-typescript` sets
+# TENTERHOOK_BIN, TENTERHOOK_MODEL_SERVER and TENTERHOOK_E2E_CLAUDE.
+set -eu
+cache=$1
+cd "$(dirname "$0")"
+version=$(cat agent-sdk-version)
+mkdir -p "$cache"
+TENTERHOOK_AGENT_SDK=$(cd "$cache" && pwd)/claude-agent-sdk-$version
+export TENTERHOOK_AGENT_SDK
+
+if [ ! -d "$TENTERHOOK_AGENT_SDK" ]; then
+    # Installed beside and moved into place: a cut-off download never looks whole.
+    partial=$(mktemp -d "$TENTERHOOK_AGENT_SDK.XXXXXX")
+    trap 'rm -rf "$partial"' EXIT
+    # The program inside is the one of Claude Code, which is there already.
+    npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund --omit=optional \
+        --loglevel=error "@anthropic-ai/claude-agent-sdk@$version" >&2
+    chmod 755 "$partial"
+    mv "$partial" "$TENTERHOOK_AGENT_SDK"
+    trap - EXIT
+fi
+
+# The Agent SDK's own types are part of the test; they are not in this package's node_modules.
+types=$(mktemp ./tsconfig.XXXXXX.json)
+trap 'rm -f "$types"' EXIT
+cat > "$types" <<END
+{
+  "extends": "../tsconfig.json",
+  "compilerOptions": {
+    "paths": {
+      "tenterhook": ["../src/index.ts"],
+      "@anthropic-ai/claude-agent-sdk": ["$TENTERHOOK_AGENT_SDK/node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts"]
+    }
+  },
+  "include": ["*.ts", "../examples"],
+  "exclude": []
+}
+END
+../node_modules/.bin/tsc -p "$types"
+../node_modules/.bin/vitest run --root .. --config e2e/vitest.config.ts
