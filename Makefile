@@ -8,11 +8,11 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test lint generate picture bench fuzz soak e2e tools
-.PHONY: sdk-typescript bench-typescript e2e-typescript
+.PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 25
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
 run: build ## Build, then watch a recorded session being judged (in a throw-away home)
 	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
@@ -102,16 +102,16 @@ sdk-typescript: sdk/typescript/node_modules ## The TypeScript SDK: lints, types,
 	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" npm run --silent test
 	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" npm run --silent check-pack
 
-bench-typescript: sdk/typescript/node_modules ## Measure one hook of the TypeScript SDK beside a bare gRPC echo
-	cd sdk/typescript && npm run --silent bench
+sdk-typescript-bench: build sdk/typescript/node_modules ## Measure a hook round trip in TypeScript; raw runs are kept in benches/runs
+	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" npm run --silent bench
 
 # Real clients run with it as well.
-e2e: e2e-typescript
+e2e: sdk-typescript-e2e
 
-e2e-typescript: sdk/typescript/node_modules ## Run the real Claude Agent SDK with the TypeScript SDK
+sdk-typescript-e2e: sdk/typescript/node_modules ## Run the real Claude Agent SDK with the TypeScript SDK
 	$(CARGO) build --locked -p tenterhook -p tenterhook-model-server
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
-	TENTERHOOK_MODEL_SERVER="$(abspath $(TARGET))/debug/tenterhook-model-server" \
+	TENTERHOOK_E2E_MODEL_SERVER="$(abspath $(TARGET))/debug/tenterhook-model-server" \
 	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
 		sh sdk/typescript/e2e/run.sh "$(CLIENTS)"
 

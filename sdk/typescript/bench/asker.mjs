@@ -4,24 +4,9 @@
 
 import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
 import { HookEvent, HookEventKind, HookResponse, HookServiceService } from "../dist/generated/tenterhook/v1/hooks.js";
+import { PAYLOAD } from "./payload.mjs";
 
 const EMPTY = HookEvent.decode(new Uint8Array());
-const PAYLOAD = Buffer.from(
-  JSON.stringify({
-    eventType: "PreToolUse",
-    sessionId: "bench",
-    timestamp: 1794700000000,
-    metadata: { eventId: "01K0000000000000000000000A", source: "claude-code", nativeEvent: "PreToolUse" },
-    tool: "Bash",
-    args: { command: "npm test", description: "runs the tests of this package" },
-    context: {
-      workingDirectory: "/repo",
-      recentTools: ["Read", "Edit"],
-      tokenUsage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
-    },
-  }),
-);
-
 /** Messages go out as they were prepared, and come in unread: what it costs to ask is not what is measured. */
 const raw = {
   requestStream: true,
@@ -68,8 +53,16 @@ function opened(who) {
 }
 
 const server = new Server();
-const service = { bytes: { ...raw, path: "/bench.Echo/Bytes" }, messages: { ...raw, path: "/bench.Echo/Messages" } };
-server.addService(service, { bytes: opened("bytes"), messages: opened("messages") });
+const service = {
+  bytes: { ...raw, path: "/bench.Echo/Bytes" },
+  messages: { ...raw, path: "/bench.Echo/Messages" },
+  unary: { ...raw, requestStream: false, responseStream: false, path: "/bench.Echo/Unary" },
+};
+server.addService(service, {
+  bytes: opened("bytes"),
+  messages: opened("messages"),
+  unary: ({ request }, callback) => callback(null, request),
+});
 server.addService(
   { ...HookServiceService, hookStream: { ...HookServiceService.hookStream, ...raw } },
   {

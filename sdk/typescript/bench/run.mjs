@@ -1,88 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// One hook's round trip through this package, beside a bare gRPC echo (the same messages, decoded and encoded, and nothing
-// else): the same process asks both, in turns.
+// One hook's round trip through this package beside a bare gRPC echo, in the same run, in turns. Raw samples are kept in
+// benches/runs. `TENTERHOOK_BIN` is the program, which should be an optimised one.
+//
+// Two sides ask: a process that does nothing but ask, so that only this package differs from the echo (the same messages,
+// decoded and encoded, and nothing else); and a real daemon, which says itself how long a hook took.
 
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, release, tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, release } from "node:os";
 import { fileURLToPath } from "node:url";
-import { Client, credentials } from "@grpc/grpc-js";
-import { HookAction, HookServiceService } from "../dist/generated/tenterhook/v1/hooks.js";
-import { TenterhookClient } from "../dist/index.js";
+import { startAsker } from "./beside-echo.mjs";
+import { startDaemon } from "./with-daemon.mjs";
 
-const [ROUNDS, PER_ROUND, WARM_UP] = [40, 100, 1000];
-/** How much longer than the bare echo a hook may take. */
+const [ROUNDS, PER_ROUND] = [40, 100];
+/** What each hook is held against, and how much longer it may take. */
 const LIMIT = 1.5;
+const BESIDE = {
+  "hook, asked by a process that only asks": "bare echo on a stream, messages",
+  "hook, asked by the daemon": "bare echo, one call",
+};
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const dir = mkdtempSync(join(tmpdir(), "tenterhook-bench-"));
-const address = `unix:${join(dir, "bench.sock")}`;
-const asker = fork(here("asker.mjs"), [address]);
-await once(asker, "message");
-
-const bare = new Client(address, credentials.createInsecure());
-const same = (bytes) => bytes;
-const { requestSerialize, responseDeserialize } = HookServiceService.hookStream;
-const bytes = bare.makeBidiStreamRequest("/bench.Echo/Bytes", same, same);
-bytes.on("data", (said) => bytes.write(said));
-const messages = bare.makeBidiStreamRequest("/bench.Echo/Messages", requestSerialize, responseDeserialize);
-messages.on("data", ({ hookId, eventId, callId, payload }) => {
-  messages.write({ hookId, eventId, callId, action: HookAction.CONTINUE, modified: payload });
-});
-for (const stream of [bytes, messages]) {
-  stream.on("error", () => {});
-  await once(stream, "metadata");
+const sides = [await startAsker(), await startDaemon(process.env.TENTERHOOK_BIN)];
+const measures = Object.assign({}, ...sides.map(({ measures }) => measures));
+const samples = Object.fromEntries(Object.keys(measures).map((name) => [name, []]));
+for (let round = 0; round <= ROUNDS; round += 1) {
+  for (const [name, measure] of Object.entries(measures)) {
+    const taken = await measure(PER_ROUND);
+    // The first round only warms up.
+    if (round > 0) samples[name].push(...taken);
+  }
 }
+for (const { stop } of sides) await stop();
 
-const client = new TenterhookClient({ address });
-client.registerHook("PreToolUse", async () => ({ action: "continue" }));
-await client.ready();
-
-const samples = { bytes: [], messages: [], sdk: [] };
-for (const who of Object.keys(samples)) await ask(who, WARM_UP);
-for (let round = 0; round < ROUNDS; round += 1) {
-  for (const [who, all] of Object.entries(samples)) all.push(...(await ask(who, PER_ROUND)));
-}
-await client.close();
-bytes.cancel();
-messages.cancel();
-bare.close();
-asker.kill();
-rmSync(dir, { recursive: true, force: true });
-
-const limit = median(samples.messages) * LIMIT;
-const results = [
-  measured("sdk-typescript: an echo of bytes", samples.bytes, null),
-  measured("sdk-typescript: a bare gRPC echo", samples.messages, null),
-  measured("sdk-typescript: a hook's round trip", samples.sdk, limit),
-];
+const results = Object.entries(samples).map(([name, taken]) => measured(name, taken));
 for (const { name, min_ns, median_ns, p95_ns, limit_ns } of results) {
-  const times = [min_ns, median_ns, p95_ns, limit_ns].map((time) =>
-    time === null ? "–" : `${(time / 1000).toFixed(0)} µs`,
-  );
+  const times = [min_ns, median_ns, p95_ns, limit_ns].map((ns) => (ns === null ? "–" : `${(ns / 1000).toFixed(0)} µs`));
+  const ratio = limit_ns === null ? "" : `${((median_ns / limit_ns) * LIMIT).toFixed(2)} ×`;
   const over = limit_ns !== null && median_ns > limit_ns ? "  over" : "";
-  console.log(name.padEnd(44), ...times.map((time) => time.padStart(10)), over);
+  console.log(name.padEnd(56), ...[...times, ratio].map((text) => text.padStart(9)), over);
 }
-console.log(`${(median(samples.sdk) / median(samples.messages)).toFixed(2)} × the bare echo`);
 keep(results);
-
-async function ask(who, count) {
-  asker.send({ who, count });
-  const [{ samples }] = await once(asker, "message");
-  return samples;
-}
 
 function median(numbers) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
-function measured(name, samples_ns, limit_ns) {
+function measured(name, samples_ns) {
   const sorted = samples_ns.toSorted((a, b) => a - b);
   const [min_ns, p95_ns] = [sorted[0], sorted[Math.floor(sorted.length * 0.95)]];
-  return { name, calls_per_sample: 1, min_ns, median_ns: median(samples_ns), p95_ns, limit_ns, samples_ns };
+  const limit_ns = name in BESIDE ? median(samples[BESIDE[name]]) * LIMIT : null;
+  const called = `sdk-typescript: ${name}`;
+  return { name: called, calls_per_sample: 1, min_ns, median_ns: median(samples_ns), p95_ns, limit_ns, samples_ns };
 }
 
 function keep(results) {
@@ -97,7 +66,7 @@ function keep(results) {
     node: process.version,
     grpc: JSON.parse(readFileSync(here("../node_modules/@grpc/grpc-js/package.json"), "utf8")).version,
   };
-  const path = here(`../../../benches/runs/${at.replaceAll(":", "-")}-sdk-typescript.json`);
-  writeFileSync(path, `${JSON.stringify({ at, ran_on, results })}\n`);
-  console.log(`kept: benches/runs/${at.replaceAll(":", "-")}-sdk-typescript.json`);
+  const name = `benches/runs/${at.replaceAll(":", "-")}-sdk-typescript.json`;
+  writeFileSync(here(`../../../${name}`), `${JSON.stringify({ at, ran_on, results })}\n`);
+  console.log(`kept: ${name}`);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# run.sh CACHE_DIR: runs the real Claude Agent SDK with this package, against a scripted model. `make e2e-typescript` sets
-# TENTERHOOK_BIN, TENTERHOOK_MODEL_SERVER and TENTERHOOK_E2E_CLAUDE.
+# run.sh CACHE_DIR: runs the real Claude Agent SDK with this package, against a scripted model. `make sdk-typescript-e2e` sets
+# TENTERHOOK_BIN, TENTERHOOK_E2E_MODEL_SERVER and TENTERHOOK_E2E_CLAUDE.
 set -eu
 cache=$1
 cd "$(dirname "$0")"

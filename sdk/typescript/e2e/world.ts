@@ -118,7 +118,7 @@ class Model implements AsyncDisposable {
 
   static async start(script: string, turns: Turn[]): Promise<Model> {
     writeFileSync(script, JSON.stringify({ turns }));
-    const server = spawn(named("TENTERHOOK_MODEL_SERVER"), [script], { stdio: ["pipe", "pipe", "inherit"] });
+    const server = spawn(named("TENTERHOOK_E2E_MODEL_SERVER"), [script], { stdio: ["pipe", "pipe", "inherit"] });
     const [line] = await once(server.stdout, "data");
     const door = createServer();
     const model = new Model(server, door);
@@ -168,6 +168,6 @@ function toolResults(messages: SDKMessage[]): Run["results"] {
 
 function named(variable: string): string {
   const value = process.env[variable];
-  if (!value) throw new Error(`${variable} is not set: \`make e2e-typescript\` does it`);
+  if (!value) throw new Error(`${variable} is not set: \`make sdk-typescript-e2e\` does it`);
   return value;
 }
