@@ -95,7 +95,9 @@ class Channel:
     def __init__(self, target: str, metadata: tuple[tuple[str, str], ...]) -> None:
         self.target = target
         self._metadata = metadata
-        self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
+        # gRPC would name the host after the socket's path, which is no host to a strict HTTP/2 server.
+        named = [("grpc.default_authority", "localhost")] if target.startswith("unix:") else []
+        self._channel = grpc.aio.insecure_channel(target, options=[*_OPTIONS, *named])
         self._stub: HookServiceAsyncStub = HookServiceStub(self._channel)
         self._agent: AgentServiceAsyncStub = AgentServiceStub(self._channel)
 

@@ -13,6 +13,9 @@ from .errors import InvalidEventError
 from .shapes import EventContext, GenerateResponse, ModelConfig, TokenUsage, ToolArgs, ToolResult
 
 
+_LEFT_TO_THE_DAEMON: dict[str, Any] = {"timestamp": 0, "metadata": {}, "context": wire.write(EventContext())}
+
+
 @dataclass(frozen=True, kw_only=True)
 class HookEvent:
     """What every event has. Events of a type that this version does not know are plain ones of this class."""
@@ -34,10 +37,11 @@ class HookEvent:
             object.__setattr__(self, "event_type", self.NAME)
 
     def payload(self) -> dict[str, Any]:
-        """The event as JSON."""
+        """The event as JSON. What the daemon knows itself and nobody has said is left to it."""
         payload = {**self.raw, **wire.write(self), "eventType": self.event_type}
-        if not self.timestamp:
-            payload.pop("timestamp", None)
+        for name, unsaid in _LEFT_TO_THE_DAEMON.items():
+            if payload.get(name) == unsaid:
+                del payload[name]
         return payload
 
 

@@ -53,19 +53,12 @@ def write(value: Any) -> Any:
     """JSON of a value. What is not known is left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((wire, getattr(value, name)) for name, wire, _ in _fields(type(value)))
-        return {wire: write(item) for wire, item in fields if not _unknown(item)}
+        return {wire: write(item) for wire, item in fields if item is not None}
     if isinstance(value, (list, tuple)):
         return [write(item) for item in value]
     if isinstance(value, Mapping):
         return {name: write(item) for name, item in value.items()}
     return value
-
-
-def _unknown(value: Any) -> bool:
-    """Nothing, or an object that nobody has put anything into."""
-    if value is None or value == {}:
-        return True
-    return dataclasses.is_dataclass(value) and not isinstance(value, type) and value == type(value)()
 
 
 @functools.cache
