@@ -83,6 +83,20 @@ async def test_an_answer_that_is_ready_while_nobody_is_there_waits_to_be_asked_f
         assert ((await scripted.answer()).reason, handler.calls) == ("call 1", 1)
 
 
+async def test_an_answer_to_one_daemon_is_not_sent_to_the_next(scripted, handler):
+    client = TenterhookClient(address=scripted.socket)
+    client.register_hook("PreToolUse", handler, hook_id="h")
+    async with client:
+        first = await scripted.stream()
+        await first.ask("h", 1)
+        await asyncio.sleep(0.1)
+        first.close(grpc.StatusCode.UNAVAILABLE, "gone")
+        await scripted.stream()
+        await client.ready()
+        handler.go.set()
+        assert await scripted.silence()
+
+
 async def test_a_daemon_that_forgot_is_told_again_and_one_that_remembers_is_not(scripted):
     client = TenterhookClient(address=scripted.socket)
     client.register_hook("PreToolUse", Handler(), hook_id="h")

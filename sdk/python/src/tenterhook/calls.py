@@ -35,11 +35,18 @@ class Calls:
         self._send = send
         self._running: dict[Question, asyncio.Task[None]] = {}
         self._given_up: set[Question] = set()
+        self._awaited: set[Question] = set()
         self._answered: OrderedDict[Question, pb.HookResponse] = OrderedDict()
+
+    def begin(self) -> None:
+        """A new stream, perhaps of another daemon. Answers to what was asked on the one before wait until they are
+        asked for again: to another daemon they would be answers to something else."""
+        self._awaited.clear()
 
     def ask(self, hook: Hook | None, asked: pb.HookEvent) -> None:
         """Runs the handler; or, if the question came before, sees to it that its answer is sent."""
         question = (asked.event_id, asked.call_id)
+        self._awaited.add(question)
         if question in self._running:
             return
         if answer := self._answered.get(question):
@@ -74,6 +81,7 @@ class Calls:
         def done(task: asyncio.Task[None]) -> None:
             del self._running[question]
             self._given_up.discard(question)
+            self._awaited.discard(question)
             if timer is not None:
                 timer.cancel()
             if not task.cancelled() and (error := task.exception()):
@@ -94,7 +102,8 @@ class Calls:
         self._answered[question] = answer
         if len(self._answered) > _KEPT:
             self._answered.popitem(last=False)
-        await self._send(answer)
+        if question in self._awaited:
+            await self._send(answer)
 
 
 def _is_observer(asked: pb.HookEvent) -> bool:

@@ -166,6 +166,7 @@ class Link:
             if hook.hook_id not in known:
                 hook.unsettle()
         self._problem = None
+        self._calls.begin()
         self._connected.set()
         self.in_background(self.register())
 
@@ -186,7 +187,7 @@ class Link:
         elif message.kind == pb.HOOK_CANCEL:
             self._calls.cancel(message)
         elif message.kind == pb.HOOK_REFUSED:
-            log.warning("an answer of hook `%s` could not be used: %s", message.hook_id, message.error.message)
+            log.warning("an answer could not be used: %s", message.error.message)
         elif message.kind == pb.HOOK_GOODBYE:
             log.debug("the daemon is ending")
 
