@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cases::SetupError;
+use crate::cost::{self, program};
 use crate::floor;
 use crate::load;
 use crate::measure::Measured;
@@ -50,11 +51,11 @@ impl Home {
         Ok(home)
     }
 
-    fn person(&self) -> &Path {
+    pub(crate) fn person(&self) -> &Path {
         self.dir.path()
     }
 
-    fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.person().join(".local/state/tenterhook")
     }
 
@@ -68,7 +69,7 @@ impl Home {
     }
 
     /// The program beside this one, in this home and with nothing else around it.
-    fn program(&self, arguments: &[&str]) -> Result<Command, SetupError> {
+    pub(crate) fn program(&self, arguments: &[&str]) -> Result<Command, SetupError> {
         let mut command = Command::new(std::env::current_exe()?.with_file_name("tenterhook"));
         command.args(arguments).env_clear().env("HOME", self.person()).env("PATH", "/usr/bin:/bin");
         Ok(command)
@@ -101,6 +102,10 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
 fn spawned() -> Result<Vec<Measured>, SetupError> {
     let (relaxed, durable) = (Home::new(Some(&["--relaxed"]), "")?, Home::new(Some(&[]), "")?);
     let alone = Home::new(None, "")?;
+    let ruled = [load::policy(100), load::policy(10_000)];
+    let [few, many] =
+        [Home::new(Some(&["--relaxed"]), &ruled[0])?, Home::new(Some(&["--relaxed"]), &ruled[1])?];
+    let [few_alone, many_alone] = [Home::new(None, &ruled[0])?, Home::new(None, &ruled[1])?];
     let floor = floor::Floor::new()?;
     let command = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
@@ -128,6 +133,10 @@ fn spawned() -> Result<Vec<Measured>, SetupError> {
             limit: Some((8.0, C_BARE)),
             run: fed(alone.hook()),
         },
+        Turn { name: "hook: shim, relaxed, 100 rules more", limit: None, run: fed(few.hook()) },
+        Turn { name: "hook: shim, relaxed, 10,000 rules more", limit: None, run: fed(many.hook()) },
+        Turn { name: "hook: no daemon, 100 rules more", limit: None, run: fed(few_alone.hook()) },
+        Turn { name: "hook: no daemon, 10,000 rules more", limit: None, run: fed(many_alone.hook()) },
         Turn { name: "hook: sh that does nothing", limit: None, run: fed(command("sh", &["-c", ":"])) },
     ];
     for (name, program, arguments) in [
@@ -143,7 +152,19 @@ fn spawned() -> Result<Vec<Measured>, SetupError> {
             turns.push(Turn { name, limit: None, run: fed(command(program, &arguments)) });
         }
     }
-    take_turns(turns)
+    let mut rows = take_turns(turns)?;
+    rows.extend(cost::run(
+        &floor,
+        vec![
+            program!("hook: static C, bare", floor.asking(false), false),
+            program!("hook: shim, relaxed", relaxed.hook(), true),
+            program!("hook: shim, durable", durable.hook(), true),
+            program!("hook: no daemon", alone.hook(), false),
+            program!("hook: no daemon, 10,000 rules", many_alone.hook(), false),
+            program!("hook: sh", command("/bin/sh", &["-c", ":"]), false),
+        ],
+    )?);
+    Ok(rows)
 }
 
 /// From the start of the process to the first answer.

@@ -4,7 +4,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rusqlite::Connection;
@@ -20,17 +20,7 @@ impl Floor {
     pub(crate) fn new() -> Result<Self, SetupError> {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
         for name in ["roundtrip", "reader"] {
-            let source = format!("{}/c/{name}.c", env!("CARGO_MANIFEST_DIR"));
-            let built = Command::new("cc")
-                .args(["-O2", "-static", "-o"])
-                .arg(dir.path().join(name))
-                .arg(source)
-                .status();
-            if !built.is_ok_and(|status| status.success()) {
-                return Err(SetupError(
-                    "a C compiler and a static C library are needed (build-essential)".into(),
-                ));
-            }
+            compile(dir.path(), name)?;
         }
         let bare = UnixListener::bind(dir.path().join("bare.sock"))?;
         std::thread::spawn(move || serve(&bare, None));
@@ -38,6 +28,10 @@ impl Floor {
         let connection = store(&dir.path().join("commits.db"))?;
         std::thread::spawn(move || serve(&commits, Some(&connection)));
         Ok(Self { dir })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Reads its input and ends.
@@ -51,6 +45,16 @@ impl Floor {
         command.arg(self.dir.path().join(if commits { "commits.sock" } else { "bare.sock" }));
         command
     }
+}
+
+/// Builds one of the C programs into a directory.
+pub(crate) fn compile(dir: &Path, name: &str) -> Result<PathBuf, SetupError> {
+    let (program, source) = (dir.join(name), format!("{}/c/{name}.c", env!("CARGO_MANIFEST_DIR")));
+    let built = Command::new("cc").args(["-O2", "-static", "-o"]).arg(&program).arg(source).status();
+    if built.is_ok_and(|status| status.success()) {
+        return Ok(program);
+    }
+    Err(SetupError("a C compiler and a static C library are needed (build-essential)".into()))
 }
 
 fn store(path: &Path) -> Result<Connection, SetupError> {

@@ -18,7 +18,9 @@ const PACE: u32 = 2_000;
 
 pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     let home = Home::new(Some(&[]), "")?;
-    let mut results = vec![resident("daemon: memory when idle", &home, 40.0 * 1024.0)?];
+    let idle = vec![resident(&home)?];
+    let mut results =
+        vec![Measured::of("daemon: memory when idle", Some(40.0 * 1024.0), 1, idle).in_unit("kB")];
     for (clients, name, limit) in [
         (1, "daemon: 1 client, per durable decision", None),
         (32, "daemon: 32 clients, per durable decision", Some(100_000.0)),
@@ -55,7 +57,7 @@ fn latency_of(clients: u32) -> &'static str {
 }
 
 /// So many rules about programs that nobody runs.
-fn policy(rules: u32) -> String {
+pub(crate) fn policy(rules: u32) -> String {
     let rule = |number| {
         format!(
             "  - id: r{number}\n    match: {{shell: {{program: program-{number}}}}}\n    verdict: deny\n    reason: not here\n"
@@ -87,22 +89,27 @@ fn ask_on(socket: &Path, clients: u32, pace: Option<u32>) -> Result<Vec<f64>, Se
     let description = "Run the tests of the whole workspace. ".repeat(12);
     let payload =
         String::from_utf8_lossy(PAYLOAD).replacen('{', &format!("{{\"note\":\"{description}\","), 1);
-    let request = format!(
-        "POST /v1/hooks/claude-code/pre-tool-use HTTP/1.1\r\nHost: tenterhook\r\nContent-Length: {}\r\n\r\n{payload}",
-        payload.len()
-    );
     let between = pace.map(|pace| Duration::from_secs(1) * clients / pace);
     let (began, mut latencies, mut buffer) = (Instant::now(), Vec::new(), vec![0; 1 << 16]);
     while began.elapsed() < LASTS {
         let asked = Instant::now();
-        stream.write_all(request.as_bytes())?;
-        answered(&mut stream, &mut buffer)?;
+        exchange(&mut stream, &payload, &mut buffer)?;
         latencies.push(asked.elapsed().as_secs_f64() * 1e9);
         if let Some(rest) = between.and_then(|between| between.checked_sub(asked.elapsed())) {
             std::thread::sleep(rest);
         }
     }
     Ok(latencies)
+}
+
+/// One call and its answer.
+pub(crate) fn exchange(stream: &mut UnixStream, payload: &str, buffer: &mut [u8]) -> Result<(), SetupError> {
+    let request = format!(
+        "POST /v1/hooks/claude-code/pre-tool-use HTTP/1.1\r\nHost: tenterhook\r\nContent-Length: {}\r\n\r\n{payload}",
+        payload.len()
+    );
+    stream.write_all(request.as_bytes())?;
+    answered(stream, buffer)
 }
 
 /// Reads one answer to its end.
@@ -134,11 +141,10 @@ pub(crate) fn health(socket: &Path) -> Result<(), SetupError> {
     answered(&mut stream, &mut vec![0; 1 << 14])
 }
 
-/// Memory of the daemon.
-fn resident(name: &'static str, home: &Home, limit_kb: f64) -> Result<Measured, SetupError> {
+/// Memory of the daemon, in kB.
+pub(crate) fn resident(home: &Home) -> Result<f64, SetupError> {
     let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kb: f64 = line.and_then(|line| line.trim().split(' ').next()?.parse().ok()).unwrap_or(f64::NAN);
-    Ok(Measured::of(name, Some(limit_kb), 1, vec![kb]).in_unit("kB"))
+    Ok(line.and_then(|line| line.trim().split(' ').next()?.parse().ok()).unwrap_or(f64::NAN))
 }

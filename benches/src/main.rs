@@ -4,12 +4,15 @@
 
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
+mod backtest;
 mod cases;
+mod cost;
 mod daemon;
 mod floor;
 mod ledger;
 mod load;
 mod measure;
+mod memory;
 mod report;
 mod rules;
 mod spawn;
@@ -20,10 +23,12 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything; `… -- ledger [10m]` only the ledger, `… -- daemon` only hooks and daemon.
+    // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`, and
+    // what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let (only_ledger, only_daemon) = (asked("ledger"), asked("daemon"));
-    let cases = match if only_ledger || only_daemon { Ok(Vec::new()) } else { cases::all() } {
+    let chosen = ["ledger", "daemon", "backtest", "million"].iter().any(|word| asked(word));
+    let wanted = |word: &str| !chosen || asked(word);
+    let cases = match if chosen { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
         Err(error) => {
             println!("{error}");
@@ -38,15 +43,21 @@ fn main() -> ExitCode {
         results.push(result);
     }
     let mut suites: Vec<Suite> = Vec::new();
-    if !only_daemon {
+    if wanted("ledger") {
         let ten_million = asked("10m");
         suites.push(Box::new(move || cases::call().and_then(|call| ledger::run(&call, ten_million))));
     }
-    if !only_ledger && !only_daemon {
+    if !chosen {
         suites.push(Box::new(|| cases::call().and_then(|call| spawn::run(&call))));
     }
-    if !only_ledger {
+    if wanted("daemon") {
         suites.push(Box::new(daemon::run));
+    }
+    if wanted("backtest") {
+        suites.push(Box::new(|| cases::call().and_then(|call| backtest::run(&call))));
+    }
+    if asked("million") {
+        suites.push(Box::new(memory::run));
     }
     let measured = suites.iter().map(|suite| suite()).collect::<Result<Vec<_>, _>>();
     match measured {
