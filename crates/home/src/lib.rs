@@ -29,6 +29,7 @@ pub mod seen;
 mod sessions;
 mod settings;
 pub mod snapshot;
+pub mod socket;
 mod sources;
 mod switches;
 pub mod trust;

@@ -241,7 +241,7 @@ impl Book {
 impl Book {
     /// Whether a daemon holds the ledger: it will not let go, but it takes in what is spooled.
     fn has_daemon(&self) -> bool {
-        std::os::unix::net::UnixStream::connect(&self.socket).is_ok()
+        crate::socket::is_listening(&self.socket)
     }
 }
 
