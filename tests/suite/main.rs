@@ -62,6 +62,7 @@ mod source;
 mod spool;
 mod status_line;
 mod system;
+mod system_install;
 
 #[test]
 fn no_test_file_is_forgotten() {

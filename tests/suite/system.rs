@@ -14,11 +14,11 @@ use crate::context::TestContext;
 use crate::person::{Guard, ask};
 
 /// `nobody` on most machines; no account is needed.
-const STRANGER: u32 = 65_534;
+pub(crate) const STRANGER: u32 = 65_534;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let root = rustix::process::getuid().is_root();
     if !root {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
@@ -28,7 +28,7 @@ fn is_root() -> bool {
 }
 
 /// Does something as another account: only this one thread of ours becomes it.
-fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let done = scope.spawn(|| {
             let (group, stranger) =
@@ -42,12 +42,12 @@ fn as_stranger<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-struct System {
-    test: TestContext,
+pub(crate) struct System {
+    pub(crate) test: TestContext,
 }
 
 impl System {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let test = TestContext::new();
         test.write_system(RULES);
         // Everybody has to get as far as the socket.
@@ -55,7 +55,7 @@ impl System {
         Self { test }
     }
 
-    fn serve(&self) -> Guard<'_> {
+    pub(crate) fn serve(&self) -> Guard<'_> {
         let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
         Guard::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
     }
@@ -64,7 +64,7 @@ impl System {
         self.test.path("system/run/tenterhook.sock")
     }
 
-    fn leaves(&self) -> Vec<Value> {
+    pub(crate) fn leaves(&self) -> Vec<Value> {
         let reader = tenterhook_ledger::Reader::open(&self.test.path("system/state/ledger")).unwrap();
         let leaves = reader.from(0, 1000).unwrap();
         leaves.iter().map(|leaf| serde_json::from_slice(leaf.bytes.as_ref().unwrap()).unwrap()).collect()

@@ -39,10 +39,23 @@ pub struct Home {
     pub public: Option<PathBuf>,
 }
 
+/// Where the programs of a home of the machine lie: everybody has to be able to run them.
+const SYSTEM_PROGRAMS: &str = "/usr/local/lib/tenterhook";
+
+/// What says, beside the programs, which home they belong to.
 #[derive(Debug, Serialize, Deserialize)]
 struct Mark {
     v: u32,
     config: PathBuf,
+    /// Of a home of the machine: where its state is, and its socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<Machine>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Machine {
+    state: PathBuf,
+    run: PathBuf,
 }
 
 impl Home {
@@ -57,13 +70,20 @@ impl Home {
         let system = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
         let organisation = Some(system.unwrap_or(Path::new(SYSTEM)).join("policy.yaml"));
         let home = Self::find_own(said, installed, env)?;
-        Ok(Self { organisation, ..home })
+        // A home of the machine has its organisation's rules for its own.
+        Ok(if home.public.is_some() { home } else { Self { organisation, ..home } })
     }
 
     /// The home that belongs to the machine: its settings are the organisation's, and its state is for the
     /// account of its daemon only. A program that is not installed may be told another place to try it in.
     pub fn of_system(program: Option<&Path>, env: &Env) -> Self {
-        let is_installed = !matches!(program.map_or(Ok(None), Self::around), Ok(None));
+        let installed = program.map_or(Ok(None), Self::around);
+        if let Ok(Some(home)) = &installed
+            && home.public.is_some()
+        {
+            return home.clone();
+        }
+        let is_installed = !matches!(installed, Ok(None));
         let tried = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
         let config = tried.unwrap_or(Path::new(SYSTEM)).to_owned();
         let (state, public) = match tried {
@@ -125,7 +145,15 @@ impl Home {
             return Ok(None);
         };
         let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-        Ok(Some(Self { state: state.to_owned(), config: mark.config, organisation: None, public: None }))
+        Ok(Some(match mark.machine {
+            None => Self { state: state.to_owned(), config: mark.config, organisation: None, public: None },
+            Some(Machine { state, run }) => Self {
+                state,
+                organisation: Some(mark.config.join("policy.yaml")),
+                config: mark.config,
+                public: Some(run),
+            },
+        }))
     }
 
     /// Makes the state directory, for its owner only.
@@ -136,10 +164,37 @@ impl Home {
     /// Makes the home and marks it as one that Tenterhook is installed in.
     pub fn mark(&self) -> Result<(), Failure> {
         self.make()?;
-        make_private(&self.config)?;
-        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config: self.config.clone() })
+        let machine = self.public.clone().map(|run| Machine { state: self.state.clone(), run });
+        let make = if machine.is_some() { make_public } else { make_private };
+        make(&self.config)?;
+        make(&self.bin())?;
+        if let Some(Machine { run, .. }) = &machine {
+            // The small programs look for the socket beside themselves.
+            let link = self.programs().join("run");
+            if fs_err::read_link(&link).ok().as_ref() != Some(run) {
+                drop(fs_err::remove_file(&link));
+                std::os::unix::fs::symlink(run, &link)?;
+            }
+        }
+        let mode = if machine.is_some() { 0o644 } else { 0o600 };
+        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config: self.config.clone(), machine })
             .map_err(|error| Failure::failed(format!("the mark cannot be written: {error}")))?;
-        write_whole(&self.state.join(MARK), &mark, 0o600)
+        write_whole(&self.programs().join(MARK), &mark, mode)
+    }
+
+    /// What our programs lie in: the state, but in a home of the machine a place that everybody can read.
+    pub fn programs(&self) -> PathBuf {
+        match &self.public {
+            None => self.state.clone(),
+            Some(_) if self.config == Path::new(SYSTEM) => PathBuf::from(SYSTEM_PROGRAMS),
+            Some(_) => self.config.join("lib"),
+        }
+    }
+
+    /// The root below which settings lie that hold for the whole machine, if the home is the machine's.
+    pub fn machine(&self) -> Option<PathBuf> {
+        self.public.as_ref()?;
+        Some(if self.config == Path::new(SYSTEM) { PathBuf::from("/") } else { self.config.clone() })
     }
 
     /// The record.
@@ -184,7 +239,7 @@ impl Home {
 
     /// Our own programs.
     pub fn bin(&self) -> PathBuf {
-        self.state.join("bin")
+        self.programs().join("bin")
     }
 
     /// The rules in a form that a hook without a daemon can judge by at once.
@@ -261,6 +316,12 @@ pub fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> 
         Ok(())
     };
     write().map_err(|error| Failure::failed(format!("`{}` cannot be written: {error}", path.display())))
+}
+
+/// Makes a directory that everybody can read and only its owner can write.
+pub fn make_public(dir: &Path) -> Result<(), Failure> {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
+    made.map_err(|error| Failure::failed(format!("`{}` cannot be made: {error}", dir.display())))
 }
 
 /// Makes a directory for its owner only.

@@ -38,7 +38,7 @@ mod view;
 pub use addition::append_rule;
 pub use env::Env;
 pub use error::Failure;
-pub use home::{Home, make_private, write_whole};
+pub use home::{Home, make_private, make_public, write_whole};
 pub use intake::regular_file;
 pub use mode::Mode;
 pub use recorder::{

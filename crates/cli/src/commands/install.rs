@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::Plan;
 use tenterhook_harness::install::receipt::Asked;
-use tenterhook_home::{Book, Home, Place, make_private, snapshot, write_whole};
+use tenterhook_harness::install::{Plan, Scope};
+use tenterhook_home::{Book, Home, Place, make_public, snapshot, write_whole};
 
 use super::change::{ChangeArgs, Proposal, ScopeName, described, propose, refused, report};
 use super::{pick, wiring};
@@ -25,7 +26,8 @@ Examples:
   tenterhook install claude-code --dry-run
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in the settings of this project
-  tenterhook install codex --trust                also tell Codex that you trust these hooks";
+  tenterhook install codex --trust                also tell Codex that you trust these hooks
+  sudo tenterhook install --system claude-code    for every account of this machine, in its managed settings";
 
 /// Wire Tenterhook into harnesses
 #[derive(Debug, clap::Args)]
@@ -52,7 +54,10 @@ enum TransportName {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let (harnesses, shared) = chosen(context, args)?;
-    let scope = args.change.scope.unwrap_or(ScopeName::User).scope()?;
+    let scope = match home.machine() {
+        Some(root) => machine(root, args.change.scope)?,
+        None => args.change.scope.unwrap_or(ScopeName::User).scope()?,
+    };
     let http = args.transport == TransportName::Http;
     let asked = Asked { scope, http, trust: args.trust };
     let (mut proposals, mut failures) = (Vec::new(), Vec::new());
@@ -106,6 +111,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if in_force && failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The settings of the machine; only root writes them.
+fn machine(root: PathBuf, said: Option<ScopeName>) -> Result<Scope, CommandError> {
+    if said.is_some() {
+        return Err(CommandError::unusable("`--system` is a scope of its own").hint("leave `--scope` out"));
+    }
+    if !rustix::process::getuid().is_root() {
+        return Err(CommandError::failed("only root can guard the whole machine").hint(
+            "type `sudo tenterhook install --system …`, or leave `--system` out to guard your account",
+        ));
+    }
+    Ok(Scope::Machine(root))
+}
+
 type Shared = Vec<(&'static Harness, &'static Harness)>;
 
 /// The harnesses to be wired, and those whose wiring is another's.
@@ -154,7 +172,13 @@ fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), Comm
     // The programs first: settings never name a program that is not there.
     place_programs(home)?;
     chain(home, harness.id, plan.chained.as_deref())?;
+    // Every account's harness reads the settings of the machine.
+    let public = home.machine().and(plan.settings());
+    public.and_then(Path::parent).map_or(Ok(()), make_public)?;
     plan.apply().map_err(|error| refused(&error))?;
+    if let Some(settings) = public {
+        fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
+    }
     // Without one, hooks that find no daemon read the files themselves.
     snapshot::write(home, &context.env, &Place::default()).map(drop)
 }
@@ -210,7 +234,6 @@ const SMALL_PROGRAMS: [(&str, &[u8]); 2] = [
 /// Puts our programs where the harness will find them, whatever becomes of the place we run from.
 fn place_programs(home: &Home) -> Result<(), CommandError> {
     home.mark()?;
-    make_private(&home.bin())?;
     let place = home.bin().join("tenterhook");
     let running = std::env::current_exe()?;
     if !same_file(&running, &place) {

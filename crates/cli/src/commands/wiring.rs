@@ -65,10 +65,15 @@ pub(crate) fn order(
 ) -> Result<Order, CommandError> {
     let installer = installer(harness)?;
     let home = context.home()?;
-    let order = installer.order(&context.env.ground(), asked.scope.clone(), &home.state);
+    let order = installer.order(&context.env.ground(), asked.scope.clone(), &home.programs());
     let mut order = order.ok_or_else(|| match &asked.scope {
         Scope::User => {
             CommandError::failed(format!("`HOME` is not set, so {} has no settings", harness.title))
+        }
+        Scope::Machine(_) => {
+            let title = harness.title;
+            CommandError::unusable(format!("{title} has no settings of a machine that are known to hold"))
+                .hint("guard it for each account: leave `--system` out")
         }
         _ => CommandError::unusable(format!("{} has no settings of a project", harness.title))
             .hint("leave `--scope` out: its hooks are then wired for every project"),
@@ -140,6 +145,7 @@ pub(crate) fn scope_name(scope: &Scope) -> String {
     match scope {
         Scope::User => "user".to_owned(),
         Scope::Project(root) => format!("project {}", root.display()),
+        Scope::Machine(_) => "machine".to_owned(),
         _ => "other".to_owned(),
     }
 }

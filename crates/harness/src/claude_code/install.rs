@@ -5,7 +5,7 @@
 //! whole file without a word, permission rules included. So what is planned is read back and checked, and what is
 //! already wrong in the file is said.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jsonc_parser::{
     ast::{Object, Value},
@@ -25,9 +25,11 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => ground.variable_or("CLAUDE_CONFIG_DIR", ".claude"),
         Scope::Project(root) => Some(root.join(".claude")),
+        Scope::Machine(root) => Some(root.join(MANAGED)),
     },
     pieces: |order| {
-        let path = order.directory.join("settings.json");
+        let name = if matches!(order.scope, Scope::Machine(_)) { MANAGED_FILE } else { "settings.json" };
+        let path = order.directory.join(name);
         let hooks = Hooks { known: elsewhere(order, &path), ..hooks(order, &events::wires())? };
         Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
     },
@@ -114,16 +116,15 @@ fn entry(order: &Order, wire: &Wire) -> Result<Entry, InstallError> {
     Ok(Entry { event: wire.native.to_owned(), group: Node::object(group) })
 }
 
-/// Where an organisation keeps settings for everybody on the machine.
-const MANAGED: &str = if cfg!(target_os = "macos") {
-    "/Library/Application Support/ClaudeCode/managed-settings.json"
-} else {
-    "/etc/claude-code/managed-settings.json"
-};
+/// Where an organisation keeps settings for everybody on the machine, below the root of its files.
+const MANAGED: &str =
+    if cfg!(target_os = "macos") { "Library/Application Support/ClaudeCode" } else { "etc/claude-code" };
+const MANAGED_FILE: &str = "managed-settings.json";
 
 /// What other settings that the client reads would do to our hooks, and what a transport costs.
 fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
-    let mut files = vec![order.user_directory.join("settings.json"), PathBuf::from(MANAGED)];
+    let mut files =
+        vec![order.user_directory.join("settings.json"), Path::new("/").join(MANAGED).join(MANAGED_FILE)];
     let projects = order.project.iter().map(|root| root.join(".claude"));
     files.extend(
         projects

@@ -20,6 +20,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => ground.variable_or("CODEX_HOME", ".codex"),
         Scope::Project(root) => Some(root.join(".codex")),
+        Scope::Machine(_) => None,
     },
     pieces: |order| {
         let path = order.directory.join("hooks.json");

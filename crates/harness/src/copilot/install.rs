@@ -15,6 +15,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => ground.variable_or("COPILOT_HOME", ".copilot"),
         Scope::Project(root) => Some(root.join(".github")),
+        Scope::Machine(_) => None,
     },
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {

@@ -46,6 +46,8 @@ pub enum Scope {
     User,
     /// Those of the project at this root.
     Project(PathBuf),
+    /// Those of the machine, below this root: they hold for every account, and only root can write them.
+    Machine(PathBuf),
 }
 
 /// How the harness reaches us.

@@ -17,6 +17,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => user_directory(ground),
         Scope::Project(root) => Some(root.join(".llxprt")),
+        Scope::Machine(_) => None,
     },
     pieces: |order| {
         let path = order.directory.join("settings.json");

@@ -20,6 +20,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => Some(ground.home?.join(".qwen")),
         Scope::Project(root) => Some(root.join(".qwen")),
+        Scope::Machine(_) => None,
     },
     pieces: |order| {
         let path = order.directory.join("settings.json");

@@ -15,6 +15,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => Some(ground.home?.join(".copilot")),
         Scope::Project(root) => Some(root.join(".github")),
+        Scope::Machine(_) => None,
     },
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
