@@ -231,3 +231,36 @@ fn over_http_the_client_is_told_where_and_with_what() {
             .contains("lost")
     );
 }
+
+#[test]
+fn hooks_that_were_adopted_serve_another_harness_and_move_back() {
+    let test = TestContext::new();
+    let script = test.write("person/guard.sh", "#!/bin/sh\necho 'not on my watch' >&2\nexit 2\n");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mine = "{\n  \"hooks\": {\n    \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"~/guard.sh\"}]}]\n  }\n}\n";
+    let settings = test.write("person/.claude/settings.json", mine);
+    let dry = run(&test, &["adopt", "claude-code", "--dry-run"]);
+    assert!(dry.stdout.contains("+    dialect: claude"), "{}{}", dry.stdout, dry.stderr);
+    let ran = test.person(&["adopt", "claude-code", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(!std::fs::read_to_string(&settings).unwrap().contains("guard.sh"));
+    assert_eq!(run(&test, &["check"]).exit, 0);
+
+    let payload = json!({"session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+        "tool_input": {"command": "ls"}, "cwd": test.path("work")});
+    let reply = test.run_with(&["hook", "gemini", "before-tool"], payload.to_string().as_bytes());
+    assert!(reply.stdout.contains("not on my watch"), "{}{}", reply.stdout, reply.stderr);
+
+    let ran = test.person(&["adopt", "claude-code", "--undo", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
+    assert!(!test.home().join("tenterhook.yaml").exists());
+
+    // With an install around it, uninstalling brings them back as well.
+    assert_eq!(test.person(&["adopt", "claude-code", "--yes"]).exit, 0);
+    assert_eq!(test.person(&["install", "claude-code", "--yes"]).exit, 0);
+    let ran = test.person(&["uninstall", "claude-code", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), mine);
+    assert!(run(&test, &["adopt", "gemini"]).stderr.contains("cannot be taken over"));
+}

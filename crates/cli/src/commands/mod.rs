@@ -2,6 +2,7 @@
 
 //! The verbs, one file each.
 
+mod adopt;
 mod approvals;
 mod bus;
 mod change;
@@ -13,6 +14,7 @@ mod doctor;
 mod explain;
 mod fire;
 mod hook;
+mod hook_lines;
 mod install;
 mod judge;
 mod ledger;
@@ -44,6 +46,7 @@ pub(crate) enum Command {
     Detect(detect::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
+    Adopt(adopt::Args),
     Explain(explain::Args),
     Check(check::Args),
     Judge(judge::Args),
@@ -73,6 +76,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Detect(args) => detect::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),
+        Command::Adopt(args) => adopt::run(context, &args),
         Command::Explain(args) => explain::run(context, &args),
         Command::Check(args) => check::run(context, &args),
         Command::Judge(args) => judge::run(context, &args),

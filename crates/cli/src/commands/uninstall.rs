@@ -8,7 +8,7 @@ use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::authority::Action;
 
 use super::change::{ChangeArgs, Proposal, described, propose, refused, report};
-use super::wiring;
+use super::{adopt, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
@@ -17,7 +17,7 @@ use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
 The harness's settings become what they were, byte for byte. If they were edited since, only our
-entries are taken out. The ledger stays.
+entries are taken out. Hooks that were adopted move back. The ledger stays.
 
 Examples:
   tenterhook uninstall claude-code
@@ -37,7 +37,11 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut proposals = Vec::new();
+    let mut adopted = Vec::new();
     for harness in chosen(context, args)? {
+        if adopt::is_adopted(home, harness) {
+            adopted.push(harness);
+        }
         for asked in scopes(context, args, harness)? {
             let order = wiring::order(context, harness, &Asked { http: false, ..asked.clone() })?;
             let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
@@ -62,6 +66,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         for Proposal { harness, plan, .. } in &proposals {
             plan.apply().map_err(|error| refused(&error))?;
             super::install::chain(home, harness.id, None)?;
+        }
+        // Hooks that were taken over go back to where they served.
+        for harness in &adopted {
+            adopt::undo(context, harness)?.apply().map_err(|error| refused(&error))?;
         }
     }
     if context.terminal.json {

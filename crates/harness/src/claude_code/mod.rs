@@ -5,6 +5,8 @@
 //! What the client does was measured by running it; `docs/compatibility.md` has the rows that
 //! differ from its documentation.
 
+#[cfg(feature = "install")]
+pub mod adopt;
 mod encode;
 pub mod events;
 #[cfg(feature = "install")]

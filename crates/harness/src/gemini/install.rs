@@ -23,7 +23,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".gemini");
         let hooks = Hooks {
-            entries: entries(&HARNESS, |row| Ok(group(order, &HARNESS, row.native, Timeout::Milliseconds)?))?,
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row.native, Timeout::Milliseconds))?,
             signature: SIGNATURE,
             status: None,
             switches: Vec::new(),

@@ -60,9 +60,24 @@ pub struct Created {
     /// Single settings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<switch::Switched>,
+    /// Entries of the person's that were moved elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<Moved>,
+    /// Lines that were put into a text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
     /// What was put into a TOML file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub toml: Vec<super::toml::Made>,
+}
+
+/// An entry of the person's that was moved elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// The key under `hooks`.
+    pub event: String,
+    /// The group, as it stood.
+    pub group: String,
 }
 
 /// The text after an edit.
@@ -94,6 +109,33 @@ pub fn remove(text: &str, signature: &Signature, created: &Created) -> Result<Ed
     let (mark, body) = split_mark(text);
     let pruned = prune(body, signature, created, &Wanted::default())?;
     Ok(Edited { text: format!("{mark}{}", pruned.text), created: pruned.created })
+}
+
+/// Takes handlers of somebody's out, by event, group and number; a group without any goes whole.
+pub fn take_handlers(text: &str, which: &BTreeSet<(String, usize, usize)>) -> Result<String, Flaw> {
+    let (mark, body) = split_mark(text);
+    let source = Source::parse(body)?;
+    let Some(hooks) = source.hooks()? else { return Ok(text.to_owned()) };
+    let mut edits = Vec::new();
+    for property in &hooks.properties {
+        let (event, Value::Array(groups)) = (property.name.as_str(), &property.value) else { continue };
+        let mut gone = BTreeSet::new();
+        for (number, group) in groups.elements.iter().enumerate() {
+            let Some(handlers) = group.as_object().and_then(|group| group.get_array("hooks")) else {
+                continue;
+            };
+            let picked: BTreeSet<_> = (0..handlers.elements.len())
+                .filter(|index| which.contains(&(event.to_owned(), number, *index)))
+                .collect();
+            if !picked.is_empty() && picked.len() == handlers.elements.len() {
+                gone.insert(number);
+            } else {
+                edits.extend(layout::take_out(&source, &List::of_array(handlers), &picked));
+            }
+        }
+        edits.extend(layout::take_out(&source, &List::of_array(groups), &gone));
+    }
+    Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
 
 /// How many groups hold something of ours.

@@ -206,6 +206,9 @@ pub fn every(directory: &Path) -> Vec<Receipt> {
 impl Receipt {
     /// Whether the settings still hold what they have to for our hooks to work.
     pub fn is_kept(&self) -> bool {
+        if self.holds.is_empty() {
+            return true;
+        }
         let Ok(Some(bytes)) = file::read(&self.settings) else { return false };
         self.written.is_of(&bytes) || {
             let text = String::from_utf8_lossy(&bytes);

@@ -16,6 +16,8 @@ pub enum Node {
     List(Vec<Node>),
     /// An object.
     Object(Vec<(String, Node)>),
+    /// Text of somebody's that is written as it stands.
+    Raw(String),
 }
 
 impl Node {
@@ -34,6 +36,7 @@ impl Node {
             Self::Bool(value) => value.to_string(),
             Self::Number(value) => value.to_string(),
             Self::Text(value) => serde_json::Value::from(value.as_str()).to_string(),
+            Self::Raw(text) => text.clone(),
             Self::List(_) | Self::Object(_) => String::new(),
         }
     }

@@ -145,6 +145,11 @@ impl<'t> Source<'t> {
         self.tokens.get(from..to.max(from)).unwrap_or_default()
     }
 
+    /// The text of a range, as it stands.
+    pub fn raw(&self, range: Range<usize>) -> &'t str {
+        self.slice(range)
+    }
+
     pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
         self.text.get(range).unwrap_or_default()
     }
