@@ -66,8 +66,13 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         context.terminal.print_json(&json!({"harnesses": all}))?;
         return Ok(ExitCode::SUCCESS);
     }
+    // A configuration that two share speaks for the one it is written for.
+    let is_own = |one: &Detected| {
+        one.harness.installer.as_ref().is_some_and(|installer| installer.wired_as == one.id)
+            && one.wired != Wiring::No
+    };
     let (here, missing): (Vec<_>, Vec<_>) =
-        all.iter().partition(|one| one.found || one.wired == Wiring::Yes || one.last_heard.is_some());
+        all.iter().partition(|one| one.found || is_own(one) || one.last_heard.is_some());
     let mut text: String = here.iter().map(|one| line(one)).collect();
     if here.is_empty() {
         text += "no harness that Tenterhook knows was found\n";

@@ -217,7 +217,7 @@ fn summary(home: &Home, proposals: &[Proposal]) -> String {
     }
     let names: Vec<_> = wired.iter().map(|one| one.harness.id).collect();
     format!(
-        "  {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}see it work{DIM:#} {program} doctor --probe\n  {DIM}undo{DIM:#}       {program} uninstall {}\n",
+        "  {DIM}decisions{DIM:#}  {}\n  {DIM}your rules{DIM:#} {}\n  {DIM}see it{DIM:#}     {program} doctor --probe\n  {DIM}undo{DIM:#}       {program} uninstall {}\n",
         home.ledger().display(),
         home.policy().display(),
         names.join(" "),

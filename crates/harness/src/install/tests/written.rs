@@ -17,7 +17,9 @@ fn these_files() {
             text += &format!("=== {}\n{content}", path.display());
         }
         for (what, says) in [("note", &plan.notes), ("to do", &plan.pending)] {
-            says.iter().for_each(|says| text += &format!("=== {what}: {says}\n"));
+            for says in says {
+                text += &format!("=== {what}: {says}\n");
+            }
         }
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!(format!("install-{id}"), text.replace(&root, ""));
