@@ -114,6 +114,23 @@ fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
 }
 
 #[test]
+fn a_person_chooses_by_number() {
+    let test = TestContext::new();
+    test.write("person/.gemini/settings.json", "{}");
+    test.write("person/.qwen/settings.json", "{}");
+    let said = run(&test, &["detect", "--json"]).json();
+    let known = said["harnesses"].as_array().unwrap().iter().filter(|one| one["wired"] != "impossible");
+    let number = known.clone().position(|one| one["harness"] == "qwen").unwrap() + 1;
+    // `script` gives a terminal: the second of the two is turned off, then comes the yes.
+    let program = env!("CARGO_BIN_EXE_tenterhook");
+    let command = test.command(Path::new("script"), &["-qec", &format!("'{program}' install"), "/dev/null"]);
+    let ran = test.finish(command, format!("{number}\n\ny\n").as_bytes());
+    assert!(ran.stdout.contains("Which harnesses shall be guarded?"), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("Gemini CLI is guarded from its next session on"), "{}", ran.stdout);
+    assert_eq!(std::fs::read_to_string(test.path("person/.qwen/settings.json")).unwrap(), "{}");
+}
+
+#[test]
 fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
     let test = TestContext::new();
     assert_eq!(run(&test, &["install", "codex", "--yes"]).exit, 0);

@@ -7,8 +7,9 @@
 //! reads: standard output, standard error, exit code.
 //!
 //! To add a harness: make a folder with `events.rs` (one row per native event) and `encode.rs`, say in
-//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. The command line, the
-//! daemon, the documents and the tests read that table and nothing else.
+//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. With `install.rs`, which says what of
+//! ours belongs in which of its files, it can be wired. The command line, the daemon, the documents and the
+//! tests read that table and nothing else.
 //!
 //! ```
 //! use tenterhook_harness::{Door, find};

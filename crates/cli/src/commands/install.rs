@@ -195,9 +195,10 @@ fn said(home: &Home, proposal: &Proposal) -> String {
     let mut text = if plan.pending.is_empty() {
         format!("{GOOD}✓{GOOD:#} {BOLD}{title}{BOLD:#} is guarded from its next session on.\n")
     } else {
-        let todo: String = plan.pending.iter().map(|todo| format!("  {WARN}→{WARN:#} {todo}\n")).collect();
+        let todo = plan.pending.join(&format!("\n  {WARN}→{WARN:#} "));
         format!(
-            "{WARN}!{WARN:#} {BOLD}{title}{BOLD:#} is wired, and guarded once you have done this:\n{todo}"
+            "{WARN}!{WARN:#} {BOLD}{title}{BOLD:#} is wired, and guarded once you have done this:\n  \
+             {WARN}→{WARN:#} {todo}\n"
         )
     };
     if plan.is_noop() && plan.pending.is_empty() {

@@ -40,6 +40,7 @@ pub(crate) struct Args {
     fix: bool,
     /// Wait for a hook to be called: of this harness, else of any that is wired
     #[arg(long, value_name = "HARNESS", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "so clap says an option whose value may be left out")]
     probe: Option<Option<String>>,
     /// How long to wait, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "probe")]

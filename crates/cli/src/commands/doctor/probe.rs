@@ -24,17 +24,15 @@ pub(super) fn examine(
     within: u64,
 ) -> Result<(), CommandError> {
     let home = patient.home;
-    let waited_for: Vec<&'static Harness> = match named {
-        Some(id) => vec![caller(intake::harness(id)?)],
-        None => {
-            let wired = |harness: &&Harness| {
-                let installer = harness.installer.as_ref();
-                installer.is_some_and(|installer| {
-                    installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
-                })
-            };
-            HARNESSES.iter().filter(wired).collect()
-        }
+    let is_wired = |harness: &&Harness| {
+        harness.installer.as_ref().is_some_and(|installer| {
+            installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
+        })
+    };
+    let waited_for: Vec<&'static Harness> = if let Some(id) = named {
+        vec![caller(intake::harness(id)?)]
+    } else {
+        HARNESSES.iter().filter(is_wired).collect()
     };
     if waited_for.is_empty() {
         return Err(CommandError::unusable("no harness is wired, so none can be heard").hint(
