@@ -71,8 +71,14 @@ fn fill(call: &Call, home: &Home) -> Result<(), SetupError> {
         if let Some(args) = call.event.tool.as_mut().and_then(|tool| tool.args.as_object_mut()) {
             args.insert("command".into(), command.copied().unwrap_or_default().into());
         }
-        let decided =
-            Decided { call: &call, outcome: &Outcome::default(), generation: "g1", took_us: 40, facts: None };
+        let decided = Decided {
+            call: &call,
+            outcome: &Outcome::default(),
+            generation: "g1",
+            took_us: 40,
+            facts: None,
+            touched: Vec::new(),
+        };
         let entry = Entry::decision(&decided, &|_| Vec::new());
         batch.push(entry.seal(ledger.sealing()).map_err(|error| failed(error.to_string()))?);
         if batch.len() == 1_000 {

@@ -15,6 +15,7 @@ mod measure;
 mod memory;
 mod report;
 mod rules;
+mod sdk;
 mod spawn;
 
 use std::process::ExitCode;
@@ -23,10 +24,10 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`, and
-    // what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
+    // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`,
+    // `sdk`, and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let chosen = ["ledger", "daemon", "backtest", "million"].iter().any(|word| asked(word));
+    let chosen = ["ledger", "daemon", "backtest", "sdk", "million"].iter().any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
     let cases = match if chosen { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
@@ -55,6 +56,9 @@ fn main() -> ExitCode {
     }
     if wanted("backtest") {
         suites.push(Box::new(|| cases::call().and_then(|call| backtest::run(&call))));
+    }
+    if wanted("sdk") {
+        suites.push(Box::new(sdk::run));
     }
     if asked("million") {
         suites.push(Box::new(memory::run));

@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
         ],
     ),
+    ("tenterhook-client", &["tenterhook-proto"]),
     ("tenterhook-proto", &[]),
     ("tenterhook-shim", &[]),
     (
@@ -46,6 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-home",
             "tenterhook-ledger",
             "tenterhook-policy",
+            "tenterhook-proto",
             "tenterhook-shim",
         ],
     ),

@@ -17,6 +17,7 @@ use crate::generations::Generations;
 use crate::listen::Peer;
 use crate::observe::Observers;
 use crate::record::LedgerRecorder;
+use crate::sdk::Programs;
 use crate::wiring::Wiring;
 
 /// How many calls are under way at the same time; others are told to judge for themselves.
@@ -33,6 +34,8 @@ pub struct Daemon {
     pub(crate) generations: Generations,
     pub(crate) authority: Authority,
     pub(crate) approvals: Approvals,
+    /// Programs with hooks of their own.
+    pub(crate) programs: Programs,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
@@ -73,6 +76,7 @@ impl Daemon {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
+            programs: Programs::default(),
             uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),

@@ -13,8 +13,11 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use serde_json::Value;
 use tenterhook_document::Problem;
-use tenterhook_engine::Generation;
-use tenterhook_home::{Configuration, Env, Failure, Home, Mode, Place, Sources, regular_file, trust};
+use tenterhook_engine::load::Defaults;
+use tenterhook_engine::{Generation, Hook};
+use tenterhook_home::{
+    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, regular_file, trust,
+};
 
 use crate::stamp::Stamps;
 
@@ -28,14 +31,22 @@ pub struct Generations {
     home: Home,
     env: Env,
     base: ArcSwap<InForce>,
+    /// Hooks of programs: they come and go, and stand in no file.
+    programs: ArcSwap<Vec<Arc<Hook>>>,
+    /// Held while another base is made from what there is.
+    changing: Mutex<()>,
     projects: Mutex<Projects>,
 }
 
 /// A generation, and what a person should know about it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct InForce {
     /// What decides.
     pub generation: Generation,
+    /// The same without the hooks of programs.
+    of_files: Generation,
+    /// What holds for hooks that do not say otherwise.
+    pub defaults: Defaults,
     /// Whether its rules hold.
     pub mode: Mode,
     /// What it is made of, for its leaf.
@@ -73,7 +84,14 @@ impl Generations {
     pub fn read(home: &Home, env: &Env) -> Result<Self, Failure> {
         let (home, env) = (home.clone(), env.clone());
         let base = InForce::read(&home, &env, &Place::default())?;
-        Ok(Self { home, env, base: ArcSwap::from_pointee(base), projects: Mutex::default() })
+        Ok(Self {
+            home,
+            env,
+            base: ArcSwap::from_pointee(base),
+            programs: ArcSwap::default(),
+            changing: Mutex::default(),
+            projects: Mutex::default(),
+        })
     }
 
     /// What is in force where no project has rules of its own.
@@ -93,13 +111,24 @@ impl Generations {
         {
             return Ok(Arc::clone(found));
         }
-        let found = Arc::new(InForce::read(&self.home, &self.env, place)?);
+        let read = InForce::read(&self.home, &self.env, place)?;
+        // Hooks of programs that come in between see to it that this is made anew.
         let mut projects = self.projects();
+        let found = Arc::new(read.beside(&self.programs.load(), &self.home));
         if projects.generations.len() >= REMEMBERED {
             projects.generations.clear();
         }
         projects.generations.insert(files, (stamps, Arc::clone(&found)));
         Ok(found)
+    }
+
+    /// These are the hooks of programs from the next event on.
+    pub(crate) fn set_programs(&self, hooks: Vec<Arc<Hook>>) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut projects = self.projects();
+        self.base.store(Arc::new(self.base().beside(&hooks, &self.home)));
+        self.programs.store(Arc::new(hooks));
+        projects.generations.clear();
     }
 
     /// The person whose home it is.
@@ -114,10 +143,11 @@ impl Generations {
 
     /// Looks at the files again; `anyway`, also if none of them looks different.
     pub(crate) fn refresh(&self, anyway: bool) -> Result<Refreshed, Failure> {
-        let base = self.base();
-        if !anyway && base.stamps.hold() {
+        if !anyway && self.base().stamps.hold() {
             return Ok(Refreshed::Same);
         }
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let base = self.base();
         let broken = unreadable(&self.home);
         if !broken.is_empty() {
             let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
@@ -125,6 +155,7 @@ impl Generations {
             return Ok(refreshed);
         }
         let new = InForce::read(&self.home, &self.env, &Place::default())?;
+        let new = new.beside(&self.programs.load(), &self.home);
         let same = new.generation.name() == base.generation.name()
             && (&new.problems, &new.warnings, &new.stale) == (&base.problems, &base.warnings, &base.stale);
         self.base.store(Arc::new(new));
@@ -166,23 +197,32 @@ impl InForce {
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
         let (mode, made_of) = (configuration.mode, configuration.detail());
+        let defaults = configuration.defaults.clone();
         let sources = Arc::new(std::mem::take(&mut configuration.sources));
         let generation = configuration.into_generation(env.home.as_deref())?;
-        Ok(Self { generation, mode, made_of, problems, warnings, sources, stale: Vec::new(), stamps })
+        let (of_files, stale) = (generation.clone(), Vec::new());
+        Ok(Self { generation, of_files, defaults, mode, made_of, problems, warnings, sources, stale, stamps })
+    }
+
+    /// The same with the hooks of programs, as far as somebody has not switched them off.
+    fn beside(&self, hooks: &[Arc<Hook>], home: &Home) -> Self {
+        let mut hooks: Vec<Hook> = hooks.iter().map(|hook| Hook::clone(hook)).collect();
+        // A file that cannot be read is a problem of the generation already.
+        if let Ok(switches) = Switches::read(home) {
+            switches.apply(&mut hooks);
+        }
+        if !self.defaults.enabled {
+            for hook in &mut hooks {
+                hook.enabled = false;
+            }
+        }
+        let hooks: Vec<_> = hooks.into_iter().map(Arc::new).collect();
+        Self { generation: self.of_files.clone().beside(&hooks), ..self.clone() }
     }
 
     /// The same, although files have changed that cannot be read.
     fn kept(&self, stale: Vec<Problem>, stamps: Stamps) -> Self {
-        Self {
-            generation: self.generation.clone(),
-            mode: self.mode,
-            made_of: self.made_of.clone(),
-            problems: self.problems.clone(),
-            warnings: self.warnings.clone(),
-            sources: Arc::clone(&self.sources),
-            stale,
-            stamps,
-        }
+        Self { stale, stamps, ..self.clone() }
     }
 }
 

@@ -4,7 +4,8 @@
 //!
 //! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
 //! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
-//! holds for the place the agent works in, and its leaf is durable before the answer goes out. Whoever
+//! holds for the place the agent works in, and its leaf is durable before the answer goes out. Hooks of other
+//! programs come in through [`grpc`] and are kept in [`sdk`]. Whoever
 //! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
 mod api;
@@ -13,6 +14,7 @@ mod authority;
 mod catch_up;
 mod daemon;
 mod generations;
+mod grpc;
 mod hook;
 mod listen;
 mod live;
@@ -22,6 +24,7 @@ mod observe;
 mod places;
 mod record;
 mod run;
+mod sdk;
 mod sessions;
 mod stamp;
 mod telemetry;

@@ -21,7 +21,7 @@ use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{catch_up, listen, places, wiring};
+use crate::{catch_up, grpc, listen, places, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -77,9 +77,10 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let token = places::token(&home.token())?;
     let observers = observers(env, options)?;
     let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers)?);
+    daemon.programs.notes.start(&daemon);
 
     let (end, ends) = watch::channel(false);
-    let router = api::router(Arc::clone(&daemon));
+    let router = api::router(Arc::clone(&daemon)).merge(grpc::router(&daemon));
     let mut running = Running { listen: None, recovered: opened.recovered };
     let mut listeners = Vec::new();
     if let Some(address) = options.listen {
@@ -117,6 +118,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    daemon.programs.notes.settled().await;
     // Every connection holds one end of this, until its last answer is written.
     let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
     let _ = fs_err::remove_file(home.socket());

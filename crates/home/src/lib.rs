@@ -45,7 +45,7 @@ pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,
     secrets,
 };
-pub use road::{Configuration, Memory, Road};
+pub use road::{Configuration, LONGEST_HOOK, Memory, Road};
 pub use seal::SealKey;
 pub use sessions::{SessionMemory, Sessions};
 pub use settings::{DaemonSettings, Settled, Telemetry};

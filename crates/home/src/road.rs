@@ -46,6 +46,8 @@ pub struct Configuration {
     pub hooks: Vec<Hook>,
     /// How much there may be of everything.
     pub limits: Limits,
+    /// What holds for hooks that do not say otherwise.
+    pub defaults: load::Defaults,
     /// What cannot be used.
     pub problems: Vec<Problem>,
     /// What can be used but is probably not meant so.
@@ -128,8 +130,12 @@ impl Configuration {
         });
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         let switched = intake::regular_file(&home.switches()).ok().flatten();
+        let mut defaults = settings.defaults;
         match Switches::read(home) {
-            Ok(switches) => switches.apply(&mut hooks),
+            Ok(switches) => {
+                switches.apply(&mut hooks);
+                defaults.audit = switches.audit.unwrap_or(defaults.audit);
+            }
             Err(error) => {
                 problems.push(Problem::whole(&home.switches().display().to_string(), error.message));
             }
@@ -143,9 +149,9 @@ impl Configuration {
         problems.extend(settings.problems);
         problems.extend(crate::recorder::Settings::of(home).1);
         problems.extend(crate::Settled::of(home).1);
-        let limits = Limits { call_within: LONGEST_CALL, ..settings.defaults.limits };
+        let limits = Limits { call_within: LONGEST_CALL, ..defaults.limits.clone() };
         let (sources, sessions) = (Sources::default(), Some(Sessions::new(home.sessions())));
-        Self { generation, rules, mode, sources, hooks, limits, problems, warnings, sessions }
+        Self { generation, rules, mode, sources, hooks, limits, defaults, problems, warnings, sessions }
     }
 }
 
@@ -295,7 +301,7 @@ const LONGEST_CALL: Duration = Duration::from_secs(50);
 
 /// Harnesses wait a minute for us. A hook that may take longer would be cut off together with our
 /// answer, so it gets less.
-const LONGEST_HOOK: Duration = Duration::from_secs(45);
+pub const LONGEST_HOOK: Duration = Duration::from_secs(45);
 
 fn cap(hook: &mut Hook, home: &Home) -> Option<Problem> {
     if hook.timeout <= LONGEST_HOOK {

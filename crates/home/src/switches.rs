@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_engine::Hook;
+use tenterhook_engine::load::AuditLevel;
 
 use crate::home::write_whole;
 use crate::{Failure, Home, intake};
@@ -19,11 +20,14 @@ pub struct Switches {
     v: u32,
     /// Hooks by their ids, and whether they are on.
     pub hooks: BTreeMap<String, bool>,
+    /// How much of what hooks of programs do is recorded, if somebody said so.
+    #[serde(default, rename = "auditLevel", skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditLevel>,
 }
 
 impl Default for Switches {
     fn default() -> Self {
-        Self { v: FORMAT, hooks: BTreeMap::new() }
+        Self { v: FORMAT, hooks: BTreeMap::new(), audit: None }
     }
 }
 
@@ -52,7 +56,7 @@ impl Switches {
     }
 
     /// Switches hooks. Those that are not there any more are passed over.
-    pub(crate) fn apply(&self, hooks: &mut [Hook]) {
+    pub fn apply(&self, hooks: &mut [Hook]) {
         for hook in hooks {
             if let Some(on) = self.hooks.get(hook.id.as_ref()) {
                 hook.enabled = *on;
@@ -72,6 +76,7 @@ mod tests {
         let mut switches = Switches::read(&home).unwrap();
         assert_eq!(switches, Switches::default());
         switches.hooks.insert("a".into(), false);
+        switches.audit = Some(AuditLevel::Verbose);
         switches.write(&home).unwrap();
         assert_eq!(Switches::read(&home).unwrap(), switches);
         for bad in ["{", "{\"v\": 2, \"hooks\": {}}"] {

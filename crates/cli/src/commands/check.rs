@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_engine::Limits;
+use tenterhook_engine::{Limits, load};
 use tenterhook_home::{Configuration, Place};
 use tenterhook_policy::{Layer, Problem, RuleSet, Source};
 use tenterhook_profile::Level;
@@ -127,6 +127,7 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         sources: tenterhook_home::Sources::default(),
         hooks: Vec::new(),
         limits: Limits::default(),
+        defaults: load::Defaults::default(),
         problems: loaded.problems,
         warnings: Vec::new(),
         sessions: None,

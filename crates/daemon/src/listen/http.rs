@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use super::{Allowed, Peer};
-use crate::api;
+use crate::{api, grpc};
 
 /// How long the head of a request may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -51,7 +51,11 @@ pub(crate) async fn tcp(
         };
         let (router, end) = (router.clone(), end.clone());
         tokio::spawn(async move {
-            connection(stream, router, Peer::Token, end).await;
+            if grpc::comes(&stream).await {
+                grpc::connection(stream, router, Peer::Token, end).await;
+            } else {
+                connection(stream, router, Peer::Token, end).await;
+            }
             drop(room);
         });
     }
@@ -102,7 +106,8 @@ async fn let_in(State(allowed): State<Arc<Allowed>>, mut request: Request, next:
 pub(super) fn for_hooks_only(router: Router) -> Router {
     router.layer(middleware::from_fn(async |request: Request, next: Next| {
         let path = request.uri().path();
-        let calls = request.method() == Method::POST && (is_hook(path) || path == "/v1/events");
+        let calls =
+            request.method() == Method::POST && (is_hook(path) || path == "/v1/events" || path == grpc::FIRE);
         if calls || path == api::HEALTH {
             return next.run(request).await;
         }

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use super::http::{self, Replayed};
 use super::{Peer, shim};
 use crate::daemon::Daemon;
+use crate::grpc;
 
 /// How many threads wait for connections at most; beyond that they leave.
 const SPARE: usize = 4;
@@ -195,10 +196,22 @@ async fn connection(
             _ => return,
         }
     }
+    while grpc::may_be(&bytes) {
+        match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
+            Ok(Ok(read)) if read > 0 => {}
+            _ => return,
+        }
+    }
     if bytes.starts_with(MAGIC) {
         shim::answer(stream, bytes, &daemon, peer).await;
     } else {
         let router = if daemon.is_own(credentials.uid()) { router } else { http::for_hooks_only(router) };
-        http::connection(Replayed::new(bytes, stream), router, peer, end).await;
+        let is_grpc = grpc::is(&bytes);
+        let stream = Replayed::new(bytes, stream);
+        if is_grpc {
+            grpc::connection(stream, router, peer, end).await;
+        } else {
+            http::connection(stream, router, peer, end).await;
+        }
     }
 }

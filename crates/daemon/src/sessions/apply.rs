@@ -14,6 +14,7 @@ const PROMPTS: usize = 20;
 const PROMPT: usize = 2000;
 const SUBAGENTS: usize = 200;
 const TOOLS: usize = 64;
+const RECENT: usize = 10;
 
 impl Session {
     /// Applies an event. Says whether a command runs whose files have to be looked for.
@@ -75,6 +76,11 @@ impl Session {
         *self.tools.entry(name.to_owned()).or_default() += 1;
         if decision == Decision::Deny {
             return false;
+        }
+        if latest {
+            let over = (self.recent.len() + 1).saturating_sub(RECENT);
+            self.recent.drain(..over);
+            self.recent.push(name.to_owned());
         }
         if tool.class == ToolClass::Todo && latest {
             todo::apply(&mut self.todos, tool);

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Decision, Event, Timestamp, Touch};
+use tenterhook_harness::dialect::a3s::Session as Around;
 
 use session::Session;
 
@@ -104,6 +105,19 @@ impl Projector {
             && let Some(session) = self.lock().get(&key)
         {
             event.agent.model.clone_from(&session.model);
+        }
+    }
+
+    /// What hooks of programs are told of the session of an event.
+    pub(crate) fn around(&self, event: &Event) -> Around {
+        let sessions = self.lock();
+        let Some(session) = Key::of(event).and_then(|key| sessions.get(&key)) else {
+            return Around::default();
+        };
+        Around {
+            recent_tools: session.recent.clone(),
+            input_tokens: session.usage.input_tokens,
+            output_tokens: session.usage.output_tokens,
         }
     }
 

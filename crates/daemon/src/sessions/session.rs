@@ -34,6 +34,8 @@ pub(super) struct Session {
     pub(super) events: u64,
     pub(super) verdicts: BTreeMap<Decision, u64>,
     pub(super) tools: BTreeMap<String, u64>,
+    /// The tools that ran last, the latest last.
+    pub(super) recent: Vec<String>,
     pub(super) files: Files,
     pub(super) todos: Vec<Todo>,
     pub(super) subagents: Vec<Subagent>,
@@ -117,6 +119,7 @@ impl Session {
             events: 0,
             verdicts: BTreeMap::new(),
             tools: BTreeMap::new(),
+            recent: Vec::new(),
             files: Files::default(),
             todos: Vec::new(),
             subagents: Vec::new(),

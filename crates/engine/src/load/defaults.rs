@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tenterhook_document::{Misfit, Node, read};
 
 use crate::{Fail, Limits};
@@ -20,20 +20,21 @@ pub struct Defaults {
     pub timeout: Option<Duration>,
     /// `failBehavior`: `continue` or `block`.
     pub fail: Fail,
-    /// `auditLevel`: how much of what hooks do is recorded.
+    /// `auditLevel`: how much of what hooks of programs do is recorded.
     pub audit: AuditLevel,
 }
 
-/// How much of what hooks do is recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// How much of what hooks of programs do is recorded, beside the leaf of every decision, which names each hook
+/// that ran, what it decided and how long it took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditLevel {
-    /// Decisions only.
+    /// That a hook was registered, replaced, unregistered or gone, and that the level changed.
     Off,
-    /// Decisions and what became of each hook.
+    /// And that a hook blocked, modified or failed.
     #[default]
     Info,
-    /// All that, and excerpts of what each hook said.
+    /// And that a hook was started and completed.
     Verbose,
 }
 

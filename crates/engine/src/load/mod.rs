@@ -99,12 +99,6 @@ fn hooks(loaded: &mut Loaded, name: &str, hooks: &Node, around: &Around<'_>) {
                 if let Err(Misfit { spot, message }) = loaded.defaults.set(key, value) {
                     loaded.problems.push(Problem::new(name, spot, message));
                 }
-                // A key that is taken and does nothing would be a lie.
-                if key.text() == Some("auditLevel") && loaded.defaults.audit != AuditLevel::Info {
-                    let message =
-                        "`auditLevel` is always `info` for now: what became of each hook is recorded";
-                    loaded.warnings.push(Problem::new(name, value.spot, message));
-                }
             }
             match hooks.get("list").map(|node| (node.spot, &node.value)) {
                 None | Some((_, Value::Null)) => {}

@@ -90,7 +90,7 @@ pub struct HookConfig {
     /// Lower = earlier in the order
     #[prost(int32, tag = "1")]
     pub priority: i32,
-    /// How long it may take; 0: the home's `defaultTimeout` (5000). At most 600000
+    /// How long it may take; 0: the home's `defaultTimeout` (5000). At most 45000: harnesses wait a minute
     #[prost(int32, tag = "2")]
     pub timeout_ms: i32,
     /// Fire-and-forget: nobody waits, and what it answers does not count

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! An agent in any language fires an event, and hears what came of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tenterhook_event::{Call, Decision, EventKind, Flow, Modification, Outcome};
+use tenterhook_harness::Door;
+use tenterhook_harness::dialect::a3s;
+use tenterhook_home::door;
+use tenterhook_proto::v1::{ErrorCode, FireRequest, FireResponse, HookAction, HookError, NativeReply};
+use tokio::time::Instant;
+
+use super::words::error;
+use crate::daemon::Daemon;
+use crate::hook::{self, Asked};
+use crate::listen::Peer;
+use crate::{approvals, sdk};
+
+/// How long a caller waits that does not say.
+const WITHIN: Duration = Duration::from_secs(55);
+/// Who fires, if it does not say.
+const SOURCE: &str = "sdk";
+
+pub(super) async fn fire(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    request: FireRequest,
+) -> Result<FireResponse, HookError> {
+    let Ok(_room) = daemon.room.try_acquire() else {
+        return Err(error(ErrorCode::ErrorOverloaded, "the daemon has too much to do", "try again"));
+    };
+    let mut door = door::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
+    if !request.event_id.is_empty() {
+        door.id = request.event_id.parse().map_err(|_| invalid("`event_id` is no ULID"))?;
+    }
+    door.user = Some(daemon.user_of(peer));
+    if request.native {
+        native(daemon, peer, door, request).await
+    } else {
+        own(daemon, peer, door, request).await
+    }
+}
+
+async fn own(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    door: Door,
+    request: FireRequest,
+) -> Result<FireResponse, HookError> {
+    let FireRequest { event_type, session_id, payload, source, timeout_ms, .. } = request;
+    let source = if source.is_empty() { SOURCE } else { source.as_str() };
+    if !is_name(source) {
+        return Err(invalid("`source` should be up to 64 lower-case letters, digits and `-`"));
+    }
+    if tenterhook_harness::find(source).is_some() {
+        let hint = "set `native` and send its own payload, or give your agent a name of its own";
+        return Err(error(ErrorCode::ErrorInvalid, format!("`{source}` is a harness"), hint));
+    }
+    let shape = sdk::kind(&event_type).and_then(a3s::of).ok_or_else(|| {
+        let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
+        let given = crate::sessions::clean(&event_type, 100);
+        error(
+            ErrorCode::ErrorInvalid,
+            format!("`{given}` is no event"),
+            &format!("known: {}", names.join(", ")),
+        )
+    })?;
+    let began = Instant::now();
+    daemon.fires(peer, source);
+    let mut call = a3s::event(shape, &door, source, Some(&session_id), &payload).map_err(|why| {
+        error(ErrorCode::ErrorInvalid, why.to_string(), "docs/spec/sdk-events.md says what it has")
+    })?;
+    daemon.observers.sessions.complete(&mut call.event);
+    let outcome = hook::fire(daemon, &call).await;
+    let mut outcome = outcome.map_err(|why| error(ErrorCode::ErrorInternal, why, ""))?;
+    if outcome.decision == Decision::Ask {
+        outcome = approvals::settle(daemon, &call, outcome, began + within(timeout_ms)).await;
+    }
+    Ok(response(&call, &outcome))
+}
+
+async fn native(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    door: Door,
+    request: FireRequest,
+) -> Result<FireResponse, HookError> {
+    let Some(harness) = tenterhook_harness::find(&request.source) else {
+        let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
+        let why = format!("`{}` is no known harness", crate::sessions::clean(&request.source, 100));
+        return Err(error(ErrorCode::ErrorInvalid, why, &format!("known: {}", known.join(", "))));
+    };
+    daemon.fires(peer, harness.id);
+    let asked = Asked {
+        harness,
+        event: &request.event_type,
+        id: door.id,
+        project: None,
+        user: door.user,
+        within: within(request.timeout_ms),
+        payload: &request.payload,
+    };
+    let reply = hook::answer(daemon, asked).await;
+    let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));
+    Ok(FireResponse {
+        event_id: door.id.to_string(),
+        reply: Some(NativeReply { stdout, stderr, exit_code }),
+        ..FireResponse::default()
+    })
+}
+
+fn response(call: &Call, outcome: &Outcome) -> FireResponse {
+    let action = match outcome.decision {
+        Decision::Deny | Decision::Ask => HookAction::Block,
+        Decision::None | Decision::Allow | Decision::Defer => HookAction::Continue,
+    };
+    FireResponse {
+        event_id: call.event.id.to_string(),
+        action: action.into(),
+        reason: outcome.reason_with_nudge(),
+        modified: modified(call.event.event, outcome).map(|modified| modified.to_string().into_bytes()),
+        decision: outcome.decision.word().to_owned(),
+        stop: matches!(outcome.flow, Flow::Stop { .. }),
+        outcome: serde_json::to_vec(outcome).unwrap_or_default(),
+        context: outcome.context_text(),
+        message: outcome.message_text(),
+        reply: None,
+        error: None,
+    }
+}
+
+/// What is to run instead, in the words of a hook's `modified`.
+fn modified(kind: EventKind, outcome: &Outcome) -> Option<Value> {
+    if let Some(args) = &outcome.tool_input {
+        return Some(json!({"args": args}));
+    }
+    if let Some(output) = outcome.tool_output() {
+        return Some(json!({"result": {"output": output}}));
+    }
+    let mut all = json!({});
+    for said in &outcome.modifications {
+        match &said.what {
+            Modification::ModelRequest { merge, value } if kind == EventKind::PreModel => {
+                merge.apply(&mut all, value);
+            }
+            Modification::ModelResponse { merge, value } if kind == EventKind::PostModel => {
+                let mut response = all.get("response").cloned().unwrap_or_else(|| json!({}));
+                merge.apply(&mut response, value);
+                all = json!({"response": response});
+            }
+            _ => {}
+        }
+    }
+    all.as_object().is_some_and(|all| !all.is_empty()).then_some(all)
+}
+
+fn within(ms: i32) -> Duration {
+    u64::try_from(ms).ok().filter(|ms| *ms > 0).map_or(WITHIN, Duration::from_millis)
+}
+
+fn invalid(why: &str) -> HookError {
+    error(ErrorCode::ErrorInvalid, why, "")
+}
+
+fn is_name(source: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=64).contains(&source.len()) && source.bytes().all(plain)
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The gRPC service of `proto/tenterhook/v1/hooks.proto`, on the same socket and port as everything else.
+//!
+//! Here the words of the wire are turned into ours and back; what they mean is in [`crate::sdk`] and in
+//! the engine.
+
+mod fire;
+mod serve;
+mod service;
+mod stream;
+mod watch;
+mod words;
+
+use std::sync::Arc;
+
+use axum::Router;
+use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_proto::v1::hook_service_server::{HookServiceServer, SERVICE_NAME};
+
+pub(crate) use serve::{comes, connection, is, may_be};
+
+use crate::daemon::Daemon;
+
+/// The one method for whoever may only call hooks.
+pub(crate) const FIRE: &str = "/tenterhook.v1.HookService/Fire";
+
+/// The largest message: a payload, and what is around it.
+const LARGEST: usize = MAX_PAYLOAD + 1024 * 1024;
+
+/// Every method there is.
+pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
+    let hooks = HookServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
+        .max_decoding_message_size(LARGEST)
+        .max_encoding_message_size(LARGEST);
+    let (health, healthy) = tonic_health::server::health_reporter();
+    tokio::spawn(async move { health.set_serving::<HookServiceServer<service::Service>>().await });
+    let mut router = Router::new()
+        .route_service(&format!("/{SERVICE_NAME}/{{method}}"), hooks)
+        .route_service("/grpc.health.v1.Health/{method}", healthy);
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(tenterhook_proto::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+    match reflection.build_v1() {
+        Ok(reflection) => {
+            router = router.route_service("/grpc.reflection.v1.ServerReflection/{method}", reflection);
+        }
+        Err(error) => tracing::warn!(%error, "nobody can ask what can be asked"),
+    }
+    router
+}

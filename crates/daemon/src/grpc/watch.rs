@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What happens right now, as a stream.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::Stream;
+use serde_json::{Value, json};
+use tenterhook_proto::v1::{WatchEvent, WatchRequest};
+use tonic::Status;
+
+use crate::daemon::Daemon;
+use crate::live::{Lagged, News as One};
+
+pub(crate) type News = Pin<Box<dyn Stream<Item = Result<WatchEvent, Status>> + Send>>;
+
+/// How much waits for a slow reader.
+const QUEUE: usize = 64;
+
+pub(super) fn open(daemon: &Arc<Daemon>, wanted: WatchRequest) -> Result<News, Status> {
+    let Ok(room) = Arc::clone(&daemon.watchers).try_acquire_owned() else {
+        return Err(Status::resource_exhausted("too many streams are open: close one of the others"));
+    };
+    let mut news = daemon.observers.live.watch();
+    let (sender, events) = tokio::sync::mpsc::channel(QUEUE);
+    let daemon = Arc::clone(daemon);
+    tokio::spawn(async move {
+        let telling = async {
+            loop {
+                let event = match news.recv().await {
+                    Ok(one) if fits(&wanted, &one) => WatchEvent {
+                        number: one.number,
+                        kind: one.kind.to_owned(),
+                        data: one.data.as_bytes().to_vec(),
+                    },
+                    Ok(_) => continue,
+                    Err(Lagged::Lagged(missed)) => {
+                        let data = json!({"missed": missed}).to_string().into_bytes();
+                        WatchEvent { number: 0, kind: "lagged".to_owned(), data }
+                    }
+                    Err(Lagged::Closed) => return,
+                };
+                if sender.send(Ok(event)).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = telling => {}
+            () = sender.closed() => {}
+            () = daemon.drained() => {}
+        }
+        drop(room);
+    });
+    Ok(Box::pin(futures_util::stream::unfold(events, async |mut events| {
+        let event = events.recv().await?;
+        Some((event, events))
+    })))
+}
+
+fn fits(wanted: &WatchRequest, one: &One) -> bool {
+    let kind = wanted.kinds.is_empty() || wanted.kinds.iter().any(|kind| kind == one.kind);
+    kind && (wanted.session_id.is_empty() || of_session(&one.data, &wanted.session_id))
+}
+
+fn of_session(data: &str, session: &str) -> bool {
+    let data: Value = serde_json::from_str(data).unwrap_or_default();
+    ["session", "id"].iter().any(|key| data.get(key).and_then(Value::as_str) == Some(session))
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! How much is recorded about hooks of programs. Everybody may ask for more; less goes through the gate.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tenterhook_engine::load::AuditLevel;
+use tenterhook_home::Switches;
+use tenterhook_home::authority::{Action, Proof};
+
+use super::{Code, Refusal};
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+
+/// Sets the level; says what it was.
+pub(crate) async fn set(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    level: AuditLevel,
+    proof: &Proof,
+) -> Result<AuditLevel, Refusal> {
+    let _turn = daemon.changing.lock().await;
+    let before = daemon.generations.base().defaults.audit;
+    if level == before {
+        return Ok(before);
+    }
+    let detail = json!({"hooks": {"from": before, "to": level}});
+    if level < before {
+        let admitted = daemon.admit(Action::LedgerLevel, peer, proof, detail, Vec::new()).await;
+        admitted.map_err(|refused| Refusal::new(Code::Refused, refused.why, &refused.hint))?;
+    } else {
+        let caller = daemon.admit_program(Action::LedgerLevel, peer, detail.clone()).await?;
+        let recorded = daemon.change("hook audit level", caller.uid, detail, Vec::new()).await;
+        recorded.map_err(|why| Refusal::new(Code::Internal, why, "make room for the ledger"))?;
+    }
+    let changing = Arc::clone(daemon);
+    let changed = tokio::task::spawn_blocking(move || {
+        let mut switches = Switches::read(&changing.home)?;
+        switches.audit = Some(level);
+        switches.write(&changing.home)?;
+        changing.generations.refresh(true)
+    });
+    match changed.await {
+        Ok(Ok(_)) => Ok(before),
+        Ok(Err(failure)) => Err(Refusal::new(Code::Internal, failure.message, "")),
+        Err(error) => Err(Refusal::new(Code::Internal, error.to_string(), "")),
+    }
+}

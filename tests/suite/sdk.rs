@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs with hooks of their own, for tests: clients of a real daemon.
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tenterhook_client::proto::hook_service_client::HookServiceClient;
+use tenterhook_client::proto::{HookEvent, HookEventKind, HookResponse, RegisterHookRequest};
+use tenterhook_client::{Address, Channel, Client, Error, Fire, Fired};
+use tokio::sync::mpsc;
+
+use crate::daemon::{PATIENCE, Served};
+
+impl Served {
+    /// A program that comes through the socket.
+    pub(crate) fn program(&self, name: &str) -> Client {
+        Client::builder(Address::Unix(self.socket())).name(name).build().unwrap()
+    }
+
+    /// A program that comes over TCP, with the token.
+    pub(crate) fn far_program(&self) -> Client {
+        Client::new(Address::Tcp { address: self.address, token: self.token.clone() }).unwrap()
+    }
+
+    /// Every change on record of this name, oldest first.
+    pub(crate) fn changes(&self, what: &str) -> Vec<Value> {
+        self.test.leaves().into_iter().filter(|leaf| leaf["what"] == what).collect()
+    }
+}
+
+/// Runs a test's future on threads of its own.
+pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await.expect("it takes too long") })
+}
+
+/// A shell command that is about to run.
+pub(crate) fn shell(command: &str) -> Fire {
+    let payload = json!({"tool": "Bash", "args": {"command": command}, "context": {"workingDirectory": "/"}});
+    Fire::new("PreToolUse", &payload).session("s-1").source("my-agent")
+}
+
+pub(crate) async fn fire(client: &Client, command: &str) -> Fired {
+    client.fire(shell(command)).await.unwrap()
+}
+
+/// Waits until it is so.
+pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < PATIENCE, "in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+pub(crate) fn code(error: &Error) -> tenterhook_client::proto::ErrorCode {
+    match error {
+        Error::Refused { code, .. } => *code,
+        other => panic!("{other}"),
+    }
+}
+
+/// A program that says exactly what a test wants it to.
+pub(crate) struct Raw {
+    pub(crate) rpc: HookServiceClient<Channel>,
+    pub(crate) events: tonic::Streaming<HookEvent>,
+    pub(crate) answers: mpsc::Sender<HookResponse>,
+}
+
+impl Raw {
+    /// Opens the stream of a client by hand; the client's own is not opened.
+    pub(crate) async fn open(client: &Client) -> Self {
+        let mut rpc = client.rpc();
+        let (answers, mut waiting) = mpsc::channel(8192);
+        let outgoing = futures_util::stream::poll_fn(move |cx| waiting.poll_recv(cx));
+        let mut events = rpc.hook_stream(outgoing).await.unwrap().into_inner();
+        let hello = events.message().await.unwrap().unwrap();
+        assert_eq!(hello.kind(), HookEventKind::HookHello);
+        Self { rpc, events, answers }
+    }
+
+    pub(crate) async fn register(&mut self, request: RegisterHookRequest) -> String {
+        let response = self.rpc.register_hook(request).await.unwrap().into_inner();
+        assert_eq!(response.error, None);
+        response.hook_id
+    }
+
+    /// The next message.
+    pub(crate) async fn next(&mut self) -> HookEvent {
+        self.events.message().await.unwrap().unwrap()
+    }
+
+    /// The next message of a kind; others are passed over.
+    pub(crate) async fn next_of(&mut self, kind: HookEventKind) -> HookEvent {
+        loop {
+            let event = self.next().await;
+            if event.kind() == kind {
+                return event;
+            }
+        }
+    }
+}
+
+pub(crate) fn answer(event: &HookEvent) -> HookResponse {
+    HookResponse {
+        hook_id: event.hook_id.clone(),
+        event_id: event.event_id.clone(),
+        call_id: event.call_id,
+        ..HookResponse::default()
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that crash, hang, answer twice, late or with nonsense: no answer reaches another question, nothing
+//! is left behind, and the outcome is what the hook's failure means.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tenterhook_client::proto::{
+    ErrorCode, FailBehavior, HookAction, HookConfig, HookEventKind, HookResponse, RegisterHookRequest,
+};
+use tenterhook_client::{Event, Fire, Hook, Response};
+
+use crate::daemon::Served;
+use crate::sdk::{Raw, answer, fire, run, shell, until};
+
+fn wanted(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
+    let config = HookConfig { timeout_ms, fail_behavior: fail.into(), ..HookConfig::default() };
+    RegisterHookRequest { event_type: "PreToolUse".into(), config: Some(config), ..Default::default() }
+}
+
+#[test]
+fn two_thousand_events_in_flight_over_one_stream_are_not_confused() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        // Nobody answers before everybody is asked.
+        let gate = Arc::new(tokio::sync::Semaphore::new(0));
+        let (waiting, asked) = (Arc::clone(&gate), Arc::new(AtomicU32::new(0)));
+        let counting = Arc::clone(&asked);
+        let hook = Hook::on("PreToolUse").timeout(Duration::from_secs(40)).run(move |event: Event| {
+            let waiting = Arc::clone(&waiting);
+            counting.fetch_add(1, Ordering::SeqCst);
+            async move {
+                waiting.acquire().await.unwrap().forget();
+                let command = format!("{} && true", event.arg("command").unwrap());
+                Response::modified(json!({"args": {"command": command}}))
+            }
+        });
+        client.register(hook).await.unwrap();
+        let agent = served.program("agent");
+        let calls: Vec<_> = (0..2000)
+            .map(|number| {
+                let agent = agent.clone();
+                tokio::spawn(async move { agent.fire(shell(&format!("echo {number}"))).await.unwrap() })
+            })
+            .collect();
+        until("all of them wait", async || asked.load(Ordering::SeqCst) == 2000).await;
+        gate.add_permits(2000);
+        for (number, fired) in join_all(calls).await.into_iter().enumerate() {
+            let modified = fired.unwrap().modified.unwrap();
+            assert_eq!(modified["args"]["command"], format!("echo {number} && true"));
+        }
+    });
+}
+
+#[test]
+fn fifty_hooks_of_five_programs_answer_each_its_own() {
+    let served = Served::new();
+    run(async {
+        let events = ["PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "UserPromptSubmit"];
+        let programs: Vec<_> = (0..5).map(|number| served.program(&format!("p{number}"))).collect();
+        for (number, program) in programs.iter().enumerate() {
+            for event in events {
+                for place in 0..2 {
+                    let id = format!("{event}-{number}-{place}");
+                    let said = id.clone();
+                    let hook = Hook::on(event).id(id).run(move |event: Event| {
+                        let said = said.clone();
+                        async move {
+                            assert_eq!(event.hook_id, said);
+                            Response::block(said)
+                        }
+                    });
+                    program.register(hook).await.unwrap();
+                }
+            }
+        }
+        let agent = served.program("agent");
+        let fired = join_all((0..100).map(|_| agent.fire(shell("ls")))).await;
+        for fired in fired {
+            let fired = fired.unwrap();
+            let mut reasons: Vec<_> = fired.reason.as_deref().unwrap().lines().collect();
+            reasons.sort_unstable();
+            let mut expected: Vec<_> =
+                (0..10).map(|hook| format!("PreToolUse-{}-{}", hook / 2, hook % 2)).collect();
+            expected.sort();
+            assert_eq!(reasons, expected);
+        }
+    });
+}
+
+#[test]
+fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("hangs");
+        for (fail, blocked) in [(FailBehavior::FailContinue, false), (FailBehavior::FailBlock, true)] {
+            let mut raw = Raw::open(&client).await;
+            let id = raw.register(wanted(fail, 300)).await;
+            let (began, fired) = (Instant::now(), fire(&client, "ls").await);
+            assert_eq!(fired.blocked, blocked, "{fired:?}");
+            assert!(began.elapsed() < Duration::from_secs(20));
+            assert_eq!(fired.outcome["trace"][0]["status"], "timed-out");
+            let asked = raw.next_of(HookEventKind::HookEvent).await;
+            assert!(asked.timeout_ms > 0 && asked.timeout_ms <= 300 && asked.deadline > 0, "{asked:?}");
+            let cancelled = raw.next_of(HookEventKind::HookCancel).await;
+            assert_eq!(
+                (cancelled.call_id, cancelled.error.clone().unwrap().code()),
+                (asked.call_id, ErrorCode::ErrorTimedOut)
+            );
+            // Too late, and twice.
+            for expected in [ErrorCode::ErrorTimedOut, ErrorCode::ErrorTimedOut] {
+                raw.answers
+                    .send(HookResponse { action: HookAction::Block.into(), ..answer(&asked) })
+                    .await
+                    .unwrap();
+                let refused = raw.next_of(HookEventKind::HookRefused).await;
+                assert_eq!(refused.error.unwrap().code(), expected);
+            }
+            raw.rpc
+                .unregister_hook(tenterhook_client::proto::UnregisterHookRequest { hook_id: id })
+                .await
+                .unwrap();
+        }
+    });
+}
+
+#[test]
+fn nonsense_is_a_failure_and_the_program_is_told() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("nonsense");
+        let mut raw = Raw::open(&client).await;
+        raw.register(wanted(FailBehavior::FailBlock, 20_000)).await;
+        let agent = served.program("agent");
+        let garbage: [(&str, fn(HookResponse) -> HookResponse); 6] = [
+            ("no JSON object", |answer| HookResponse { modified: Some(b"\xff\xfe{".to_vec()), ..answer }),
+            ("means nothing here", |answer| HookResponse { modified: Some(b"{\"x\":1}".to_vec()), ..answer }),
+            ("should be an object", |answer| HookResponse {
+                modified: Some(b"{\"args\":[]}".to_vec()),
+                ..answer
+            }),
+            ("action 77 is not known", |answer| HookResponse { action: 77, ..answer }),
+            ("cannot be less than 0", |answer| HookResponse {
+                action: HookAction::Retry.into(),
+                retry_delay_ms: Some(-5),
+                ..answer
+            }),
+            ("for another hook or event", |answer| HookResponse { hook_id: "other".into(), ..answer }),
+        ];
+        for (why, spoil) in garbage {
+            let fired = tokio::spawn({
+                let agent = agent.clone();
+                async move { agent.fire(shell("ls")).await.unwrap() }
+            });
+            let asked = raw.next_of(HookEventKind::HookEvent).await;
+            raw.answers.send(spoil(answer(&asked))).await.unwrap();
+            let fired = fired.await.unwrap();
+            let note = fired.outcome["trace"][0]["note"].as_str().unwrap_or_default().to_owned();
+            assert!(fired.blocked && note.contains(why), "{why}: {fired:?}");
+        }
+        // An answer that nobody asked for, and two to one question: the first counts.
+        raw.answers.send(HookResponse { call_id: u64::MAX, ..HookResponse::default() }).await.unwrap();
+        let fired = tokio::spawn(async move { agent.fire(shell("ls")).await.unwrap() });
+        let asked = raw.next_of(HookEventKind::HookEvent).await;
+        raw.answers.send(answer(&asked)).await.unwrap();
+        raw.answers.send(HookResponse { action: HookAction::Block.into(), ..answer(&asked) }).await.unwrap();
+        assert!(!fired.await.unwrap().blocked);
+        let twice = async {
+            loop {
+                let refused = raw.next_of(HookEventKind::HookRefused).await;
+                if refused.call_id == asked.call_id {
+                    return refused.error.unwrap().code();
+                }
+            }
+        };
+        assert_eq!(twice.await, ErrorCode::ErrorUnknownCall);
+    });
+}
+
+#[test]
+fn a_program_that_crashes_fails_its_hooks_and_they_come_back_with_it() {
+    let served = Served::new();
+    run(async {
+        let agent = served.program("agent");
+        let id = "fedcba9876543210fedcba9876543210";
+        let address = || tenterhook_client::Address::Unix(served.socket());
+        let started = || tenterhook_client::Client::builder(address()).id(id).build().unwrap();
+        let hook = || {
+            let fail = tenterhook_client::FailBehavior::Block;
+            Hook::on("PreToolUse").id("h").fail(fail).run(|_| async { Response::proceed() })
+        };
+        let first = started();
+        first.register(hook()).await.unwrap();
+        assert!(!fire(&agent, "ls").await.blocked);
+        drop(first);
+        until("it is noticed", async || {
+            agent.list_hooks(true).await.unwrap().iter().all(|hook| !hook.connected)
+        })
+        .await;
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        let fired = fire(&agent, "ls").await;
+        assert!(fired.blocked, "{fired:?}");
+        assert!(fired.reason.unwrap().contains("its program is not connected"));
+        // Started anew, with the same id: its hook is there, and is registered again with its function.
+        let second = started();
+        second.register(hook()).await.unwrap();
+        assert!(!fire(&agent, "ls").await.blocked);
+    });
+    assert_eq!(served.changes("hook replaced").len(), 1);
+    crate::daemon::until("it is recorded", || (served.changes("hook failed").len() == 1).then_some(()));
+}
+
+#[test]
+fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        client.register(Hook::on("PreToolUse").id("h").linger(Duration::from_millis(700))).await.unwrap();
+        drop(client);
+        let agent = served.program("agent");
+        until("it is gone", async || agent.list_hooks(true).await.unwrap().is_empty()).await;
+    });
+    crate::daemon::until("it is recorded", || (!served.changes("hook gone").is_empty()).then_some(()));
+    let gone = &served.changes("hook gone")[0]["detail"];
+    assert_eq!((&gone["hook"], &gone["why"]), (&json!("h"), &json!("its program did not come back")));
+}
+
+#[test]
+fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
+    let served = Served::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let client = served.program("p");
+    runtime.block_on(async {
+        client
+            .register(Hook::on("PreToolUse").id("h").run(|_| async { Response::block("still here") }))
+            .await
+            .unwrap();
+        assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("still here"));
+    });
+    let served = served.again();
+    runtime.block_on(async {
+        until("it is back", async || match client.fire(shell("ls")).await {
+            Ok(fired) => fired.reason.as_deref() == Some("still here"),
+            Err(_) => false,
+        })
+        .await;
+    });
+    assert_eq!(served.changes("hook registered").len(), 2);
+}
+
+#[test]
+fn a_newer_stream_takes_over_and_an_abandoned_call_is_taken_back() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let mut first = Raw::open(&client).await;
+        first.register(wanted(FailBehavior::FailContinue, 20_000)).await;
+        let mut second = Raw::open(&client).await;
+        let ended = loop {
+            match first.events.message().await {
+                Ok(Some(_)) => {}
+                other => break other,
+            }
+        };
+        assert_eq!(ended.unwrap_err().code(), tonic::Code::Aborted);
+        let agent = served.program("agent");
+        let call = tokio::spawn(async move {
+            agent.fire(Fire::new("PreToolUse", &json!({"tool": "Read", "args": {}}))).await
+        });
+        let asked = second.next_of(HookEventKind::HookEvent).await;
+        call.abort();
+        let cancelled = second.next_of(HookEventKind::HookCancel).await;
+        assert_eq!(
+            (cancelled.call_id, cancelled.error.unwrap().code()),
+            (asked.call_id, ErrorCode::ErrorCancelled)
+        );
+    });
+}

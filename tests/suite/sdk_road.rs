@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks of programs on the road of a real daemon.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tenterhook_client::proto::ErrorCode;
+use tenterhook_client::{AuditLevel, Error, Event, Fire, Hook, Response};
+
+use crate::daemon::Served;
+use crate::sdk::{code, fire, run, until};
+
+fn args(modified: Option<Value>) -> Value {
+    modified.unwrap_or_default()["args"].clone()
+}
+
+#[test]
+fn a_program_s_hook_guards_every_agent_and_is_on_record() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("my-guard/1.0");
+        let id = client
+            .register_hook("PreToolUse", |event: Event| async move {
+                match event.arg("command") {
+                    Some(command) if command.contains("mkfs.") => Response::block("no new file systems"),
+                    _ => Response::proceed(),
+                }
+            })
+            .await
+            .unwrap();
+        // Another agent, through its own door.
+        let answer = tokio::task::block_in_place(|| served.bash("mkfs.ext4 image"));
+        assert!(
+            answer.body.contains("\"deny\"") && answer.body.contains("no new file systems"),
+            "{answer:?}"
+        );
+        assert_eq!(tokio::task::block_in_place(|| served.bash("ls")).body, "");
+        let fired = fire(&client, "mkfs.ext4 image").await;
+        assert!(fired.blocked && fired.decision == "deny", "{fired:?}");
+        assert_eq!(fired.outcome["trace"][0]["by"], format!("hook:{id}"));
+
+        let listed = client.list_hooks(false).await.unwrap();
+        assert_eq!((listed.len(), listed[0].hook_id.as_str(), listed[0].own), (1, id.as_str(), true));
+        assert_eq!((listed[0].client_name.as_str(), listed[0].connected), ("my-guard/1.0", true));
+        assert_eq!(served.program("other").list_hooks(false).await.unwrap().len(), 0);
+        client.unregister_hook(&id).await.unwrap();
+        assert!(!fire(&client, "mkfs.ext4 other").await.reason.unwrap_or_default().contains("no new file"));
+    });
+    let registered = &served.changes("hook registered")[0]["detail"];
+    assert_eq!((&registered["client"], &registered["event"]), (&json!("my-guard/1.0"), &json!("PreToolUse")));
+    assert_eq!(registered["authority"]["via"], "socket");
+    assert_eq!(served.changes("hook unregistered").len(), 1);
+    crate::daemon::until("the notes are written", || {
+        (served.changes("hook blocked").len() == 2).then_some(())
+    });
+    let blocked = served.changes("hook blocked");
+    assert_eq!((blocked.len(), &blocked[0]["detail"]["why"]), (2, &json!("no new file systems")));
+}
+
+#[test]
+fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let adds = |key: &'static str, value: Value| {
+            move |event: Event| {
+                let mut args = event.payload["args"].clone();
+                args[key] = value.clone();
+                async move { Response::modified(json!({"args": args})) }
+            }
+        };
+        client
+            .register(Hook::on("PreToolUse").priority(5).run(adds("timeout", json!(30_000))))
+            .await
+            .unwrap();
+        let fired = fire(&client, "ls").await;
+        assert_eq!(args(fired.modified), json!({"command": "ls", "timeout": 30_000}));
+        client
+            .register(
+                Hook::on("PreToolUse").id("late").priority(9).run(adds("command", json!("sudo rm -rf /"))),
+            )
+            .await
+            .unwrap();
+        let fired = fire(&client, "ls").await;
+        assert!(fired.blocked, "the rules see what would run: {fired:?}");
+        client
+            .register(Hook::on("PreToolUse").id("late").priority(9).run(adds("command", json!("pwd"))))
+            .await
+            .unwrap();
+        assert_eq!(args(fire(&client, "ls").await.modified)["command"], "pwd");
+        assert_eq!(client.list_hooks(false).await.unwrap().len(), 2, "the same id is the same hook");
+    });
+    assert_eq!(served.changes("hook replaced").len(), 1);
+    crate::daemon::until("the notes are written", || {
+        (served.changes("hook modified").len() == 5).then_some(())
+    });
+}
+
+#[test]
+fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let asked = Arc::new(AtomicU32::new(0));
+        let counting = Arc::clone(&asked);
+        let busy = Hook::on("PreToolUse").id("busy").run(move |event: Event| {
+            let times = counting.fetch_add(1, Ordering::SeqCst) + 1;
+            async move {
+                assert_eq!(event.attempt, i32::try_from(times).unwrap());
+                if times < 3 { Response::retry_after(Duration::from_millis(20)) } else { Response::proceed() }
+            }
+        });
+        client.register(busy).await.unwrap();
+        assert!(!fire(&client, "ls").await.blocked);
+        assert_eq!(asked.load(Ordering::SeqCst), 3);
+        client.unregister_hook("busy").await.unwrap();
+
+        let skip = |event: Event| async move {
+            if event.arg("command") == Some("ls") { Response::skip() } else { Response::proceed() }
+        };
+        client.register(Hook::on("PreToolUse").priority(1).run(skip)).await.unwrap();
+        client
+            .register(Hook::on("PreToolUse").priority(2).run(|_| async { Response::block("late") }))
+            .await
+            .unwrap();
+        assert!(!fire(&client, "ls").await.blocked);
+        assert_eq!(fire(&client, "pwd").await.reason.as_deref(), Some("late"));
+        let rule = |event: Event| async move {
+            let _ = event;
+            Response::skip()
+        };
+        client.register(Hook::on("PreToolUse").priority(0).run(rule)).await.unwrap();
+        assert!(fire(&client, "sudo rm -rf /").await.blocked, "a rule is never skipped");
+    });
+}
+
+#[test]
+fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let env =
+            Hook::on("PreToolUse").tool("Write").path("*.env").run(|_| async { Response::block("env") });
+        client.register(env).await.unwrap();
+        let push = Hook::on("PreToolUse").command("^git\\s+push").run(|_| async { Response::block("push") });
+        client.register(push).await.unwrap();
+        let write = |path: &str| {
+            Fire::new("PreToolUse", &json!({"tool": "Write", "args": {"file_path": path, "content": "x"}}))
+        };
+        for (event, expected) in [
+            (write("/w/a/b/.env"), Some("env")),
+            (write("/w/a/b/env.rs"), None),
+            (crate::sdk::shell("git push"), Some("push")),
+            (crate::sdk::shell("git status"), None),
+        ] {
+            assert_eq!(client.fire(event).await.unwrap().reason.as_deref(), expected);
+        }
+        for (hook, expected) in [
+            (Hook::on("PreToolUse").command("(x"), ErrorCode::ErrorInvalid),
+            (Hook::on("PreToolUze"), ErrorCode::ErrorInvalid),
+            (Hook::on("PreToolUse").timeout(Duration::from_mins(1)), ErrorCode::ErrorInvalid),
+            (Hook::on("PreToolUse").id("a b"), ErrorCode::ErrorInvalid),
+        ] {
+            let error = client.register(hook).await.unwrap_err();
+            assert_eq!(code(&error), expected, "{error}");
+        }
+        assert_eq!(code(&client.unregister_hook("nobody").await.unwrap_err()), ErrorCode::ErrorNotFound);
+        let other = served.program("other");
+        client.register(Hook::on("Stop").id("mine")).await.unwrap();
+        assert_eq!(
+            code(&other.register(Hook::on("Stop").id("mine")).await.unwrap_err()),
+            ErrorCode::ErrorAlreadyExists
+        );
+        assert_eq!(code(&other.unregister_hook("mine").await.unwrap_err()), ErrorCode::ErrorNotFound);
+    });
+}
+
+#[test]
+fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let events = ["SessionStart", "SessionEnd", "GenerateStart", "GenerateEnd", "PreToolUse"];
+        for event in events {
+            for _ in 0..10 {
+                client.register(Hook::on(event)).await.unwrap();
+            }
+            let error = client.register(Hook::on(event)).await.unwrap_err();
+            assert_eq!(code(&error), ErrorCode::ErrorLimit);
+            let limit = if event == "PreToolUse" {
+                "maxTotalHooks 50 exceeded"
+            } else {
+                "maxHooksPerEvent 10 exceeded"
+            };
+            assert!(error.to_string().contains(limit), "{error}");
+        }
+        assert_eq!(client.list_hooks(false).await.unwrap().len(), 50);
+        let fired = fire(&client, "ls").await;
+        assert_eq!(
+            fired.outcome["trace"].as_array().unwrap().iter().filter(|step| step["status"] == "ran").count(),
+            10
+        );
+        client.close().await;
+    });
+    assert_eq!(served.changes("hook unregistered").len(), 50);
+}
+
+#[test]
+fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
+    let served = Served::new();
+    let call = json!({"tool": "Read", "args": {"file_path": "/w/x"}, "context": {"workingDirectory": "/w"}});
+    let with = |more: Value| {
+        let mut call = call.clone();
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        call
+    };
+    let usage = json!({"input_tokens": 5, "output_tokens": 7, "total_tokens": 12});
+    let response = json!({"text": "hi", "toolCalls": [{"id": "1", "name": "Read", "args": {}}], "usage": usage, "duration": 3});
+    let events = [
+        ("SessionStart", json!({"source": "startup"})),
+        ("SessionEnd", json!({"reason": "exit"})),
+        ("GenerateStart", json!({"prompt": "p", "model": {"name": "m"}, "tools": ["Read"]})),
+        ("GenerateEnd", json!({"prompt": "p", "model": {"name": "m"}, "response": response})),
+        ("PreToolUse", call.clone()),
+        ("PostToolUse", with(json!({"result": {"success": true, "output": "o", "duration": 3}}))),
+        ("ToolError", with(json!({"error": "boom", "attempt": 2}))),
+        ("PermissionRequest", with(json!({"reason": "r"}))),
+        ("PermissionGranted", call.clone()),
+        ("PermissionDenied", with(json!({"reason": "r"}))),
+        ("PreCompact", json!({"trigger": "auto", "usage": usage})),
+        ("PostCompact", json!({"trigger": "auto", "summary": "s"})),
+        ("ContextWarning", json!({"usage": usage, "maxTokens": 100, "threshold": 0.8})),
+        ("UserPromptSubmit", json!({"prompt": "p"})),
+        ("Stop", json!({"stopHookActive": false})),
+    ];
+    run(async {
+        let client = served.program("p");
+        let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
+        for (name, _) in &events {
+            let send = send.clone();
+            let hook = Hook::on(*name).run(move |event: Event| {
+                send.send(event).unwrap();
+                async { Response::proceed() }
+            });
+            client.register(hook).await.unwrap();
+        }
+        for (name, payload) in &events {
+            let fired = client.fire(Fire::new(*name, payload).session("s").source("my-agent")).await.unwrap();
+            let event = seen.recv().await.unwrap();
+            assert_eq!((event.event_type.as_str(), event.session_id.as_str()), (*name, "s"));
+            assert_eq!(event.event_id, fired.event_id);
+            for (key, value) in payload.as_object().unwrap().iter().filter(|(key, _)| *key != "context") {
+                assert_eq!(&event.payload[key], value, "{name}.{key}");
+            }
+        }
+        let context = client.fire(crate::sdk::shell("ls").session("s")).await.unwrap();
+        let event = seen.recv().await.unwrap();
+        assert_eq!(event.event_id, context.event_id);
+        let around = event.as_type::<tenterhook_client::events::PreToolUse>().unwrap().context;
+        assert_eq!((around.recent_tools, around.token_usage.total_tokens), (vec!["Read".to_owned()], 12));
+        for (name, payload) in
+            [("PreToolUse", json!({})), ("Nothing", json!({})), ("GenerateEnd", json!({"prompt": 1}))]
+        {
+            let error = client.fire(Fire::new(name, &payload)).await.unwrap_err();
+            assert_eq!(code(&error), ErrorCode::ErrorInvalid, "{error}");
+        }
+    });
+}
+
+#[test]
+fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        client.register_hook("PreToolUse", |_| async { Response::proceed() }).await.unwrap();
+        fire(&client, "ls").await;
+        assert_eq!(client.set_audit_level(AuditLevel::Verbose, None).await.unwrap(), AuditLevel::Info);
+        fire(&client, "ls").await;
+        until("the notes are written", async || !served.changes("hook completed").is_empty()).await;
+        let error = client.set_audit_level(AuditLevel::Off, None).await.unwrap_err();
+        assert_eq!(code(&error), ErrorCode::ErrorRefused, "{error}");
+        assert_eq!(client.set_audit_level(AuditLevel::Verbose, None).await.unwrap(), AuditLevel::Verbose);
+    });
+    assert_eq!((served.changes("hook started").len(), served.changes("hook completed").len()), (1, 1));
+    assert_eq!(
+        served.changes("hook audit level")[0]["detail"]["hooks"],
+        json!({"from": "info", "to": "verbose"})
+    );
+    assert_eq!(served.changes("refused")[0]["detail"]["action"], "ledger level");
+}
+
+#[test]
+fn a_temporary_hook_is_there_for_a_while_and_an_observer_delays_nobody() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let (send, mut seen) = tokio::sync::mpsc::unbounded_channel();
+        let slow = Hook::on("PreToolUse").observing().run(move |event: Event| {
+            let send = send.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                send.send(event.timeout).unwrap();
+                Response::block("nobody listens")
+            }
+        });
+        client.register(slow).await.unwrap();
+        let hook = Hook::on("PreToolUse").run(|_| async { Response::block("for now") });
+        let temporary = client.temporary_hook(hook.clone()).await.unwrap();
+        assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("for now"));
+        temporary.end().await.unwrap();
+        assert!(!fire(&client, "ls").await.blocked);
+        assert_eq!((seen.recv().await.unwrap(), seen.recv().await.unwrap()), (None, None));
+        drop(client.temporary_hook(hook).await.unwrap());
+        until("it is gone", async || client.list_hooks(false).await.unwrap().len() == 1).await;
+    });
+}
+
+#[test]
+fn whoever_watches_hears_what_was_decided() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let mut news = client.watch(&["decided"]).await.unwrap();
+        let fired = fire(&client, "sudo rm -rf /").await;
+        let (kind, data) = news.next().await.unwrap().unwrap();
+        assert_eq!(
+            (kind.as_str(), &data["verdict"], &data["id"]),
+            ("decided", &json!("deny"), &json!(fired.event_id))
+        );
+        assert_eq!(data["harness"], "my-agent");
+    });
+}
+
+#[test]
+fn over_tcp_only_the_token_opens_and_everything_is_there() {
+    let served = Served::new();
+    run(async {
+        let client = served.far_program();
+        client.register_hook("PreToolUse", |_| async { Response::block("far") }).await.unwrap();
+        assert_eq!(fire(&client, "ls").await.reason.as_deref(), Some("far"));
+        let address = tenterhook_client::Address::Tcp { address: served.address, token: "0".repeat(64) };
+        let stranger = tenterhook_client::Client::new(address).unwrap();
+        for error in
+            [stranger.ready().await.unwrap_err(), stranger.fire(crate::sdk::shell("ls")).await.unwrap_err()]
+        {
+            assert!(matches!(error, Error::Status { code: tonic::Code::Unauthenticated, .. }), "{error:?}");
+        }
+        let short =
+            tenterhook_client::Client::builder(tenterhook_client::Address::Unix(served.socket())).id("short");
+        let error = short.build().unwrap().ready().await.unwrap_err();
+        assert!(error.to_string().contains("tenterhook-client-id"), "{error}");
+    });
+    assert_eq!(served.changes("hook registered")[0]["detail"]["authority"]["via"], "tcp");
+}
+
+#[test]
+fn a_harness_s_own_payload_gets_its_own_reply() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("bridge");
+        let request = |command: &str| tenterhook_client::proto::FireRequest {
+            event_type: "PreToolUse".into(),
+            source: "claude-code".into(),
+            native: true,
+            payload: served.test.bash(command).into_bytes(),
+            ..Default::default()
+        };
+        let reply = client.rpc().fire(request("sudo rm -rf /")).await.unwrap().into_inner().reply.unwrap();
+        let reply: Value = serde_json::from_slice(&reply.stdout).unwrap();
+        assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny");
+        let reply = client.rpc().fire(request("ls")).await.unwrap().into_inner().reply.unwrap();
+        assert_eq!((reply.stdout.as_slice(), reply.exit_code), (&b""[..], 0));
+    });
+}
