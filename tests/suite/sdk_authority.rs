@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use tenterhook_client::proto::ErrorCode;
-use tenterhook_client::{AuditLevel, Hook, Response};
+use tenterhook_client::{AuditLevel, Error, Hook, Response};
 
 use crate::daemon::Served;
 use crate::sdk::{code, fire, run};
@@ -32,12 +32,15 @@ fn same_user_a_guarded_agent_brings_no_hook_takes_none_back_and_lowers_no_level(
             assert_eq!(code(&error), ErrorCode::ErrorRefused);
             assert!(error.to_string().contains("an agent that is guarded here"), "{error}");
         }
+        // Not even with the right id does it get to answer in the program's stead.
+        let error = thief.ready().await.unwrap_err();
+        assert!(matches!(error, Error::Status { code: tonic::Code::PermissionDenied, .. }), "{error:?}");
         assert!(tokio::task::block_in_place(|| served.bash("ls")).body.contains("guarded"));
         assert_eq!(client.list_hooks(true).await.unwrap().len(), 1);
     });
     let refused = served.changes("refused");
     let actions: Vec<_> = refused.iter().map(|leaf| leaf["detail"]["action"].clone()).collect();
-    let expected = ["hooks add", "hooks remove", "hooks remove", "ledger level", "ledger level"];
+    let expected = ["hooks add", "hooks remove", "hooks remove", "ledger level", "ledger level", "hooks add"];
     assert_eq!(json!(actions), json!(expected));
     assert_eq!(refused[0]["detail"]["authority"]["agent"]["pid"], std::process::id());
 }

@@ -376,3 +376,44 @@ fn a_harness_s_own_payload_gets_its_own_reply() {
         assert_eq!((reply.stdout.as_slice(), reply.exit_code), (&b""[..], 0));
     });
 }
+
+#[test]
+fn health_and_reflection_tell_what_is_there() {
+    use tonic_health::pb::{
+        HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+    };
+    use tonic_reflection::pb::v1::ServerReflectionRequest;
+    use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+    use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+    use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+
+    let served = Served::new();
+    run(async {
+        let client = served.program("p");
+        let (channel, origin) =
+            (client.channel(), "http://localhost".parse::<tonic::codegen::http::Uri>().unwrap());
+        let mut health = HealthClient::with_origin(channel.clone(), origin.clone());
+        for service in ["", "tenterhook.v1.HookService"] {
+            let asked = HealthCheckRequest { service: service.to_owned() };
+            let status = health.check(asked).await.unwrap().into_inner().status();
+            assert_eq!(status, ServingStatus::Serving, "{service}");
+        }
+        let mut reflection = ServerReflectionClient::with_origin(channel, origin);
+        let asked = ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::ListServices(String::new())),
+        };
+        let asked = futures_util::stream::iter([asked]);
+        let mut told = reflection.server_reflection_info(asked).await.unwrap().into_inner();
+        let Some(MessageResponse::ListServicesResponse(list)) =
+            told.message().await.unwrap().unwrap().message_response
+        else {
+            panic!()
+        };
+        let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
+        assert!(
+            names.contains(&"tenterhook.v1.HookService") && names.contains(&"grpc.health.v1.Health"),
+            "{names:?}"
+        );
+    });
+}

@@ -94,6 +94,11 @@ impl Client {
         }
     }
 
+    /// The connection, for other services of the daemon.
+    pub fn channel(&self) -> Channel {
+        self.shared.channel.clone()
+    }
+
     /// The service itself, with this client's id and name, for whoever needs more than there is here.
     pub fn rpc(&self) -> HookServiceClient<Channel> {
         rpc(&self.shared.channel)

@@ -134,7 +134,7 @@ impl HookService for Service {
         request: Request<Streaming<HookResponse>>,
     ) -> Result<Response<Self::HookStreamStream>, Status> {
         let program = self.program(&request)?;
-        stream::open(&self.daemon, program, request.into_inner()).map(Response::new)
+        stream::open(&self.daemon, program, request.into_inner()).await.map(Response::new)
     }
 
     async fn fire(&self, request: Request<FireRequest>) -> Result<Response<FireResponse>, Status> {

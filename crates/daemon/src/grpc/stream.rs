@@ -16,7 +16,7 @@ use tonic::{Status, Streaming};
 use super::service::Program;
 use super::words;
 use crate::daemon::Daemon;
-use crate::sdk::Id;
+use crate::sdk::{self, Code, Id};
 
 /// What goes to the program, until it or we end.
 pub(crate) struct Outgoing {
@@ -48,15 +48,14 @@ struct Left {
 /// How many remarks about answers may wait; more are of no use to anybody.
 const REMARKS: usize = 64;
 
-pub(super) fn open(
+pub(super) async fn open(
     daemon: &Arc<Daemon>,
     program: Program,
     mut answers: Streaming<HookResponse>,
 ) -> Result<Outgoing, Status> {
     let Program { peer, id, name } = program;
-    let uid = peer.uid().unwrap_or(daemon.uid);
-    let client = daemon.programs.seat(&id, &name, uid).map_err(|refusal| match refusal.code {
-        crate::sdk::Code::Refused => Status::permission_denied(refusal.message),
+    let client = sdk::sit_down(daemon, peer, &id, &name).await.map_err(|refusal| match refusal.code {
+        Code::Refused => Status::permission_denied(refusal.message),
         _ => Status::resource_exhausted(refusal.message),
     })?;
     let attached = client.attach();

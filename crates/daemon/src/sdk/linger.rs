@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::register::shown;
 use super::{Id, Registered};
@@ -26,31 +25,37 @@ impl Daemon {
 
 /// Waits for a program to come back, and takes out the hooks that do not wait any longer.
 pub(super) fn wait(daemon: &Arc<Daemon>, id: &Id) {
-    let (weak, id, since) = (Arc::downgrade(daemon), id.clone(), Instant::now());
+    let (weak, id) = (Arc::downgrade(daemon), id.clone());
     tokio::spawn(async move {
         loop {
             let Some(daemon) = weak.upgrade() else { return };
-            let Some(next) = daemon.programs.of(&id).iter().map(|known| known.linger).min() else { return };
+            let Some(left) = left(&daemon, &id) else { return };
             drop(daemon);
-            tokio::time::sleep_until(since + next).await;
+            tokio::time::sleep(left).await;
             let Some(daemon) = weak.upgrade() else { return };
-            if daemon.is_draining() || !expire(&daemon, &id, since.elapsed()).await {
+            if daemon.is_draining() {
                 return;
             }
+            expire(&daemon, &id).await;
         }
     });
 }
 
-/// Takes out what has waited so long; whether the program is still away.
-async fn expire(daemon: &Arc<Daemon>, id: &Id, waited: Duration) -> bool {
+/// How long until the first hook of a program that is away has waited enough.
+fn left(daemon: &Daemon, id: &Id) -> Option<Duration> {
+    let away = daemon.programs.with(id, |seat| seat.client.away_for())??;
+    let first = daemon.programs.of(id).iter().map(|known| known.linger).min()?;
+    Some(first.saturating_sub(away))
+}
+
+/// Takes out what has waited enough.
+async fn expire(daemon: &Arc<Daemon>, id: &Id) {
     let programs = &daemon.programs;
     let _turn = programs.changing.lock().await;
-    let Some(client) = programs.with(id, |seat| Arc::clone(&seat.client)) else { return false };
-    if client.is_there() {
-        return false;
-    }
-    let gone: Vec<Registered> = programs.of(id).into_iter().filter(|known| known.linger <= waited).collect();
-    programs.with(id, |seat| seat.hooks.retain(|known| known.linger > waited));
+    let Some(client) = programs.with(id, |seat| Arc::clone(&seat.client)) else { return };
+    let Some(away) = client.away_for() else { return };
+    let gone: Vec<Registered> = programs.of(id).into_iter().filter(|known| known.linger <= away).collect();
+    programs.with(id, |seat| seat.hooks.retain(|known| known.linger > away));
     daemon.generations.set_programs(programs.all());
     for known in &gone {
         let mut detail = shown(client.name(), known);
@@ -64,5 +69,4 @@ async fn expire(daemon: &Arc<Daemon>, id: &Id, waited: Duration) -> bool {
         }
     }
     programs.tidy(id);
-    true
 }

@@ -21,7 +21,7 @@ use tenterhook_harness::dialect::A3sMatcher;
 
 pub(crate) use audit::Notes;
 pub(crate) use level::set as set_level;
-pub(crate) use register::{Wanted, kind, register, unregister};
+pub(crate) use register::{Wanted, kind, register, sit_down, unregister};
 
 /// How many programs there may be at once.
 const PROGRAMS: usize = 256;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_engine::sdk::Function;
+use tenterhook_engine::sdk::{Client, Function};
 use tenterhook_engine::{Fail, Hook, Matcher, RegisterError, Runner};
 use tenterhook_event::EventKind;
 use tenterhook_harness::dialect::{A3sMatcher, a3s};
@@ -35,6 +35,19 @@ pub(crate) struct Wanted {
     pub(crate) observes: bool,
     pub(crate) fail: Option<Fail>,
     pub(crate) linger_ms: i32,
+}
+
+/// The program that opens a stream. Whoever has one answers for hooks, so a guarded agent gets none: not even
+/// with an id that it found.
+pub(crate) async fn sit_down(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    id: &Id,
+    name: &str,
+) -> Result<Arc<Client>, Refusal> {
+    let caller =
+        daemon.admit_program(Action::HooksAdd, peer, json!({"stream": true, "client": name})).await?;
+    daemon.programs.seat(id, name, caller.uid)
 }
 
 /// Registers a hook. Says its id, and whether it takes the place of one of the same id.

@@ -30,6 +30,7 @@ const OVER: usize = 1024;
 /// A program with hooks.
 pub struct Client {
     name: Arc<str>,
+    made: Instant,
     state: Mutex<State>,
 }
 
@@ -105,7 +106,7 @@ struct Waiting<'a> {
 impl Client {
     /// A client that has no stream yet.
     pub fn new(name: &str) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), state: Mutex::default() })
+        Arc::new(Self { name: name.into(), made: Instant::now(), state: Mutex::default() })
     }
 
     /// What people know it by.
@@ -116,6 +117,12 @@ impl Client {
     /// Whether it has a stream open.
     pub fn is_there(&self) -> bool {
         self.lock().stream.is_some()
+    }
+
+    /// How long it has had no stream; `None`: it has one.
+    pub fn away_for(&self) -> Option<Duration> {
+        let state = self.lock();
+        state.stream.is_none().then(|| state.away.unwrap_or(self.made).elapsed())
     }
 
     /// How many questions wait for its answers.

@@ -232,8 +232,9 @@ async fn a_newer_stream_takes_over_and_the_older_one_ends() {
     let second = client.attach();
     assert!(first.messages.recv().await.is_none());
     assert!(client.is_there());
+    assert_eq!(client.away_for(), None);
     assert!(client.detach(second.number));
-    assert!(!client.is_there());
+    assert!(!client.is_there() && client.away_for().is_some());
 }
 
 #[tokio::test]

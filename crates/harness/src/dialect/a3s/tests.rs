@@ -239,3 +239,21 @@ fn an_event_that_cannot_be_judged_is_not_taken() {
         assert_eq!(why(name, payload.clone()), expected, "{payload}");
     }
 }
+
+#[test]
+fn the_page_about_events_says_what_the_table_says() {
+    let page = include_str!("../../../../../docs/spec/sdk-events.md");
+    for shape in EVENTS.iter().take(13) {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", shape.name))).unwrap();
+        let parts: Vec<_> = row.split('|').collect();
+        let named = |part: &str, field: &Field| {
+            let name = format!("`{}", field.name);
+            part.contains(&format!("{name}`")) || !field.needed && part.contains(&format!("{name}?`"))
+        };
+        for (part, fields) in [(parts[2], shape.fields), (parts[3], shape.modified)] {
+            for field in fields {
+                assert!(named(part, field), "{}: `{}` is not in {part}", shape.name, field.name);
+            }
+        }
+    }
+}
