@@ -36,8 +36,8 @@ export async function startAsker() {
   client.registerHook("PreToolUse", async () => ({ action: "continue" }));
   await client.ready();
 
-  const ask = (who) => async (count) => {
-    asker.send({ who, count });
+  const ask = (who, together) => async (count) => {
+    asker.send({ who, count: together ?? count, together });
     const [{ samples }] = await once(asker, "message");
     return samples;
   };
@@ -60,6 +60,7 @@ export async function startAsker() {
       "bare echo on a stream, bytes": ask("bytes"),
       "bare echo on a stream, messages": ask("messages"),
       "hook, asked by a process that only asks": ask("sdk"),
+      "hook, one of 2000 asked at once": ask("sdk", 2000),
     },
     async stop() {
       await client.close();

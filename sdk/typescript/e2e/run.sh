@@ -10,32 +10,35 @@ version=$(cat agent-sdk-version)
 mkdir -p "$cache"
 TENTERHOOK_AGENT_SDK=$(cd "$cache" && pwd)/claude-agent-sdk-$version
 export TENTERHOOK_AGENT_SDK
+temporary=
+trap 'rm -rf $temporary' EXIT
 
 if [ ! -d "$TENTERHOOK_AGENT_SDK" ]; then
     # Installed beside and moved into place: a cut-off download never looks whole.
     partial=$(mktemp -d "$TENTERHOOK_AGENT_SDK.XXXXXX")
-    trap 'rm -rf "$partial"' EXIT
+    temporary="$temporary $partial"
     # The program inside is the one of Claude Code, which is there already.
     npm install --prefix "$partial" --no-save --no-package-lock --no-audit --no-fund --omit=optional \
         --loglevel=error "@anthropic-ai/claude-agent-sdk@$version" >&2
     chmod 755 "$partial"
     mv "$partial" "$TENTERHOOK_AGENT_SDK"
-    trap - EXIT
 fi
 
-# The Agent SDK's own types are part of the test; they are not in this package's node_modules.
-types=$(mktemp ./tsconfig.XXXXXX.json)
-trap 'rm -f "$types"' EXIT
-cat > "$types" <<END
+# The Agent SDK's own types are part of the test; they are not in this package's node_modules. Here, so that the compiler
+# finds the rest.
+types=$(mktemp -d ./types.XXXXXX)
+temporary="$temporary $types"
+node guide-blocks.mjs "$types"
+cat > "$types/tsconfig.json" <<END
 {
-  "extends": "../tsconfig.json",
+  "extends": "../../tsconfig.json",
   "compilerOptions": {
     "paths": {
-      "tenterhook": ["../src/index.ts"],
+      "tenterhook": ["../../src/index.ts"],
       "@anthropic-ai/claude-agent-sdk": ["$TENTERHOOK_AGENT_SDK/node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts"]
     }
   },
-  "include": ["*.ts", "../examples"],
+  "include": ["*.ts", "../*.ts", "../../examples"],
   "exclude": []
 }
 END
