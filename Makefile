@@ -116,5 +116,5 @@ sdk-typescript-e2e: sdk/typescript/node_modules ## Run the real Claude Agent SDK
 		sh sdk/typescript/e2e/run.sh "$(CLIENTS)"
 
 sdk/typescript/node_modules: sdk/typescript/package-lock.json
-	cd sdk/typescript && npm ci --no-audit --no-fund --loglevel=error
+	cd sdk/typescript && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -15,6 +15,7 @@ plugins:
     out: $out
     opt:
       - outputServices=grpc-js
+      - comments=false
       - outputJsonMethods=false
       - outputPartialMethods=false
       - importSuffix=.js

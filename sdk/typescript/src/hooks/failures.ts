@@ -63,6 +63,7 @@ class Claimable<T> extends Promise<T> {
   static override readonly [Symbol.species] = Promise;
   isClaimed = false;
 
+  // biome-ignore lint/suspicious/noThenProperty: whoever awaits calls it, which is what has to be known
   override then<A = T, B = never>(
     fulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

@@ -26,19 +26,10 @@ export const protobufPackage = "tenterhook.v1";
 
 export const protobufFileName = "tenterhook/v1/agent.proto";
 
-/**
- * The reference agent, for programs that want one: sessions, turns, single tools. Every step of it fires the
- * events of hooks.proto.
- */
-
 export interface CreateSessionRequest {
   workingDirectory: string;
-  systemPrompt?:
-    | string
-    | undefined;
-  /** JSON: ModelConfig */
+  systemPrompt?: string | undefined;
   model: Buffer;
-  /** Names of the tools it may use; empty: all. */
   tools: string[];
 }
 
@@ -63,34 +54,22 @@ export interface GenerateRequest {
 
 export interface GenerateEvent {
   what:
-    | //
-    /** A piece of the answer */
-    { $case: "text"; text: string }
-    | //
-    /** JSON: ToolCall */
-    { $case: "toolCall"; toolCall: Buffer }
-    | //
-    /** JSON: the result of PostToolUse, with `id` */
-    { $case: "toolResult"; toolResult: Buffer }
-    | //
-    /** JSON: the response of GenerateEnd; the last message */
-    { $case: "done"; done: Buffer }
-    | //
-    /** The last message, if something went wrong */
-    { $case: "error"; error: HookError }
+    | { $case: "text"; text: string }
+    | { $case: "toolCall"; toolCall: Buffer }
+    | { $case: "toolResult"; toolResult: Buffer }
+    | { $case: "done"; done: Buffer }
+    | { $case: "error"; error: HookError }
     | undefined;
 }
 
 export interface ExecuteToolRequest {
   sessionId: string;
   tool: string;
-  /** JSON */
   args: Buffer;
   timeoutMs: number;
 }
 
 export interface ExecuteToolResponse {
-  /** JSON: the result of PostToolUse */
   result: Buffer;
   error: HookError | undefined;
 }
@@ -640,7 +619,6 @@ export const AgentServiceService = {
     responseSerialize: (value: EndSessionResponse): Buffer => Buffer.from(EndSessionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): EndSessionResponse => EndSessionResponse.decode(value),
   },
-  /** One turn: ends when the agent has nothing more to do. */
   generate: {
     path: "/tenterhook.v1.AgentService/Generate" as const,
     requestStream: false as const,
@@ -650,7 +628,6 @@ export const AgentServiceService = {
     responseSerialize: (value: GenerateEvent): Buffer => Buffer.from(GenerateEvent.encode(value).finish()),
     responseDeserialize: (value: Buffer): GenerateEvent => GenerateEvent.decode(value),
   },
-  /** One tool, in a session, past the same hooks and rules as when the model asks for it. */
   executeTool: {
     path: "/tenterhook.v1.AgentService/ExecuteTool" as const,
     requestStream: false as const,
@@ -665,9 +642,7 @@ export const AgentServiceService = {
 export interface AgentServiceServer extends UntypedServiceImplementation {
   createSession: handleUnaryCall<CreateSessionRequest, CreateSessionResponse>;
   endSession: handleUnaryCall<EndSessionRequest, EndSessionResponse>;
-  /** One turn: ends when the agent has nothing more to do. */
   generate: handleServerStreamingCall<GenerateRequest, GenerateEvent>;
-  /** One tool, in a session, past the same hooks and rules as when the model asks for it. */
   executeTool: handleUnaryCall<ExecuteToolRequest, ExecuteToolResponse>;
 }
 
@@ -702,14 +677,12 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: EndSessionResponse) => void,
   ): ClientUnaryCall;
-  /** One turn: ends when the agent has nothing more to do. */
   generate(request: GenerateRequest, options?: Partial<CallOptions>): ClientReadableStream<GenerateEvent>;
   generate(
     request: GenerateRequest,
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<GenerateEvent>;
-  /** One tool, in a session, past the same hooks and rules as when the model asks for it. */
   executeTool(
     request: ExecuteToolRequest,
     callback: (error: ServiceError | null, response: ExecuteToolResponse) => void,

@@ -27,42 +27,17 @@ export const protobufPackage = "tenterhook.v1";
 
 export const protobufFileName = "tenterhook/v1/hooks.proto";
 
-/**
- * Hooks that live in another program: it registers them, hears events on one stream and answers.
- *
- * Fields are only ever added: a test compares this file with the
- * descriptor set checked in beside it. Times are milliseconds; times of day are since 1970, UTC.
- *
- * Who speaks: every call carries the metadata `tenterhook-client-id`, a secret of at least 16
- * letters that the client makes up once (128 random bits, in hex). Hooks belong to the client id they
- * were registered with; nobody else can list, answer or remove them. `tenterhook-client-name` is what
- * people see instead, such as `my-agent/1.2`. Over TCP `authorization: Bearer <token>` as well.
- *
- * What goes wrong is data: a response has `error` set, and the gRPC status stays OK. Other statuses mean
- * that the call as such could not be made: UNAUTHENTICATED (no or a wrong token), PERMISSION_DENIED (another
- * account), INVALID_ARGUMENT (no or a bad client id), UNAVAILABLE (the daemon is ending), ABORTED (a
- * newer stream of the same client took over), RESOURCE_EXHAUSTED (a message over 32 MiB; clients should take as much).
- */
-
 export enum FailBehavior {
-  /** FAIL_DEFAULT - As the home's `failBehavior` says; if it says nothing, FAIL_CONTINUE. */
   FAIL_DEFAULT = 0,
-  /** FAIL_CONTINUE - As if the hook had not been there. */
   FAIL_CONTINUE = 1,
-  /** FAIL_BLOCK - As if it had blocked. */
   FAIL_BLOCK = 2,
 }
 
 export enum HookEventKind {
-  /** HOOK_EVENT - A hook is asked; answer, unless it is `async`. */
   HOOK_EVENT = 0,
-  /** HOOK_CANCEL - Nobody waits for `call_id` any more: abort its handler. No answer is awaited. */
   HOOK_CANCEL = 1,
-  /** HOOK_HELLO - The first message of every stream. */
   HOOK_HELLO = 2,
-  /** HOOK_REFUSED - An answer could not be used; `call_id` says which. For people and logs: what it meant is decided already. */
   HOOK_REFUSED = 3,
-  /** HOOK_GOODBYE - The daemon is ending: the stream closes, and the client should come back a little later. */
   HOOK_GOODBYE = 4,
 }
 
@@ -75,70 +50,36 @@ export enum HookAction {
 
 export enum ErrorCode {
   ERROR_UNSPECIFIED = 0,
-  /** ERROR_INVALID - What was sent cannot be read: an event type, a matcher, a setting, an answer, a payload. */
   ERROR_INVALID = 1,
-  /** ERROR_NOT_FOUND - There is no such hook, or it is another client's. */
   ERROR_NOT_FOUND = 2,
-  /** ERROR_ALREADY_EXISTS - Somebody else has a hook of this id. */
   ERROR_ALREADY_EXISTS = 3,
-  /** ERROR_LIMIT - `maxHooksPerEvent` or `maxTotalHooks`. */
   ERROR_LIMIT = 4,
-  /** ERROR_REFUSED - A guarded agent asks, or a person's proof is missing. */
   ERROR_REFUSED = 5,
-  /** ERROR_UNKNOWN_CALL - An answer to a question that nobody asked, or that is answered already. */
   ERROR_UNKNOWN_CALL = 6,
-  /** ERROR_TIMED_OUT - An answer came too late; or, with CANCEL, the time is over. */
   ERROR_TIMED_OUT = 7,
-  /** ERROR_CANCELLED - With CANCEL: whoever asked has gone. */
   ERROR_CANCELLED = 8,
-  /** ERROR_UNREGISTERED - With CANCEL: the hook was unregistered. */
   ERROR_UNREGISTERED = 9,
-  /** ERROR_HANDLER - The handler threw. */
   ERROR_HANDLER = 10,
-  /** ERROR_OVERLOADED - More is under way than there is room for. */
   ERROR_OVERLOADED = 11,
-  /** ERROR_INTERNAL - The daemon could not do it; it is not the client's fault. */
   ERROR_INTERNAL = 12,
 }
 
-/**
- * What is recorded about hooks of this service, beside the leaf of every decision, which names each hook
- * that ran, what it decided and how long it took, whatever the level.
- */
 export enum AuditLevel {
   AUDIT_LEVEL_UNSPECIFIED = 0,
-  /** AUDIT_LEVEL_OFF - A hook was registered, replaced, unregistered, or gone because its client did not come back; the level changed. */
   AUDIT_LEVEL_OFF = 1,
-  /** AUDIT_LEVEL_INFO - And: a hook blocked, modified or failed. The default. */
   AUDIT_LEVEL_INFO = 2,
-  /** AUDIT_LEVEL_VERBOSE - And: a hook was started; a hook was completed, with its answer. */
   AUDIT_LEVEL_VERBOSE = 3,
 }
 
 export interface RegisterHookRequest {
-  /**
-   * One of the thirteen names of the hook design (`PreToolUse`, `GenerateEnd`, …), `UserPromptSubmit`, `Stop`,
-   * `SubagentStart`, `SubagentStop`, `Notification`, or a kind of ours (`pre-tool`, `prompt`, …).
-   */
   eventType: string;
-  /** Absent: every event of the type. */
-  matcher:
-    | HookMatcher
-    | undefined;
-  /** Absent: the usual. */
-  config:
-    | HookConfig
-    | undefined;
-  /**
-   * An id of the client's choice, 1 to 64 of `A–Z a–z 0–9 _ . -`, that nobody else uses. Absent or empty: one
-   * is made up.
-   */
+  matcher: HookMatcher | undefined;
+  config: HookConfig | undefined;
   hookId?: string | undefined;
 }
 
 export interface RegisterHookResponse {
   hookId: string;
-  /** The same client had a hook of this id already. */
   replaced: boolean;
   error: HookError | undefined;
 }
@@ -152,188 +93,98 @@ export interface UnregisterHookResponse {
 }
 
 export interface ListHooksRequest {
-  /** Also hooks of other clients and of the settings. */
   all: boolean;
 }
 
 export interface ListHooksResponse {
-  /** In the order they run in. */
   hooks: HookInfo[];
   error: HookError | undefined;
 }
 
 export interface HookInfo {
   hookId: string;
-  /** As it was registered; of a hook that is in the settings, our kinds, separated by commas. */
   eventType: string;
-  matcher:
-    | HookMatcher
-    | undefined;
-  /** With what the defaults filled in. */
-  config:
-    | HookConfig
-    | undefined;
-  /** Whether it is a hook of the client that asks. */
+  matcher: HookMatcher | undefined;
+  config: HookConfig | undefined;
   own: boolean;
-  /** `tenterhook-client-name` of its client; empty: the hook is not of this service. */
   clientName: string;
-  /** Whether its client has a stream open. */
   connected: boolean;
 }
 
-/** All that is said has to fit. */
 export interface HookMatcher {
-  /** Exactly this tool */
-  tool?:
-    | string
-    | undefined;
-  /** Glob pattern for file paths; `*.env` fits at any depth */
-  pathPattern?:
-    | string
-    | undefined;
-  /** Regex for shell commands; one that cannot be read is refused */
+  tool?: string | undefined;
+  pathPattern?: string | undefined;
   commandPattern?: string | undefined;
 }
 
 export interface HookConfig {
-  /** Lower = earlier in the order */
   priority: number;
-  /** How long it may take; 0: the home's `defaultTimeout` (5000). At most 45000: harnesses wait a minute */
   timeoutMs: number;
-  /** Fire-and-forget: nobody waits, and what it answers does not count */
   async: boolean;
-  /**
-   * What it means that the hook fails: no answer in time, no client, an error, an answer that cannot be
-   * used.
-   */
   failBehavior: FailBehavior;
-  /**
-   * How long the hook outlives its stream, waiting for the client to come back; 0: 30000. At most
-   * 86400000. While it waits, calls fail as `fail_behavior` says; then it is gone, and the record says so.
-   */
   lingerMs: number;
 }
 
-/** From the server. */
 export interface HookEvent {
-  /** The hook that is asked. */
   hookId: string;
-  /** Always one of the names RegisterHookRequest lists first, whatever name the hook was registered by. */
   eventType: string;
   sessionId: string;
   timestamp: number;
-  /** JSON-encoded event data: docs/spec/sdk-events.md */
   payload: Buffer;
-  /** The event's id (a ULID), the same for all hooks of one event, and the one in the ledger. */
   eventId: string;
-  /** This very question; unique as long as the daemon runs. The answer repeats it. */
   callId: number;
-  /** When the server stops waiting, and how long that was when it sent this. 0 for an `async` hook. */
   deadline: number;
   timeoutMs: number;
   kind: HookEventKind;
-  /** It was sent before, on a stream that broke; or, for an `async` hook, it happened meanwhile. */
   redelivered: boolean;
-  /** How often this hook has been asked about this event, from 1; more after a retry. */
   attempt: number;
-  /** With HELLO. */
-  hello:
-    | StreamHello
-    | undefined;
-  /** With CANCEL: why (CANCELLED, TIMED_OUT, UNREGISTERED). With REFUSED: what was wrong with an answer. */
+  hello: StreamHello | undefined;
   error: HookError | undefined;
 }
 
 export interface StreamHello {
-  /** Of the daemon. */
   version: string;
-  /**
-   * The client's hooks that are still registered. Those that are missing have to be registered again: the
-   * daemon was started anew, or they waited longer than `linger_ms`.
-   */
   hookIds: string[];
-  /** Events of `async` hooks that happened meanwhile and could not be kept. */
   missed: number;
 }
 
-/** From the client. */
 export interface HookResponse {
   hookId: string;
   action: HookAction;
-  reason?:
-    | string
-    | undefined;
-  /** JSON-encoded modifications: with CONTINUE only */
-  modified?:
-    | Buffer
-    | undefined;
-  /** As in the question. */
+  reason?: string | undefined;
+  modified?: Buffer | undefined;
   eventId: string;
   callId: number;
-  /** With RETRY; absent: 1000. */
-  retryDelayMs?:
-    | number
-    | undefined;
-  /** The handler failed: `fail_behavior` decides, and `action` does not count. */
+  retryDelayMs?: number | undefined;
   error: HookError | undefined;
 }
 
 export interface HookError {
   code: ErrorCode;
-  /** One sentence for people. */
   message: string;
-  /** What to do next, if anything. */
   hint: string;
 }
 
 export interface FireRequest {
-  /** As in RegisterHookRequest; with `native`, the harness's own name or ours. */
   eventType: string;
   sessionId: string;
-  /**
-   * JSON. What HookEvent.payload has for the type; what is known elsewhere (`eventType`, `sessionId`, `timestamp`,
-   * `metadata`) may be left out. With `native`, the harness's own payload.
-   */
   payload: Buffer;
-  /**
-   * Who fires: the agent's name, in letters, digits and `-`. Empty: `sdk`. With `native`, a harness id such as
-   * `claude-code`.
-   */
   source: string;
-  /** A ULID; empty: one is made up. An id counts once. */
   eventId: string;
-  /** The payload is the harness's own, and `reply` comes back in its own words. */
   native: boolean;
-  /** How long the caller waits when a person has to be asked; 0: 55000. */
   timeoutMs: number;
 }
 
 export interface FireResponse {
   eventId: string;
-  /** CONTINUE or BLOCK. What a person was asked and did not allow is blocked. */
   action: HookAction;
-  reason?:
-    | string
-    | undefined;
-  /** JSON, as a hook's `modified`: what is to run instead. */
-  modified?:
-    | Buffer
-    | undefined;
-  /** none, allow, defer, ask or deny. */
+  reason?: string | undefined;
+  modified?: Buffer | undefined;
   decision: string;
-  /** Whether the agent should stop altogether. */
   stop: boolean;
-  /** The whole outcome, JSON: docs/spec/outcome.schema.json */
   outcome: Buffer;
-  /** What the model should be told, if anything. */
-  context?:
-    | string
-    | undefined;
-  /** What the person should be told, if anything. */
-  message?:
-    | string
-    | undefined;
-  /** With `native`. */
+  context?: string | undefined;
+  message?: string | undefined;
   reply: NativeReply | undefined;
   error: HookError | undefined;
 }
@@ -345,24 +196,18 @@ export interface NativeReply {
 }
 
 export interface WatchRequest {
-  /** `decided`, `session`, `generation`, `verify`, `warning`; empty: all. */
   kinds: string[];
-  /** Only of this session; empty: all. */
   sessionId: string;
 }
 
 export interface WatchEvent {
-  /** Counts up from the daemon's start; a gap is something that was missed. */
   number: number;
-  /** As in WatchRequest; `lagged` says how many were missed. */
   kind: string;
-  /** JSON, as the HTTP API's /v1/stream has it. */
   data: Buffer;
 }
 
 export interface SetAuditLevelRequest {
   level: AuditLevel;
-  /** Needed to record less. */
   proof: Proof | undefined;
 }
 
@@ -372,11 +217,8 @@ export interface SetAuditLevelResponse {
   error: HookError | undefined;
 }
 
-/** What a person shows to loosen protection. */
 export interface Proof {
-  /** They typed the name of the action on a terminal. */
   tty: boolean;
-  /** A code of their authenticator app. */
   code?: string | undefined;
 }
 
@@ -2137,7 +1979,6 @@ export const Proof: MessageFns<Proof> = {
 
 export type HookServiceService = typeof HookServiceService;
 export const HookServiceService = {
-  /** Registers a hook. The same client may register the same hook id again: it is then as said last. */
   registerHook: {
     path: "/tenterhook.v1.HookService/RegisterHook" as const,
     requestStream: false as const,
@@ -2148,7 +1989,6 @@ export const HookServiceService = {
       Buffer.from(RegisterHookResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RegisterHookResponse => RegisterHookResponse.decode(value),
   },
-  /** Takes back a hook of this client. */
   unregisterHook: {
     path: "/tenterhook.v1.HookService/UnregisterHook" as const,
     requestStream: false as const,
@@ -2160,7 +2000,6 @@ export const HookServiceService = {
       Buffer.from(UnregisterHookResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UnregisterHookResponse => UnregisterHookResponse.decode(value),
   },
-  /** Lists hooks: those of this client, or all that are in force. */
   listHooks: {
     path: "/tenterhook.v1.HookService/ListHooks" as const,
     requestStream: false as const,
@@ -2170,12 +2009,6 @@ export const HookServiceService = {
     responseSerialize: (value: ListHooksResponse): Buffer => Buffer.from(ListHooksResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListHooksResponse => ListHooksResponse.decode(value),
   },
-  /**
-   * Events out, answers in. One stream per client: a newer one takes over from an older one.
-   *
-   * The first message from the server is HELLO. Open the stream before registering hooks: until it is
-   * open, calls of the hooks fail as they are configured to.
-   */
   hookStream: {
     path: "/tenterhook.v1.HookService/HookStream" as const,
     requestStream: true as const,
@@ -2185,7 +2018,6 @@ export const HookServiceService = {
     responseSerialize: (value: HookEvent): Buffer => Buffer.from(HookEvent.encode(value).finish()),
     responseDeserialize: (value: Buffer): HookEvent => HookEvent.decode(value),
   },
-  /** Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded. */
   fire: {
     path: "/tenterhook.v1.HookService/Fire" as const,
     requestStream: false as const,
@@ -2195,7 +2027,6 @@ export const HookServiceService = {
     responseSerialize: (value: FireResponse): Buffer => Buffer.from(FireResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FireResponse => FireResponse.decode(value),
   },
-  /** What happens in the daemon from now on, whichever agent it is. */
   watch: {
     path: "/tenterhook.v1.HookService/Watch" as const,
     requestStream: false as const,
@@ -2205,7 +2036,6 @@ export const HookServiceService = {
     responseSerialize: (value: WatchEvent): Buffer => Buffer.from(WatchEvent.encode(value).finish()),
     responseDeserialize: (value: Buffer): WatchEvent => WatchEvent.decode(value),
   },
-  /** How much is recorded about hooks of this service. Less needs a person's proof. */
   setAuditLevel: {
     path: "/tenterhook.v1.HookService/SetAuditLevel" as const,
     requestStream: false as const,
@@ -2219,29 +2049,16 @@ export const HookServiceService = {
 } as const;
 
 export interface HookServiceServer extends UntypedServiceImplementation {
-  /** Registers a hook. The same client may register the same hook id again: it is then as said last. */
   registerHook: handleUnaryCall<RegisterHookRequest, RegisterHookResponse>;
-  /** Takes back a hook of this client. */
   unregisterHook: handleUnaryCall<UnregisterHookRequest, UnregisterHookResponse>;
-  /** Lists hooks: those of this client, or all that are in force. */
   listHooks: handleUnaryCall<ListHooksRequest, ListHooksResponse>;
-  /**
-   * Events out, answers in. One stream per client: a newer one takes over from an older one.
-   *
-   * The first message from the server is HELLO. Open the stream before registering hooks: until it is
-   * open, calls of the hooks fail as they are configured to.
-   */
   hookStream: handleBidiStreamingCall<HookResponse, HookEvent>;
-  /** Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded. */
   fire: handleUnaryCall<FireRequest, FireResponse>;
-  /** What happens in the daemon from now on, whichever agent it is. */
   watch: handleServerStreamingCall<WatchRequest, WatchEvent>;
-  /** How much is recorded about hooks of this service. Less needs a person's proof. */
   setAuditLevel: handleUnaryCall<SetAuditLevelRequest, SetAuditLevelResponse>;
 }
 
 export interface HookServiceClient extends Client {
-  /** Registers a hook. The same client may register the same hook id again: it is then as said last. */
   registerHook(
     request: RegisterHookRequest,
     callback: (error: ServiceError | null, response: RegisterHookResponse) => void,
@@ -2257,7 +2074,6 @@ export interface HookServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RegisterHookResponse) => void,
   ): ClientUnaryCall;
-  /** Takes back a hook of this client. */
   unregisterHook(
     request: UnregisterHookRequest,
     callback: (error: ServiceError | null, response: UnregisterHookResponse) => void,
@@ -2273,7 +2089,6 @@ export interface HookServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UnregisterHookResponse) => void,
   ): ClientUnaryCall;
-  /** Lists hooks: those of this client, or all that are in force. */
   listHooks(
     request: ListHooksRequest,
     callback: (error: ServiceError | null, response: ListHooksResponse) => void,
@@ -2289,16 +2104,9 @@ export interface HookServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListHooksResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * Events out, answers in. One stream per client: a newer one takes over from an older one.
-   *
-   * The first message from the server is HELLO. Open the stream before registering hooks: until it is
-   * open, calls of the hooks fail as they are configured to.
-   */
   hookStream(): ClientDuplexStream<HookResponse, HookEvent>;
   hookStream(options: Partial<CallOptions>): ClientDuplexStream<HookResponse, HookEvent>;
   hookStream(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<HookResponse, HookEvent>;
-  /** Takes an event of an agent down the whole road: hooks, rules, record. Returns once it is recorded. */
   fire(request: FireRequest, callback: (error: ServiceError | null, response: FireResponse) => void): ClientUnaryCall;
   fire(
     request: FireRequest,
@@ -2311,10 +2119,8 @@ export interface HookServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FireResponse) => void,
   ): ClientUnaryCall;
-  /** What happens in the daemon from now on, whichever agent it is. */
   watch(request: WatchRequest, options?: Partial<CallOptions>): ClientReadableStream<WatchEvent>;
   watch(request: WatchRequest, metadata?: Metadata, options?: Partial<CallOptions>): ClientReadableStream<WatchEvent>;
-  /** How much is recorded about hooks of this service. Less needs a person's proof. */
   setAuditLevel(
     request: SetAuditLevelRequest,
     callback: (error: ServiceError | null, response: SetAuditLevelResponse) => void,
