@@ -113,6 +113,7 @@ export class Link {
       hello: ({ hookIds }) => {
         this.#trouble = undefined;
         this.registry.reconnected(hookIds);
+        this.#calls.reconnected(hookIds);
         this.#setState("connected");
         this.sync();
       },

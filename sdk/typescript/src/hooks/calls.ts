@@ -25,7 +25,8 @@ export class Calls {
     const key = `${event.callId} ${event.eventId} ${event.hookId}`;
     if (event.kind === HookEventKind.HOOK_CANCEL) {
       const why = event.error && fromData(event.error);
-      this.#cancel(event.callId, why ?? new TenterhookError("cancelled", "nobody waits for the answer any more"));
+      const reason = why ?? new TenterhookError("cancelled", "nobody waits for the answer any more");
+      this.#cancel((call) => call.event.callId === event.callId, reason);
       return;
     }
     if (event.redelivered) {
@@ -40,10 +41,16 @@ export class Calls {
     void this.#run(key, event);
   }
 
+  /** A new connection: the daemon has forgotten the other hooks, and with them what it asked. */
+  reconnected(hookIds: readonly string[]): void {
+    const has = new Set(hookIds);
+    const forgotten = new TenterhookError("cancelled", "the daemon does not know any more that it asked");
+    this.#cancel((call) => !has.has(call.hookId), forgotten);
+  }
+
   /** Nobody waits for anything any more. */
   cancelAll(reason: Error): void {
-    for (const call of this.#running.values()) call.abort(reason);
-    this.#running.clear();
+    this.#cancel(() => true, reason);
   }
 
   async #run(key: string, event: HookEvent): Promise<void> {
@@ -69,12 +76,11 @@ export class Calls {
     this.send(response);
   }
 
-  #cancel(callId: number, reason: Error): void {
+  #cancel(whose: (call: Call) => boolean, reason: Error): void {
     for (const [key, call] of this.#running) {
-      if (call.event.callId === callId) {
-        this.#running.delete(key);
-        call.abort(reason);
-      }
+      if (!whose(call)) continue;
+      this.#running.delete(key);
+      call.abort(reason);
     }
   }
 

@@ -130,6 +130,23 @@ test("what is asked again after a break is not run again", async () => {
   expect([runs, peer.responses[1]?.reason]).toEqual([1, "once"]);
 });
 
+test("what a daemon asked that was then started anew is given up", async () => {
+  const { promise, resolve } = waiting<unknown>();
+  const hook = await register(async (_, { signal }) => {
+    await new Promise((abort) => signal.addEventListener("abort", abort));
+    resolve(signal.reason);
+    return { action: "block", reason: "too late" };
+  });
+  peer.ask(hook, {});
+  await later(20);
+  peer.stop({ forget: true });
+  await peer.start();
+  expect(await promise).toMatchObject({ code: "cancelled" });
+  await client.ready();
+  await later(20);
+  expect(peer.responses).toEqual([]);
+});
+
 test("an observer is not answered for", async () => {
   const seen: string[] = [];
   const hook = await register((event) => {
