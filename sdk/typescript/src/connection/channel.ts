@@ -22,7 +22,8 @@ export interface CallSettings {
   timeout?: number | undefined;
 }
 
-const LARGEST_MESSAGE = 32 * 1024 * 1024;
+/** The daemon's own limit is 32 MiB; a little more leaves it to the daemon to say so. */
+const LARGEST_MESSAGE = 33 * 1024 * 1024;
 
 const SETTINGS = {
   "grpc.max_receive_message_length": LARGEST_MESSAGE,

@@ -39,6 +39,8 @@ export class HookStream {
   readonly #backoff = new Backoff();
   #call: ClientDuplexStream<HookResponse, HookEvent> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Whether the daemon at the other end has said HELLO: until then it may be another one than the one that asked. */
+  #greeted = false;
   #closed = false;
 
   constructor(
@@ -65,9 +67,12 @@ export class HookStream {
     call.on("end", () => this.#broke(call));
   }
 
-  /** Sends an answer. On a broken stream it is lost: the daemon will ask again. */
+  /**
+   * Sends an answer. On a stream that is broken, or whose daemon has not said yet who it is, it is lost: whoever still
+   * wants it asks again.
+   */
   send(response: HookResponse): void {
-    this.#call?.write(response);
+    if (this.#greeted) this.#call?.write(response);
   }
 
   /** Ends it for good. */
@@ -86,6 +91,7 @@ export class HookStream {
         break;
       case HookEventKind.HOOK_HELLO:
         this.#backoff.reset();
+        this.#greeted = true;
         this.listener.hello(event.hello ?? { version: "", hookIds: [], missed: 0 });
         break;
       case HookEventKind.HOOK_REFUSED:
@@ -100,6 +106,7 @@ export class HookStream {
   #broke(call: ClientDuplexStream<HookResponse, HookEvent>, error?: ServiceError): void {
     if (this.#closed || this.#call !== call) return;
     this.#call = undefined;
+    this.#greeted = false;
     call.cancel();
     this.#give(error && fromStatus(error));
   }

@@ -130,6 +130,27 @@ test("what is asked again after a break is not run again", async () => {
   expect([runs, peer.responses[1]?.reason]).toEqual([1, "once"]);
 });
 
+test("an answer that was ready while there was no connection is given when it is asked for again", async () => {
+  let runs = 0;
+  const gate = waiting<void>();
+  const hook = await register(async () => {
+    runs += 1;
+    await gate.promise;
+    return { action: "block", reason: "meanwhile" };
+  });
+  const question = peer.ask(hook, {});
+  await expect.poll(() => runs).toBe(1);
+  peer.stop();
+  await expect.poll(() => client.state).toBe("connecting");
+  gate.resolve();
+  await later(20);
+  await peer.start();
+  await peer.until(() => peer.stream !== undefined);
+  peer.stream?.write({ ...question, redelivered: true });
+  expect((await peer.answer(question)).reason).toBe("meanwhile");
+  expect([runs, peer.responses.length]).toEqual([1, 1]);
+});
+
 test("what a daemon asked that was then started anew is given up", async () => {
   const { promise, resolve } = waiting<unknown>();
   const hook = await register(async (_, { signal }) => {
