@@ -12,7 +12,6 @@ from . import wire
 from .errors import InvalidEventError
 from .shapes import EventContext, GenerateResponse, ModelConfig, TokenUsage, ToolArgs, ToolResult
 
-
 _LEFT_TO_THE_DAEMON: dict[str, Any] = {"timestamp": 0, "metadata": {}, "context": wire.write(EventContext())}
 
 
