@@ -99,7 +99,7 @@ class Stream:
         await self.send(message)
 
     async def cancel(self, hook_id, call_id=1):
-        await self.send(pb.HookEvent(kind=pb.HOOK_CANCEL, hook_id=hook_id, event_id=f"E{call_id}", call_id=call_id))
+        await self.send(pb.HookEvent(kind=pb.HOOK_CANCEL, hook_id=hook_id, call_id=call_id))
 
     def close(self, *status):
         """Ends the stream, with a status if there is one."""

@@ -23,6 +23,8 @@ Question = tuple[str, int]
 
 _KEPT = 1024
 """So many answers are kept, in case they were lost on the way."""
+_PAUSE = 0.01
+"""Seconds until it is noticed that a stream has ended."""
 _LARGEST = 15 * 1024 * 1024
 """The daemon closes a stream that brings a message over 16 MiB."""
 _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip": pb.SKIP}
@@ -31,34 +33,39 @@ _ACTIONS = {"continue": pb.CONTINUE, "block": pb.BLOCK, "retry": pb.RETRY, "skip
 class Calls:
     """The handlers that run now, and what the latest ones answered."""
 
-    def __init__(self, send: Callable[[pb.HookResponse], Awaitable[None]]) -> None:
+    def __init__(self, send: Callable[[pb.HookResponse], Awaitable[bool]]) -> None:
         self._send = send
         self._running: dict[Question, asyncio.Task[None]] = {}
         self._given_up: set[Question] = set()
-        self._awaited: set[Question] = set()
+        self._awaited: dict[int, Question] = {}
+        """What was asked on this stream and is not answered yet, by the call's id."""
         self._answered: OrderedDict[Question, pb.HookResponse] = OrderedDict()
 
-    def begin(self) -> None:
-        """A new stream, perhaps of another daemon. Answers to what was asked on the one before wait until they are
-        asked for again: to another daemon they would be answers to something else."""
+    def stream_ended(self) -> None:
+        """Answers to what was asked on it wait until they are asked for again: the next stream may be another
+        daemon's, and to that they would be answers to something else."""
         self._awaited.clear()
 
     def ask(self, hook: Hook | None, asked: pb.HookEvent) -> None:
         """Runs the handler; or, if the question came before, sees to it that its answer is sent."""
+        if hook is None and _is_observer(asked):
+            return
         question = (asked.event_id, asked.call_id)
-        self._awaited.add(question)
+        self._awaited[asked.call_id] = question
         if question in self._running:
             return
         if answer := self._answered.get(question):
-            self._start(question, self._send(answer))
-        elif hook is None and not _is_observer(asked):
-            self._start(question, self._send(_failed(asked, "this client has no such hook any more")))
-        elif hook is not None:
+            self._start(question, self._deliver(question, answer))
+        elif hook is None:
+            failed = _failed(asked, "this client has no such hook any more")
+            self._start(question, self._deliver(question, failed))
+        else:
             self._start(question, self._answer(hook, asked), asked.timeout_ms)
 
     def cancel(self, asked: pb.HookEvent) -> None:
-        """Nobody waits any more."""
-        self._give_up((asked.event_id, asked.call_id))
+        """Nobody waits any more. Which event it was about is not said again."""
+        if question := self._awaited.get(asked.call_id):
+            self._give_up(question)
 
     async def stop(self) -> None:
         """Cancels all that runs."""
@@ -81,7 +88,8 @@ class Calls:
         def done(task: asyncio.Task[None]) -> None:
             del self._running[question]
             self._given_up.discard(question)
-            self._awaited.discard(question)
+            if self._awaited.get(question[1]) == question:
+                del self._awaited[question[1]]
             if timer is not None:
                 timer.cancel()
             if not task.cancelled() and (error := task.exception()):
@@ -102,8 +110,14 @@ class Calls:
         self._answered[question] = answer
         if len(self._answered) > _KEPT:
             self._answered.popitem(last=False)
-        if question in self._awaited:
-            await self._send(answer)
+        await self._deliver(question, answer)
+
+    async def _deliver(self, question: Question, answer: pb.HookResponse) -> None:
+        """Sends an answer for as long as it is awaited: on the stream that asked, or on one that asks again."""
+        while self._awaited.get(question[1]) == question:
+            if await self._send(answer):
+                return
+            await asyncio.sleep(_PAUSE)
 
 
 def _is_observer(asked: pb.HookEvent) -> bool:

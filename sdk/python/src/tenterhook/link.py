@@ -138,6 +138,7 @@ class Link:
                 log.debug("not connected: %s", error)
             finally:
                 self._connected.clear()
+                self._calls.stream_ended()
             await self._hang_up(grace=_FAREWELL)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
             pause = min(pause * 2, _LONGEST)
@@ -166,7 +167,6 @@ class Link:
             if hook.hook_id not in known:
                 hook.unsettle()
         self._problem = None
-        self._calls.begin()
         self._connected.set()
         self.in_background(self.register())
 
@@ -191,14 +191,17 @@ class Link:
         elif message.kind == pb.HOOK_GOODBYE:
             log.debug("the daemon is ending")
 
-    async def _send(self, answer: pb.HookResponse) -> None:
-        """Sends an answer. If the stream breaks, the daemon asks again on the next one."""
+    async def _send(self, answer: pb.HookResponse) -> bool:
+        """Sends an answer; says whether it could. If the stream breaks, the daemon asks again on the next one."""
         async with self._writing:
             stream = self._stream
             if stream is None or not self._connected.is_set():
-                return
-            with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                return False
+            try:
                 await stream.write(answer)
+            except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                return False
+            return True
 
     async def _hang_up(self, grace: float | None = None) -> None:
         stream, self._stream = self._stream, None
