@@ -5,6 +5,8 @@
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 use std::time::Duration;
 
@@ -54,7 +56,7 @@ pub const HARNESS: Harness = Harness {
         traces: &[".cline", "Documents/Cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"],
     },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: |name| {
         let (server, tool) = name.split_once("__")?;
         Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })

@@ -52,7 +52,7 @@ fn hooks(order: &Order) -> Result<Hooks, InstallError> {
     let entries = entries(&HARNESS, |row| {
         let handler = Node::object([
             ("type", Node::text("command")),
-            ("command", Node::text(order.command("codex", row.native)?)),
+            ("command", Node::text(order.strict_command("codex", row)?)),
             ("timeout", Node::Number(patience(row.native))),
         ]);
         let matcher = row.matcher.then(|| ("matcher", Node::text("*")));

@@ -4,12 +4,12 @@
 use jsonc_parser::ast::Object;
 
 use super::HARNESS;
-use crate::Harness;
 use crate::install::{
     Content, InstallError, Installer, Order, Piece, Scope, Warning,
     hooks::{self, Hooks, elsewhere, entries, look_at, off_by},
     jsonc::{Node, Signature},
 };
+use crate::{EventRow, Harness};
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "gemini",
@@ -23,7 +23,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".gemini");
         let hooks = Hooks {
-            entries: entries(&HARNESS, |row| group(order, &HARNESS, row.native, Timeout::Milliseconds))?,
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Milliseconds))?,
             signature: SIGNATURE,
             status: None,
             switches: Vec::new(),
@@ -57,7 +57,7 @@ pub(crate) enum Timeout {
 pub(crate) fn group(
     order: &Order,
     harness: &Harness,
-    event: &str,
+    row: &EventRow,
     timeout: Timeout,
 ) -> Result<Node, InstallError> {
     let patience = match timeout {
@@ -67,7 +67,7 @@ pub(crate) fn group(
     let handler = Node::object([
         ("type", Node::text("command")),
         ("name", Node::text(NAME)),
-        ("command", Node::text(order.command(harness.id, event)?)),
+        ("command", Node::text(order.strict_command(harness.id, row)?)),
         ("timeout", Node::Number(patience)),
     ]);
     Ok(Node::object([("hooks", Node::List(vec![handler]))]))

@@ -5,6 +5,7 @@ use jsonc_parser::ast::Object;
 
 use super::{
     Editor, Warning, file,
+    installer::OR_REFUSE,
     jsonc::{
         self, Created, Edited, Entry, Flaw, Node, Signature, Source, status,
         switch::{self, Switch},
@@ -45,6 +46,7 @@ pub fn plain_json(text: &str) -> Result<serde::de::IgnoredAny, serde_json::Error
 /// Whether a command is one we wrote for a harness, from whatever home. Somebody may have made a longer command
 /// of it; that one is theirs.
 pub fn is_our_command(harness: &crate::Harness, command: &str) -> bool {
+    let command = command.strip_suffix(OR_REFUSE).unwrap_or(command);
     let Some((program, rest)) = command.rsplit_once("/bin/tenterhook-hook' ") else { return false };
     let Some((id, event)) = rest.split_once(' ') else { return false };
     program.starts_with('\'')

@@ -9,6 +9,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::EventRow;
+
 use super::{InstallError, Piece, Plan, paths, plan_install, plan_uninstall, quote};
 
 /// How we get into one harness's settings, and out again.
@@ -111,17 +113,32 @@ impl Installer {
 }
 
 impl Order {
-    /// One of our small programs, as one word for a shell.
-    pub fn program(&self, name: &str) -> Result<String, InstallError> {
+    /// Where one of our small programs lies.
+    pub fn program_path(&self, name: &str) -> Result<String, InstallError> {
         paths::require_absolute(&self.home)?;
-        Ok(quote(paths::utf8(&self.home.join("bin").join(name))?))
+        Ok(paths::utf8(&self.home.join("bin").join(name))?.to_owned())
+    }
+
+    /// The same, as one word for a shell.
+    pub fn program(&self, name: &str) -> Result<String, InstallError> {
+        Ok(quote(&self.program_path(name)?))
     }
 
     /// The command that a harness runs for one event.
     pub fn command(&self, harness: &str, event: &str) -> Result<String, InstallError> {
         Ok(format!("{} {harness} {}", self.program("tenterhook-hook")?, crate::kebab(event)))
     }
+
+    /// The same, for the harnesses that go on when a command cannot be started and refuse when one ends with 2: at a
+    /// gate, whatever goes wrong is a no. Every shell knows these words.
+    pub fn strict_command(&self, harness: &str, row: &EventRow) -> Result<String, InstallError> {
+        let refuses = if row.is_gate() { OR_REFUSE } else { "" };
+        Ok(self.command(harness, row.native)? + refuses)
+    }
 }
+
+/// What [`Order::strict_command`] puts behind a command.
+pub(super) const OR_REFUSE: &str = " || exit 2";
 
 impl Ground<'_> {
     /// What a variable says, if it is an absolute path.

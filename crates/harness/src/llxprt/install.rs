@@ -25,7 +25,7 @@ pub(super) const INSTALLER: Installer = Installer {
         // Whatever the project says of an event takes the place of what the person says of it.
         let is_users = order.scope == Scope::User;
         let hooks = Hooks {
-            entries: entries(&HARNESS, |row| group(order, &HARNESS, row.native, Timeout::Milliseconds))?,
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Milliseconds))?,
             signature: SIGNATURE,
             status: None,
             switches: SWITCHES

@@ -8,11 +8,14 @@
 //!  "output": {"args": {"command": "make"}}, "directory": "/w", "worktree": "/w"}
 //! ```
 //!
-//! An event of the bus has `"hook": "event"` and stands under `input.event`. The reply is one line of
-//! JSON, or nothing when nobody objects; see [`Printed`].
+//! A session that another one has started has that one's id as `parentSessionID`. An event of the bus has
+//! `"hook": "event"` and stands under `input.event`. The reply is one line of JSON, or nothing when nobody
+//! objects; see [`Printed`].
 
 mod encode;
 pub mod events;
+#[cfg(feature = "install")]
+mod install;
 
 pub use encode::Printed;
 use serde_json::{Map, Value};
@@ -37,7 +40,7 @@ pub const HARNESS: Harness = Harness {
         model: &["input.model.id", "output.message.model.modelID", "input.event.properties.info.model.id"],
         agent: &[],
         agent_type: &[],
-        agent_parent: &["input.event.properties.info.parentID"],
+        agent_parent: &["parentSessionID", "input.event.properties.info.parentID"],
         tool_name: &["input.tool", "input.event.properties.permission"],
         tool_input: &["output.args", "input.args", "input.event.properties.metadata"],
         tool_output: &["output.output", "output.content"],
@@ -59,7 +62,7 @@ pub const HARNESS: Harness = Harness {
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     #[cfg(feature = "install")]
-    installer: None,
+    installer: Some(install::INSTALLER),
     mcp_name: |name| {
         let (server, tool) = name.split_once('_')?;
         Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })
@@ -71,14 +74,15 @@ pub const HARNESS: Harness = Harness {
 };
 
 fn adapt(fields: &Map<String, Value>, event: &mut Event) {
+    // A session that another one has started is a subagent's.
+    if event.agent.parent.is_some() {
+        event.agent.id.clone_from(&event.harness_session_id);
+    }
     match event.native_event.as_str() {
         "chat.message" => event.detail.prompt = Some(prompt(fields)),
         "chat.params" => event.detail.model_request = fields.get("output").cloned(),
-        // A session that another one has started is a subagent's.
-        "session.created" if event.agent.parent.is_some() => {
-            event.event = EventKind::SubagentStart;
-            event.agent.id.clone_from(&event.harness_session_id);
-        }
+        "session.created" if event.agent.parent.is_some() => event.event = EventKind::SubagentStart,
+        "session.idle" if event.agent.parent.is_some() => event.event = EventKind::SubagentStop,
         "permission.replied" => {
             event.event = match keys::text(fields, &["input.event.properties.reply"]).as_deref() {
                 Some("once" | "always") => EventKind::PermissionGranted,

@@ -26,7 +26,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".qwen");
         let hooks = Hooks {
-            entries: entries(&HARNESS, |row| group(order, &HARNESS, row.native, Timeout::Seconds))?,
+            entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Seconds))?,
             signature: SIGNATURE,
             status: None,
             switches: Vec::new(),
