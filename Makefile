@@ -66,9 +66,9 @@ soak: ## Kill writers and daemons, tear files, crowd the socket, again and again
 
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	$(CARGO) build --locked -p tenterhook
-	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" \
-	TENTERHOOK_E2E_CLAUDE="$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
-		$(CARGO) nextest run --locked -p tenterhook-e2e
+	clients="$$(sh tests/e2e/install-client.sh all pinned "$(CLIENTS)")" && \
+	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \
+		$(CARGO) nextest run --locked -p tenterhook-e2e --no-fail-fast
 
 # The Python SDK's tools are installed here.
 SDK_PYTHON := $(abspath $(TARGET))/sdk-python

@@ -117,7 +117,53 @@ fn harness_reference() {
              `ask`: *prompt* – the harness asks the person itself; *wait* – it cannot, so the call waits for an approval and \
              is denied without one; – there is nothing to approve.\n`wired`: *guard* – if our hook breaks, the harness \
              is told to refuse; *watch* – if our hook breaks, the harness goes on.\n";
+    page += &seen();
     check("docs/reference/harnesses.md", &page);
+}
+
+/// What `make e2e` proves on the real clients, from the table that it goes by.
+fn seen() -> String {
+    let read = |name: &str| std::fs::read_to_string(repository().join("tests/e2e").join(name)).unwrap();
+    let (matrix, clients) = (read("matrix.txt"), read("clients.txt"));
+    let rows = matrix.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (whose, rest) = line.split_once(' ').unwrap();
+        let (scenario, said) = rest.trim_start().split_once(' ').unwrap();
+        (whose, scenario, said.trim())
+    });
+    let rows: Vec<_> = rows.collect();
+    let clients = clients.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let harness = tenterhook_harness::find(words[0]).unwrap();
+        assert!(harness.proved_on.contains(&words[2]), "{} is not proved on {}", harness.id, words[2]);
+        (harness, words[2])
+    });
+    let clients: Vec<_> = clients.collect();
+    let titles = clients.iter().map(|(harness, version)| format!(" {} {version} |", harness.title));
+    let mut page = format!(
+        "\n## Seen on the real clients\n\n`make e2e` installs each client, runs `tenterhook install` and puts it through these; a \
+         number says why it cannot.\n\n| |{}\n|---|{}\n",
+        titles.collect::<String>(),
+        "---|".repeat(clients.len()),
+    );
+    let mut reasons = String::new();
+    let mut count = 0;
+    for (_, scenario, about) in rows.iter().filter(|(whose, _, _)| *whose == "scenario") {
+        let _ = write!(page, "| {about} |");
+        for (harness, _) in &clients {
+            let said =
+                rows.iter().find(|(whose, name, _)| *whose == harness.id && name == scenario).unwrap().2;
+            match said.strip_prefix("cannot: ") {
+                None => page += " yes |",
+                Some(why) => {
+                    count += 1;
+                    let _ = write!(page, " ({count}) |");
+                    let _ = writeln!(reasons, "{count}. {}: {why}.", harness.title);
+                }
+            }
+        }
+        page += "\n";
+    }
+    format!("{page}\n{reasons}")
 }
 
 fn harness_row(row: &EventRow) -> String {

@@ -2,16 +2,22 @@
 
 //! Runs real agents, unchanged and headless, under a real installation of Tenterhook.
 //!
-//! A [`World`] is a throw-away home with a project in it; [`World::tenterhook`] runs our binary
-//! there; a harness module such as [`claude_code`] runs the agent there against a scripted model.
-//! Tests judge by what is on disk afterwards and by what the model was sent next, never by our own
-//! output alone. `make e2e` provides the programs.
+//! A [`World`] is a throw-away home with a project in it; [`World::tenterhook`] runs our binary there;
+//! a [`Client`] of [`clients`] runs the agent there against a scripted model. [`scenarios`] is what every
+//! client is put through, and `matrix.txt` what each has to do. Tests judge by what is on disk afterwards and
+//! by what the model was sent next, never by our own output alone. `make e2e` provides the programs.
 
-pub mod claude_code;
+mod client;
+pub mod clients;
+mod daemon;
+mod matrix;
 mod process;
 mod programs;
+pub mod scenarios;
 mod world;
 
+pub use client::{Client, Session};
+pub use daemon::Daemon;
+pub use matrix::{Expected, expected, prove, rows};
 pub use process::Finished;
-pub use programs::Program;
 pub use world::{Hook, World};

@@ -11,13 +11,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// A client's run takes a second or two; one that takes a minute hangs.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// A client's run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Short beside the shortest run, long enough to cost nothing.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A program that ended by itself and with success.
+/// What a program that ended by itself has said.
 #[derive(Debug)]
 pub struct Finished {
     /// What it wrote to standard output.
@@ -32,8 +32,22 @@ pub(crate) fn run(command: &mut Command, logs: &Path) -> Result<Finished> {
     run_within(PATIENCE, command, logs)
 }
 
+/// The same, and whether it was a success: there are clients that fail when a hook has said no.
+pub(crate) fn run_to_any_end(command: &mut Command, logs: &Path) -> Result<(bool, Finished)> {
+    let (status, finished) = ended_within(PATIENCE, command, logs)?;
+    Ok((status.success(), finished))
+}
+
 fn run_within(patience: Duration, command: &mut Command, logs: &Path) -> Result<Finished> {
+    let (status, finished) = ended_within(patience, command, logs)?;
+    ensure!(status.success(), "`{}` ended with {status}: {finished:#?}", command.get_program().display());
+    Ok(finished)
+}
+
+fn ended_within(patience: Duration, command: &mut Command, logs: &Path) -> Result<(ExitStatus, Finished)> {
     fs::create_dir_all(logs)?;
+    // What the program leaves running in the background becomes our child.
+    rustix::process::set_child_subreaper(Some(Pid::INIT))?;
     let (out, err) = (logs.join("stdout"), logs.join("stderr"));
     command.stdin(Stdio::null()).stdout(fs::File::create(&out)?.into_file());
     command.stderr(fs::File::create(&err)?.into_file()).process_group(0);
@@ -41,13 +55,36 @@ fn run_within(patience: Duration, command: &mut Command, logs: &Path) -> Result<
         command.spawn().with_context(|| format!("cannot start `{}`", command.get_program().display()))?;
 
     let status = wait(&mut child, patience)?;
+    end_orphans()?;
     let finished = Finished { stdout: fs::read_to_string(out)?, stderr: fs::read_to_string(err)? };
-    let program = command.get_program().display();
     match status {
-        Some(status) => ensure!(status.success(), "`{program}` ended with {status}: {finished:#?}"),
-        None => bail!("`{program}` was killed after {patience:?}: {finished:#?}"),
+        Some(status) => Ok((status, finished)),
+        None => {
+            bail!("`{}` was killed after {patience:?}: {finished:#?}", command.get_program().display())
+        }
     }
-    Ok(finished)
+}
+
+/// Ends what the program left running. It is known by its group: what we start ourselves and keep stays in ours.
+fn end_orphans() -> Result<()> {
+    let (own, group) = (rustix::process::getpid(), rustix::process::getpgrp());
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
+            continue;
+        };
+        // Whoever is gone by now needs no end.
+        let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) else { continue };
+        // `pid (name) state parent group …`, and the name may have anything in it.
+        let fields = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        let mut ids =
+            fields.split(' ').skip(1).map_while(|id| id.parse::<i32>().ok().and_then(Pid::from_raw));
+        if ids.next() == Some(own) && ids.next().is_some_and(|other| other != group) {
+            drop(rustix::process::kill_process(pid, Signal::KILL));
+            drop(rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()));
+        }
+    }
+    Ok(())
 }
 
 /// `None` if the group had to be killed.
@@ -83,6 +120,19 @@ mod tests {
     fn a_failure_shows_what_was_written() {
         let error = sh("echo why >&2; exit 3", PATIENCE).unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.contains("why"), "{error}");
+    }
+
+    #[test]
+    fn what_is_left_in_the_background_ends() {
+        let beats = tempfile::NamedTempFile::new().unwrap();
+        let beat = format!("while :; do echo >>'{}'; sleep 0.01; done", beats.path().display());
+        sh(&format!("setsid sh -c \"{beat}\" & sleep 0.2"), PATIENCE).unwrap();
+
+        let count = || fs::metadata(beats.path()).unwrap().len();
+        let counted = count();
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(counted > 0);
+        assert_eq!(count(), counted);
     }
 
     #[test]

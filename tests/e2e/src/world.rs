@@ -2,10 +2,11 @@
 
 //! A throw-away home, the only one that a test's programs ever see.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,8 +16,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tenterhook_home::authority::totp;
 
+use crate::client::Client;
 use crate::process::{self, Finished};
-use crate::programs::{self, Program};
+use crate::programs;
 
 /// A home directory with a project in it. It is removed with the value, unless the test failed.
 #[derive(Debug)]
@@ -66,6 +68,43 @@ impl World {
         self.home().join(".tenterhook")
     }
 
+    /// What the MCP server `records` was asked to do, one line each.
+    pub fn records(&self) -> Result<Vec<String>> {
+        let file = self.records_file();
+        let text = if file.exists() { fs::read_to_string(file)? } else { String::new() };
+        Ok(text.lines().map(ToOwned::to_owned).collect())
+    }
+
+    fn records_file(&self) -> PathBuf {
+        self.home().join("records.txt")
+    }
+
+    /// The command that starts the MCP server `records`, and its arguments.
+    pub fn mcp_server(&self) -> Result<(String, Vec<String>)> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp-server.mjs");
+        let args = [script, self.records_file()].map(|path| path.to_str().map(ToOwned::to_owned));
+        let args: Option<Vec<_>> = args.into_iter().collect();
+        Ok(("node".to_owned(), args.context("the path is no text")?))
+    }
+
+    /// The same, as most clients write it down.
+    pub fn mcp_servers(&self) -> Result<Value> {
+        let (command, args) = self.mcp_server()?;
+        Ok(json!({"records": {"command": command, "args": args}}))
+    }
+
+    /// Writes a file below the home.
+    pub fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.home().join(name);
+        fs::create_dir_all(path.parent().context("no directory")?)?;
+        Ok(fs::write(path, text)?)
+    }
+
+    /// The same, of a value.
+    pub fn write_json(&self, name: &str, value: &Value) -> Result<()> {
+        self.write(name, &(serde_json::to_string_pretty(value)? + "\n"))
+    }
+
     /// Makes a directory with one file in it, outside the project, that a test wants to keep.
     pub fn precious(&self) -> Result<PathBuf> {
         let precious = self.home().join("precious");
@@ -97,9 +136,41 @@ impl World {
         Ok(())
     }
 
+    /// Makes these the person's rules.
+    pub fn write_policy(&self, policy: &Value) -> Result<()> {
+        // JSON is YAML.
+        Ok(fs::write(self.tenterhook_home().join("policy.yaml"), policy.to_string())?)
+    }
+
+    /// Every file below the home that is neither ours nor the project's: what an uninstall has to restore.
+    pub fn settings(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.home()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path == self.tenterhook_home() || path == self.project() {
+                    continue;
+                }
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.insert(path.clone(), fs::read(path)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Puts us into the client's settings, as a person does who has read what it says.
+    pub fn install(&self, client: &Client) -> Result<()> {
+        let said = [&["install", client.id, "--yes"], client.install].concat();
+        self.tenterhook(&said).map(drop)
+    }
+
     /// Runs our binary and waits for its success.
     pub fn tenterhook(&self, args: &[&str]) -> Result<Finished> {
-        let mut command = self.command(Program::Tenterhook.path()?)?;
+        let mut command = self.command(programs::tenterhook()?)?;
         command.args(args);
         process::run(&mut command, &self.next_logs())
     }
@@ -126,7 +197,7 @@ impl World {
         if !self.tenterhook_home().join("ledger/ledger.db").exists() {
             return Ok(Vec::new());
         }
-        let mut command = self.command(Program::Tenterhook.path()?)?;
+        let mut command = self.command(programs::tenterhook()?)?;
         command.args(["ledger", "query", "--kind", "decision", "--limit", "100000", "--json"]);
         let found: Value = serde_json::from_slice(&command.output()?.stdout).context("ledger query")?;
         let leaves = found.get("leaves").and_then(|leaves| leaves.as_array()).context("no leaves")?;
@@ -139,7 +210,7 @@ impl World {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear();
         command.env("PATH", programs::search_path()?).env("HOME", self.home());
-        command.env("CLAUDE_CONFIG_DIR", self.claude_config()).env("TENTERHOOK_HOME", self.tenterhook_home());
+        command.env("TENTERHOOK_HOME", self.tenterhook_home());
         Ok(command)
     }
 
@@ -149,8 +220,9 @@ impl World {
         self.root.join("logs").join(run.to_string())
     }
 
-    pub(crate) fn claude_config(&self) -> PathBuf {
-        self.home().join(".claude")
+    /// Where a client that keeps a log of its own is told to keep it.
+    pub fn debug_log(&self) -> PathBuf {
+        self.root.join("debug.log")
     }
 }
 

@@ -27,6 +27,24 @@ pub struct ToolResult {
     pub text: String,
 }
 
+impl ToolResult {
+    /// Whether the model reads this text in it: as it stands, or in a string of the JSON that it is.
+    pub fn reads(&self, text: &str) -> bool {
+        let within = |json: &Value| anywhere(json, text);
+        self.text.contains(text) || serde_json::from_str(&self.text).is_ok_and(|json| within(&json))
+    }
+}
+
+/// Whether a string of this value contains the text.
+pub fn anywhere(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(items) => items.iter().any(|item| anywhere(item, text)),
+        Value::Object(fields) => fields.values().any(|field| anywhere(field, text)),
+        _ => false,
+    }
+}
+
 pub(crate) struct Conversation {
     turns: std::vec::IntoIter<Turn>,
     subagents: Vec<(String, std::vec::IntoIter<Turn>)>,

@@ -23,6 +23,6 @@ mod protocol;
 mod script;
 mod server;
 
-pub use conversation::ToolResult;
+pub use conversation::{ToolResult, anywhere};
 pub use script::{Script, ToolCall, Turn};
 pub use server::ModelServer;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a test has to know about a client: how it is set up and started, and what its tools are called.
+
+use std::fmt;
+use std::process::Command;
+
+use anyhow::Result;
+use fs_err as fs;
+use serde_json::Value;
+use tenterhook_model_server::{ModelServer, Script, ToolCall, ToolResult, anywhere};
+
+use crate::process;
+use crate::world::World;
+
+/// One client. Its module in `clients/` has the row; [`crate::clients::ALL`] has them all.
+#[derive(Debug)]
+pub struct Client {
+    /// The name under which Tenterhook and `clients.txt` know it.
+    pub id: &'static str,
+    /// What `tenterhook install` has to be told beside the name.
+    pub install: &'static [&'static str],
+    /// Writes the settings that a person has before we come: the model, and the MCP server `records`.
+    pub prepare: fn(&World) -> Result<()>,
+    /// The client in the world's project, about to be given a prompt, with every permission granted:
+    /// whatever is then stopped, we stopped.
+    pub start: fn(&World, model: &str, prompt: &str) -> Result<Command>,
+    /// The events that a session with one shell call fires, in its own words.
+    pub life: &'static [&'static str],
+    /// A call of its shell.
+    pub shell: fn(command: &str) -> ToolCall,
+    /// The arguments of that call, as its hooks see them.
+    pub shell_input: fn(command: &str) -> Value,
+    /// A call of a tool of the MCP server `records`.
+    pub mcp: fn(tool: &str, arguments: Value) -> ToolCall,
+    /// A call that starts a subagent with this prompt, if there is one.
+    pub subagent: Option<fn(prompt: &str) -> ToolCall>,
+}
+
+/// One run of a client, from its prompt to its exit. Printed, it leaves the requests out, which are long: they
+/// are kept beside the client's output.
+pub struct Session {
+    /// Whether the client was content with itself.
+    pub success: bool,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// The requests of the agent's loop.
+    pub agent_requests: Vec<Value>,
+    /// What the model was told about its tool calls.
+    pub tool_results: Vec<ToolResult>,
+}
+
+impl Client {
+    /// Gives the client one prompt and waits until it has ended; the model behind it follows `script`.
+    pub fn run(&self, world: &World, prompt: &str, script: Script) -> Result<Session> {
+        self.run_with(world, prompt, script, &[])
+    }
+
+    /// The same, with more said on its command line.
+    pub fn run_with(&self, world: &World, prompt: &str, script: Script, args: &[&str]) -> Result<Session> {
+        let server = ModelServer::start(script)?;
+        let mut command = (self.start)(world, &server.url(), prompt)?;
+        command.args(args);
+        let logs = world.next_logs();
+        let ended = process::run_to_any_end(&mut command, &logs);
+        fs::write(logs.join("requests.json"), serde_json::to_string_pretty(&server.requests())?)?;
+        let (success, ended) = ended?;
+        Ok(Session {
+            success,
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            agent_requests: server.agent_requests(),
+            tool_results: server.tool_results(),
+        })
+    }
+}
+
+impl Session {
+    /// Whether the model was sent this text, in whatever place.
+    pub fn model_read(&self, text: &str) -> bool {
+        self.agent_requests.iter().any(|request| anywhere(request, text))
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("success", &self.success)
+            .field("stdout", &self.stdout)
+            .field("stderr", &self.stderr)
+            .field("agent_requests", &self.agent_requests.len())
+            .field("tool_results", &self.tool_results)
+            .finish()
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! GitHub Copilot CLI, offline, with a model of one's own.
+
+use serde_json::json;
+use tenterhook_model_server::ToolCall;
+
+use crate::client::Client;
+use crate::programs;
+
+pub(super) const CLIENT: Client = Client {
+    id: "copilot",
+    install: &[],
+    prepare: |world| {
+        let (program, args) = world.mcp_server()?;
+        let server = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
+        world.write_json(".copilot/mcp-config.json", &json!({"mcpServers": {"records": server}}))
+    },
+    start: |world, model, prompt| {
+        let mut command = world.command(programs::client("copilot")?)?;
+        command
+            .env("COPILOT_OFFLINE", "true")
+            .env("COPILOT_AUTO_UPDATE", "false")
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{model}/v1"))
+            .env("COPILOT_PROVIDER_API_KEY", "dummy")
+            .env("COPILOT_MODEL", "scripted")
+            .args(["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--trust-folder"]);
+        Ok(command)
+    },
+    life: &["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"],
+    shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
+    shell_input: |command| json!({"command": command, "description": "as rewritten"}),
+    mcp: |tool, arguments| ToolCall::new(format!("records-{tool}"), arguments),
+    subagent: Some(|prompt| {
+        let input =
+            json!({"name": "sub", "description": "sub", "prompt": prompt, "agent_type": "general-purpose"});
+        ToolCall::new("task", input)
+    }),
+};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The clients, one module each. Adding one is a module, a row in [`ALL`] and a line in `clients.txt`.
+
+mod claude_code;
+mod cline;
+mod codex;
+mod copilot;
+mod gemini;
+mod opencode;
+mod qwen;
+
+use anyhow::{Context as _, Result};
+
+use crate::client::Client;
+
+/// Every client that is run.
+pub const ALL: &[Client] = &[
+    claude_code::CLIENT,
+    codex::CLIENT,
+    gemini::CLIENT,
+    qwen::CLIENT,
+    opencode::CLIENT,
+    cline::CLIENT,
+    copilot::CLIENT,
+];
+
+/// The client of this name.
+pub fn find(id: &str) -> Result<&'static Client> {
+    ALL.iter().find(|client| client.id == id).with_context(|| format!("no client `{id}`"))
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! OpenCode. It asks an OpenAI Chat model, and its hooks are functions of a plugin.
+
+use serde_json::json;
+use tenterhook_model_server::ToolCall;
+
+use crate::client::Client;
+use crate::programs;
+
+pub(super) const CLIENT: Client = Client {
+    id: "opencode",
+    install: &[],
+    prepare: |world| {
+        let (program, args) = world.mcp_server()?;
+        let server: Vec<_> = std::iter::once(program).chain(args).collect();
+        let settings = json!({
+            "$schema": "https://opencode.ai/config.json",
+            "model": "scripted/scripted",
+            "small_model": "scripted/scripted",
+            "share": "disabled",
+            "autoupdate": false,
+            "provider": {"scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "Scripted",
+                "options": {"baseURL": "{env:SCRIPTED_URL}/v1", "apiKey": "dummy"},
+                "models": {"scripted": {
+                    "name": "Scripted", "tool_call": true, "limit": {"context": 100_000, "output": 4_000},
+                }},
+            }},
+            "permission": {"*": "allow"},
+            "mcp": {"records": {"type": "local", "command": server, "enabled": true}},
+        });
+        world.write_json(".config/opencode/opencode.json", &settings)
+    },
+    start: |world, model, prompt| {
+        let mut command = world.command(programs::client("opencode")?)?;
+        command
+            .env("SCRIPTED_URL", model)
+            .env("OPENCODE_DISABLE_AUTOUPDATE", "true")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "true")
+            // Where there are plugins it looks for a package of its own first; ours needs none, and nothing answers there.
+            .env("npm_config_registry", "http://127.0.0.1:9/")
+            .env("npm_config_fetch_retries", "0")
+            .args(["run", prompt]);
+        Ok(command)
+    },
+    life: &[
+        "session.created",
+        "chat.message",
+        "chat.params",
+        "tool.execute.before",
+        "tool.execute.after",
+        "experimental.text.complete",
+        "session.idle",
+    ],
+    shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
+    shell_input: |command| json!({"command": command, "description": "as rewritten"}),
+    mcp: |tool, arguments| ToolCall::new(format!("records_{tool}"), arguments),
+    subagent: Some(|prompt| {
+        let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general"});
+        ToolCall::new("task", input)
+    }),
+};

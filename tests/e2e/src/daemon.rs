@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The daemon of a world.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use fs_err as fs;
+
+use crate::programs;
+use crate::world::World;
+
+/// A daemon that serves; it is killed with the value.
+#[derive(Debug)]
+pub struct Daemon(Child);
+
+impl World {
+    /// Starts the daemon and waits until it answers.
+    pub fn serve(&self) -> Result<Daemon> {
+        let logs = self.next_logs();
+        fs::create_dir_all(&logs)?;
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.args(["serve", "--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(fs::File::create(logs.join("serve"))?.into_file());
+        let mut daemon = Daemon(command.spawn()?);
+        let mut ready = String::new();
+        BufReader::new(daemon.0.stdout.take().context("no output")?).read_line(&mut ready)?;
+        ensure!(ready.contains("http://"), "the daemon did not start: {ready}");
+        Ok(daemon)
+    }
+}
+
+impl Daemon {
+    /// Kills it where it stands.
+    pub fn kill(&mut self) -> Result<()> {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have been killed already.
+        drop(self.kill());
+    }
+}

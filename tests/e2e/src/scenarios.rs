@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What every client is put through. A scenario sets a world up, runs the client in it and says what was
+//! [`Seen`]; `matrix.txt` says what has to be seen.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use fs_err as fs;
+use serde_json::{Value, json};
+use tenterhook_model_server::{Script, Turn};
+
+use crate::client::{Client, Session};
+use crate::world::{Hook, World};
+
+/// What a scenario has shown.
+#[derive(Debug)]
+pub struct Seen {
+    /// Whether the client did what the scenario is about.
+    pub holds: bool,
+    /// Whether nothing happened that must not happen, whatever the client is able to do.
+    pub safe: bool,
+    /// All of it, for whoever has to find out why.
+    pub story: String,
+}
+
+/// One of them.
+pub type Scenario = fn(&Client) -> Result<Seen>;
+
+/// All of them, by name; `matrix.txt` says what each is about.
+pub const ALL: &[(&str, Scenario)] = &[
+    ("allow", allow),
+    ("deny", deny),
+    ("deny-alone", deny_alone),
+    ("deny-killed", deny_killed),
+    ("broken", broken),
+    ("rewrite", rewrite),
+    ("rewrite-judged", rewrite_judged),
+    ("prompt", prompt),
+    ("context-prompt", context_prompt),
+    ("context-result", context_result),
+    ("stop", stop),
+    ("subagent", subagent),
+    ("mcp", mcp),
+    ("uninstall", uninstall),
+];
+
+/// What separates the reason of a denial from the way out of it.
+const SUGGESTED: &str = "\n\n→ Suggested: ";
+
+/// A text that only a hook of ours says.
+const CONTEXT: &str = "The harbour master is called Odalys.";
+
+/// What the main agent is asked; nothing that a subagent is asked.
+const PROMPT: &str = "please go on as you think best";
+
+/// The subagent's prompt, by which the model knows it.
+const ERRAND: &str = "run the errand of the subagent";
+
+const PATIENCE: Duration = Duration::from_secs(40);
+
+impl Seen {
+    fn new(world: &World, session: &Session, holds: bool, safe: bool) -> Result<Self> {
+        let mut story = format!("{session:#?}\n");
+        for leaf in world.ledger()? {
+            let said = ["native_event", "verdict", "reason", "policy_rule_id"].map(|key| &leaf[key]);
+            writeln!(story, "{said:?} {}", leaf["tool"]["name"])?;
+        }
+        Ok(Self { holds, safe, story })
+    }
+}
+
+fn allow(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    let _daemon = world.serve()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let ran = world.project().join("ran.txt").exists();
+    let ledger = world.ledger()?;
+    let mut life = client.life.iter();
+    let whole = life.all(|event| ledger.iter().any(|leaf| leaf["native_event"] == *event));
+    Seen::new(&world, &session, ran && whole && session.success, true)
+}
+
+fn deny(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    let _daemon = world.serve()?;
+    denied(client, &world)
+}
+
+fn deny_alone(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    denied(client, &world)
+}
+
+fn denied(client: &Client, world: &World) -> Result<Seen> {
+    let precious = world.precious()?;
+    let delete = shell(client, &deletion(&precious));
+    let script = Script::new().turn(delete).turn(shell(client, "touch went-on.txt"));
+    let session = client.run(world, PROMPT, script)?;
+
+    let told = told(world, &session, "recursive-delete")?;
+    let went_on = world.project().join("went-on.txt").exists();
+    Seen::new(world, &session, told && went_on, intact(&precious))
+}
+
+fn deny_killed(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    let precious = world.precious()?;
+    let mut daemon = world.serve()?;
+    let (begun, killed) = (world.project().join("begun.txt"), world.project().join("killed.txt"));
+    let wait = "touch begun.txt; timeout 30 sh -c 'until test -e killed.txt; do sleep 0.1; done'";
+    let delete = shell(client, &deletion(&precious));
+    let script =
+        Script::new().turn(shell(client, wait)).turn(delete).turn(shell(client, "touch went-on.txt"));
+    let session = std::thread::scope(|scope| {
+        let session = scope.spawn(|| client.run(&world, PROMPT, script));
+        let waited = until(|| begun.exists());
+        daemon.kill()?;
+        fs::write(&killed, "")?;
+        let session = session.join().ok().context("the client's thread panicked")??;
+        ensure!(waited, "the first command did not run: {session:#?}");
+        Ok(session)
+    })?;
+    let told = told(&world, &session, "recursive-delete")?;
+    let went_on = world.project().join("went-on.txt").exists();
+    Seen::new(&world, &session, told && went_on, intact(&precious))
+}
+
+fn broken(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    fs::remove_file(world.tenterhook_home().join("bin/tenterhook-hook"))?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    Seen::new(&world, &session, !world.project().join("ran.txt").exists(), true)
+}
+
+fn rewrite(client: &Client) -> Result<Seen> {
+    let world = hooked(client, "pre-tool", &rewriting_to(client, "echo two > out.txt"))?;
+    let _daemon = world.serve()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "echo one > out.txt")))?;
+    let out = world.project().join("out.txt");
+    let out = if out.exists() { fs::read_to_string(out)? } else { String::new() };
+    Seen::new(&world, &session, out == "two\n", out != "one\n")
+}
+
+fn rewrite_judged(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    let precious = world.precious()?;
+    let script = &rewriting_to(client, &deletion(&precious));
+    world.write_hook(Hook { on: "pre-tool", tool: None, script })?;
+    let _daemon = world.serve()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch harmless.txt")))?;
+    let told = told(&world, &session, "recursive-delete")?;
+    // Nor does what was asked first: the hook has said that it must not.
+    let nothing_ran = intact(&precious) && !world.project().join("harmless.txt").exists();
+    Seen::new(&world, &session, told, nothing_ran)
+}
+
+fn prompt(client: &Client) -> Result<Seen> {
+    let world = hooked(client, "prompt", "cat >/dev/null\necho 'not this one' >&2\nexit 2")?;
+    let _daemon = world.serve()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let blocked = !session.model_read(PROMPT);
+    Seen::new(&world, &session, blocked, true)
+}
+
+fn context_prompt(client: &Client) -> Result<Seen> {
+    context(client, "prompt", "UserPromptSubmit")
+}
+
+fn context_result(client: &Client) -> Result<Seen> {
+    context(client, "post-tool", "PostToolUse")
+}
+
+fn context(client: &Client, on: &str, native: &str) -> Result<Seen> {
+    let output = json!({"hookSpecificOutput": {"hookEventName": native, "additionalContext": CONTEXT}});
+    let world = hooked(client, on, &printing(&output))?;
+    let _daemon = world.serve()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
+    let ran = world.project().join("ran.txt").exists();
+    Seen::new(&world, &session, ran && session.model_read(CONTEXT), true)
+}
+
+fn stop(client: &Client) -> Result<Seen> {
+    // Once only: else the agent would never end.
+    let output = json!({"decision": "block", "reason": CONTEXT});
+    let once =
+        format!("cat >/dev/null\nmkdir \"$HOME/asked\" 2>/dev/null || exit 0\ncat <<'END'\n{output}\nEND");
+    let world = hooked(client, "stop", &once)?;
+    let _daemon = world.serve()?;
+    let script = Script::new().turn(Turn::text("I am done.")).turn(shell(client, "touch went-on.txt"));
+    let session = client.run(&world, PROMPT, script)?;
+    let went_on = world.project().join("went-on.txt").exists();
+    Seen::new(&world, &session, went_on && session.model_read(CONTEXT), true)
+}
+
+fn subagent(client: &Client) -> Result<Seen> {
+    let Some(start) = client.subagent else {
+        return Ok(Seen { holds: false, safe: true, story: "it has no subagents".to_owned() });
+    };
+    let world = guarded(client)?;
+    let _daemon = world.serve()?;
+    let precious = world.precious()?;
+    let errand = [shell(client, &deletion(&precious)), shell(client, "touch errand-done.txt")];
+    // A subagent may run beside the agent, which then has to stay.
+    let wait = "timeout 15 sh -c 'until test -e errand-done.txt; do sleep 0.1; done'; sleep 0.5";
+    let script = Script::new().turn(start(ERRAND).into()).turn(shell(client, wait)).subagent(ERRAND, errand);
+    let session = client.run(&world, PROMPT, script)?;
+    let told = told(&world, &session, "recursive-delete")?;
+    let went_on = world.project().join("errand-done.txt").exists();
+    Seen::new(&world, &session, told && went_on, intact(&precious))
+}
+
+fn mcp(client: &Client) -> Result<Seen> {
+    let world = guarded(client)?;
+    world.write_policy(&json!({"version": 1, "rules": [{
+        "id": "records-stay",
+        "description": "Records are kept",
+        "match": {"mcp": {"server": "records", "tool": "erase"}},
+        "verdict": "deny",
+        "reason": "Records are not erased.",
+        "nudge": "note what is wrong with it",
+    }]}))?;
+    let _daemon = world.serve()?;
+    let call = |tool: &str| Turn::from((client.mcp)(tool, json!({"record": "seven"})));
+    let session = client.run(&world, PROMPT, Script::new().turn(call("erase")).turn(call("note")))?;
+    let told = told(&world, &session, "records-stay")?;
+    let records = world.records()?;
+    let noted = records.contains(&"note seven".to_owned());
+    Seen::new(&world, &session, told && noted, !records.contains(&"erase seven".to_owned()))
+}
+
+fn uninstall(client: &Client) -> Result<Seen> {
+    let world = World::new()?;
+    (client.prepare)(&world)?;
+    let before = world.settings()?;
+    world.install(client)?;
+    ensure!(world.settings()? != before, "install has changed nothing");
+    let code = world.code()?;
+    world.tenterhook(&["uninstall", client.id, "--yes", "--code", &code])?;
+    let restored = world.settings()? == before;
+
+    let precious = world.precious()?;
+    let session = client.run(&world, PROMPT, Script::new().turn(shell(client, &deletion(&precious))))?;
+    let works = session.success && !precious.exists() && world.ledger()?.is_empty();
+    Seen::new(&world, &session, works && restored, true)
+}
+
+/// A world in which the client is guarded.
+pub fn guarded(client: &Client) -> Result<World> {
+    let world = World::new()?;
+    (client.prepare)(&world)?;
+    world.install(client)?;
+    Ok(world)
+}
+
+/// The same, with one hook of the person's.
+pub fn hooked(client: &Client, on: &str, script: &str) -> Result<World> {
+    let world = guarded(client)?;
+    world.write_hook(Hook { on, tool: None, script })?;
+    Ok(world)
+}
+
+/// A turn that runs a command.
+pub fn shell(client: &Client, command: &str) -> Turn {
+    Turn::from((client.shell)(command))
+}
+
+/// Something that nobody but us objects to: Codex runs no `rm -f`.
+fn deletion(directory: &Path) -> String {
+    format!("rm -r {}", directory.display())
+}
+
+fn intact(precious: &Path) -> bool {
+    precious.join("thesis.txt").exists()
+}
+
+/// The body of a hook that replaces the command of every shell call.
+fn rewriting_to(client: &Client, command: &str) -> String {
+    let input = (client.shell_input)(command);
+    printing(&json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}))
+}
+
+/// The body of a hook that prints this.
+pub fn printing(output: &Value) -> String {
+    format!("cat >/dev/null\ncat <<'END'\n{output}\nEND")
+}
+
+/// Whether this rule denied one call, and one only, and the model read why and what else to do.
+fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
+    let ledger = world.ledger()?;
+    let denials: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
+    let [denial] = denials.as_slice() else { return Ok(false) };
+    let reason = denial["reason"].as_str().unwrap_or_default();
+    let results = session.tool_results.iter();
+    let mut told = results.filter(|result| result.reads(reason) && result.reads(SUGGESTED));
+    Ok(denial["policy_rule_id"] == rule && !reason.is_empty() && told.next().is_some())
+}
+
+fn until(done: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if done() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Codex's own: approvals and compaction, which only some of its sessions have.
+
+use anyhow::Result;
+use serde_json::json;
+use tenterhook_e2e::scenarios::{guarded, hooked, printing, shell};
+use tenterhook_e2e::{Client, World, clients};
+use tenterhook_model_server::{Script, Turn};
+
+const REASON: &str = "The harbour master says no.";
+
+/// With these Codex asks for permission, and a model answers where nobody sits.
+const ASKING: &[&str] = &["--approve-for-me", "-c", "sandbox_mode=\"workspace-write\""];
+
+/// With these every answer of the model makes the history too long.
+const COMPACTING: &[&str] = &["-c", "model_auto_compact_token_limit=1"];
+
+fn codex() -> Result<&'static Client> {
+    clients::find("codex")
+}
+
+/// A command that needs more than the sandbox gives.
+fn escalated(command: &str) -> Turn {
+    let input =
+        json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": "need it"});
+    Turn::tool("exec_command", input)
+}
+
+fn events(world: &World) -> Result<Vec<(String, String)>> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let ledger = world.ledger()?;
+    Ok(ledger.iter().map(|leaf| (text(&leaf["native_event"]), text(&leaf["verdict"]))).collect())
+}
+
+#[test]
+fn a_permission_that_a_hook_refuses_is_refused_and_the_model_reads_why() -> Result<()> {
+    let decision = json!({"behavior": "deny", "message": REASON});
+    let output = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
+    let world = hooked(codex()?, "permission-request", &printing(&output))?;
+    let _daemon = world.serve()?;
+    let script = Script::new().turn(escalated("touch ran.txt"));
+    let session = codex()?.run_with(&world, "go", script, ASKING)?;
+    let events = events(&world)?;
+    assert!(!world.project().join("ran.txt").exists(), "{session:#?}\n{events:#?}");
+    assert!(events.contains(&("PermissionRequest".into(), "deny".into())), "{events:#?}");
+    assert!(session.tool_results[0].reads(REASON), "{session:#?}");
+    Ok(())
+}
+
+#[test]
+fn a_permission_that_a_hook_grants_is_granted() -> Result<()> {
+    let decision = json!({"behavior": "allow"});
+    let output = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
+    let world = hooked(codex()?, "permission-request", &printing(&output))?;
+    let _daemon = world.serve()?;
+    let script = Script::new().turn(escalated("touch ran.txt"));
+    let session = codex()?.run_with(&world, "go", script, ASKING)?;
+    let events = events(&world)?;
+    assert!(world.project().join("ran.txt").exists(), "{session:#?}\n{events:#?}");
+    assert!(events.contains(&("PermissionRequest".into(), "allow".into())), "{events:#?}");
+    Ok(())
+}
+
+#[test]
+fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
+    let world = guarded(codex()?)?;
+    let precious = world.precious()?;
+    let _daemon = world.serve()?;
+    let script = Script::new().turn(escalated(&format!("rm -r {}", precious.display())));
+    let session = codex()?.run_with(&world, "go", script, ASKING)?;
+    assert!(precious.join("thesis.txt").exists(), "{session:#?}");
+    let denials = events(&world)?.into_iter().filter(|(_, verdict)| verdict == "deny").count();
+    assert_eq!(denials, 1, "{:#?}", events(&world)?);
+    Ok(())
+}
+
+#[test]
+fn a_compaction_that_a_hook_refuses_does_not_happen() -> Result<()> {
+    let script = || Script::new().turn(shell(codex().unwrap(), "touch a.txt"));
+    let output = json!({"decision": "block", "reason": REASON});
+    let world = hooked(codex()?, "pre-compact", &printing(&output))?;
+    let _daemon = world.serve()?;
+    let session = codex()?.run_with(&world, "go", script(), COMPACTING)?;
+    let refused = events(&world)?;
+    assert!(refused.contains(&("PreCompact".into(), "deny".into())), "{session:#?}\n{refused:#?}");
+    assert!(!refused.iter().any(|(event, _)| event == "PostCompact"), "{session:#?}\n{refused:#?}");
+
+    // The control: nobody objects.
+    let world = guarded(codex()?)?;
+    let _daemon = world.serve()?;
+    let session = codex()?.run_with(&world, "go", script(), COMPACTING)?;
+    let let_go = events(&world)?;
+    assert!(let_go.iter().any(|(event, _)| event == "PostCompact"), "{session:#?}\n{let_go:#?}");
+    Ok(())
+}

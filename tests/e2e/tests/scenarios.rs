@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Every client in every scenario, against `matrix.txt`. One test each, so that they run side by side and a
+//! failure names both.
+
+use anyhow::Result;
+use tenterhook_e2e::{clients, expected, prove, rows, scenarios};
+
+macro_rules! clients {
+    ($($module:ident = $id:literal),* $(,)?) => {
+        const CLIENTS: &[&str] = &[$($id),*];
+        $(
+            mod $module {
+                use super::*;
+                scenarios_of!($id);
+            }
+        )*
+    };
+}
+
+macro_rules! scenarios_of {
+    ($client:literal) => {
+        each!($client: allow = "allow", deny = "deny", deny_alone = "deny-alone", deny_killed = "deny-killed",
+            broken = "broken", rewrite = "rewrite", rewrite_judged = "rewrite-judged", prompt = "prompt", context_prompt = "context-prompt",
+            context_result = "context-result", stop = "stop", subagent = "subagent", mcp = "mcp",
+            uninstall = "uninstall");
+    };
+}
+
+macro_rules! each {
+    ($client:literal: $($name:ident = $scenario:literal),*) => {
+        pub(super) const SCENARIOS: &[&str] = &[$($scenario),*];
+        $(
+            #[test]
+            fn $name() -> Result<()> {
+                prove($client, $scenario)
+            }
+        )*
+    };
+}
+
+clients! {
+    claude_code = "claude-code",
+    codex = "codex",
+    gemini = "gemini",
+    qwen = "qwen",
+    opencode = "opencode",
+    cline = "cline",
+    copilot = "copilot",
+}
+
+#[test]
+fn nothing_is_left_out() -> Result<()> {
+    let ids: Vec<_> = clients::ALL.iter().map(|client| client.id).collect();
+    assert_eq!(CLIENTS, ids);
+    let names: Vec<_> = scenarios::ALL.iter().map(|(name, _)| *name).collect();
+    assert_eq!(claude_code::SCENARIOS, names);
+    let said: Vec<_> = rows().filter(|(whose, _, _)| *whose == "scenario").map(|(_, name, _)| name).collect();
+    assert_eq!(said, names, "matrix.txt says what each scenario is about, in their order");
+    for client in &ids {
+        for scenario in &names {
+            expected(client, scenario)?;
+        }
+    }
+    assert_eq!(rows().count(), (ids.len() + 1) * names.len(), "matrix.txt has rows that nothing runs");
+    Ok(())
+}
