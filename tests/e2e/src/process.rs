@@ -80,8 +80,9 @@ fn end_orphans() -> Result<()> {
         let mut ids =
             fields.split(' ').skip(1).map_while(|id| id.parse::<i32>().ok().and_then(Pid::from_raw));
         if ids.next() == Some(own) && ids.next().is_some_and(|other| other != group) {
-            drop(rustix::process::kill_process(pid, Signal::KILL));
-            drop(rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()));
+            // It may have ended by itself in between.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 
 /// Our own binary.
-pub fn tenterhook() -> Result<PathBuf> {
+pub(crate) fn tenterhook() -> Result<PathBuf> {
     const NAME: &str = "TENTERHOOK_BIN";
     let path = variable(NAME).with_context(|| format!("{NAME} is not set: run `make e2e`"))?;
     checked(NAME, path.into())
@@ -17,7 +17,7 @@ pub fn tenterhook() -> Result<PathBuf> {
 
 /// The client of this name, from the list that `install-client.sh all` prints: a name, a tab and a path on
 /// each line.
-pub fn client(id: &str) -> Result<PathBuf> {
+pub(crate) fn client(id: &str) -> Result<PathBuf> {
     const NAME: &str = "TENTERHOOK_E2E_CLIENTS";
     let list = variable(NAME).with_context(|| format!("{NAME} is not set: run `make e2e`"))?;
     let list = list.into_string().ok().with_context(|| format!("{NAME} is not text"))?;

@@ -24,6 +24,8 @@ pub struct Seen {
     pub safe: bool,
     /// All of it, for whoever has to find out why.
     pub story: String,
+    /// Where it happened; it is kept if the test fails.
+    pub world: Option<World>,
 }
 
 /// One of them.
@@ -62,13 +64,13 @@ const ERRAND: &str = "run the errand of the subagent";
 const PATIENCE: Duration = Duration::from_secs(40);
 
 impl Seen {
-    fn new(world: &World, session: &Session, holds: bool, safe: bool) -> Result<Self> {
+    fn new(world: World, session: &Session, holds: bool, safe: bool) -> Result<Self> {
         let mut story = format!("{session:#?}\n");
         for leaf in world.ledger()? {
-            let said = ["native_event", "verdict", "reason", "policy_rule_id"].map(|key| &leaf[key]);
-            writeln!(story, "{said:?} {}", leaf["tool"]["name"])?;
+            let said = ["native_event", "verdict", "reason", "policy_rule_id"].map(|key| said(&leaf, key));
+            writeln!(story, "{said:?}")?;
         }
-        Ok(Self { holds, safe, story })
+        Ok(Self { holds, safe, story, world: Some(world) })
     }
 }
 
@@ -79,28 +81,28 @@ fn allow(client: &Client) -> Result<Seen> {
     let ran = world.project().join("ran.txt").exists();
     let ledger = world.ledger()?;
     let mut life = client.life.iter();
-    let whole = life.all(|event| ledger.iter().any(|leaf| leaf["native_event"] == *event));
-    Seen::new(&world, &session, ran && whole && session.success, true)
+    let whole = life.all(|event| ledger.iter().any(|leaf| said(leaf, "native_event") == *event));
+    Seen::new(world, &session, ran && whole && session.success, true)
 }
 
 fn deny(client: &Client) -> Result<Seen> {
     let world = guarded(client)?;
     let _daemon = world.serve()?;
-    denied(client, &world)
+    denied(client, world)
 }
 
 fn deny_alone(client: &Client) -> Result<Seen> {
     let world = guarded(client)?;
-    denied(client, &world)
+    denied(client, world)
 }
 
-fn denied(client: &Client, world: &World) -> Result<Seen> {
+fn denied(client: &Client, world: World) -> Result<Seen> {
     let precious = world.precious()?;
     let delete = shell(client, &deletion(&precious));
     let script = Script::new().turn(delete).turn(shell(client, "touch went-on.txt"));
-    let session = client.run(world, PROMPT, script)?;
+    let session = client.run(&world, PROMPT, script)?;
 
-    let told = told(world, &session, "recursive-delete")?;
+    let told = told(&world, &session, "recursive-delete")?;
     let went_on = world.project().join("went-on.txt").exists();
     Seen::new(world, &session, told && went_on, intact(&precious))
 }
@@ -125,14 +127,15 @@ fn deny_killed(client: &Client) -> Result<Seen> {
     })?;
     let told = told(&world, &session, "recursive-delete")?;
     let went_on = world.project().join("went-on.txt").exists();
-    Seen::new(&world, &session, told && went_on, intact(&precious))
+    Seen::new(world, &session, told && went_on, intact(&precious))
 }
 
 fn broken(client: &Client) -> Result<Seen> {
     let world = guarded(client)?;
     fs::remove_file(world.tenterhook_home().join("bin/tenterhook-hook"))?;
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
-    Seen::new(&world, &session, !world.project().join("ran.txt").exists(), true)
+    let ran = world.project().join("ran.txt").exists();
+    Seen::new(world, &session, !ran, true)
 }
 
 fn rewrite(client: &Client) -> Result<Seen> {
@@ -141,7 +144,7 @@ fn rewrite(client: &Client) -> Result<Seen> {
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "echo one > out.txt")))?;
     let out = world.project().join("out.txt");
     let out = if out.exists() { fs::read_to_string(out)? } else { String::new() };
-    Seen::new(&world, &session, out == "two\n", out != "one\n")
+    Seen::new(world, &session, out == "two\n", out != "one\n")
 }
 
 fn rewrite_judged(client: &Client) -> Result<Seen> {
@@ -154,7 +157,7 @@ fn rewrite_judged(client: &Client) -> Result<Seen> {
     let told = told(&world, &session, "recursive-delete")?;
     // Nor does what was asked first: the hook has said that it must not.
     let nothing_ran = intact(&precious) && !world.project().join("harmless.txt").exists();
-    Seen::new(&world, &session, told, nothing_ran)
+    Seen::new(world, &session, told, nothing_ran)
 }
 
 fn prompt(client: &Client) -> Result<Seen> {
@@ -162,7 +165,7 @@ fn prompt(client: &Client) -> Result<Seen> {
     let _daemon = world.serve()?;
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
     let blocked = !session.model_read(PROMPT);
-    Seen::new(&world, &session, blocked, true)
+    Seen::new(world, &session, blocked, true)
 }
 
 fn context_prompt(client: &Client) -> Result<Seen> {
@@ -179,7 +182,7 @@ fn context(client: &Client, on: &str, native: &str) -> Result<Seen> {
     let _daemon = world.serve()?;
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, "touch ran.txt")))?;
     let ran = world.project().join("ran.txt").exists();
-    Seen::new(&world, &session, ran && session.model_read(CONTEXT), true)
+    Seen::new(world, &session, ran && session.model_read(CONTEXT), true)
 }
 
 fn stop(client: &Client) -> Result<Seen> {
@@ -192,12 +195,12 @@ fn stop(client: &Client) -> Result<Seen> {
     let script = Script::new().turn(Turn::text("I am done.")).turn(shell(client, "touch went-on.txt"));
     let session = client.run(&world, PROMPT, script)?;
     let went_on = world.project().join("went-on.txt").exists();
-    Seen::new(&world, &session, went_on && session.model_read(CONTEXT), true)
+    Seen::new(world, &session, went_on && session.model_read(CONTEXT), true)
 }
 
 fn subagent(client: &Client) -> Result<Seen> {
     let Some(start) = client.subagent else {
-        return Ok(Seen { holds: false, safe: true, story: "it has no subagents".to_owned() });
+        return Ok(Seen { holds: false, safe: true, story: "it has no subagents".to_owned(), world: None });
     };
     let world = guarded(client)?;
     let _daemon = world.serve()?;
@@ -209,7 +212,7 @@ fn subagent(client: &Client) -> Result<Seen> {
     let session = client.run(&world, PROMPT, script)?;
     let told = told(&world, &session, "recursive-delete")?;
     let went_on = world.project().join("errand-done.txt").exists();
-    Seen::new(&world, &session, told && went_on, intact(&precious))
+    Seen::new(world, &session, told && went_on, intact(&precious))
 }
 
 fn mcp(client: &Client) -> Result<Seen> {
@@ -228,7 +231,7 @@ fn mcp(client: &Client) -> Result<Seen> {
     let told = told(&world, &session, "records-stay")?;
     let records = world.records()?;
     let noted = records.contains(&"note seven".to_owned());
-    Seen::new(&world, &session, told && noted, !records.contains(&"erase seven".to_owned()))
+    Seen::new(world, &session, told && noted, !records.contains(&"erase seven".to_owned()))
 }
 
 fn uninstall(client: &Client) -> Result<Seen> {
@@ -244,7 +247,7 @@ fn uninstall(client: &Client) -> Result<Seen> {
     let precious = world.precious()?;
     let session = client.run(&world, PROMPT, Script::new().turn(shell(client, &deletion(&precious))))?;
     let works = session.success && !precious.exists() && world.ledger()?.is_empty();
-    Seen::new(&world, &session, works && restored, true)
+    Seen::new(world, &session, works && restored, true)
 }
 
 /// A world in which the client is guarded.
@@ -290,12 +293,17 @@ pub fn printing(output: &Value) -> String {
 /// Whether this rule denied one call, and one only, and the model read why and what else to do.
 fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
     let ledger = world.ledger()?;
-    let denials: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
+    let denials: Vec<_> = ledger.iter().filter(|leaf| said(leaf, "verdict") == "deny").collect();
     let [denial] = denials.as_slice() else { return Ok(false) };
-    let reason = denial["reason"].as_str().unwrap_or_default();
+    let reason = said(denial, "reason");
     let results = session.tool_results.iter();
     let mut told = results.filter(|result| result.reads(reason) && result.reads(SUGGESTED));
-    Ok(denial["policy_rule_id"] == rule && !reason.is_empty() && told.next().is_some())
+    Ok(said(denial, "policy_rule_id") == rule && !reason.is_empty() && told.next().is_some())
+}
+
+/// What a leaf says there, if it is a text.
+fn said<'a>(leaf: &'a Value, key: &str) -> &'a str {
+    leaf.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn until(done: impl Fn() -> bool) -> bool {
