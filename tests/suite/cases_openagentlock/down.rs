@@ -18,7 +18,7 @@ fn lines() -> Vec<Case> {
 }
 
 fn hook(test: &TestContext, program: &Path, case: &Case, stdin: &str) -> Ran {
-    test.finish(test.command(&program, &[&case.harness, &case.event]), stdin.as_bytes())
+    test.finish(test.command(program, &[&case.harness, &case.event]), stdin.as_bytes())
 }
 
 /// What each line says is printed when the call goes on.

@@ -10,13 +10,12 @@ const LABEL: &str = "dev.tenterhook.daemon";
 pub(super) const FILE: &str = "dev.tenterhook.daemon.plist";
 
 pub(super) fn list(service: &Service) -> String {
-    let words: String =
-        service.words.iter().map(|word| format!("    <string>{}</string>\n", escaped(word))).collect();
-    let variables: String = service
-        .variables
-        .iter()
-        .map(|(name, value)| format!("    <key>{name}</key>\n    <string>{}</string>\n", escaped(value)))
-        .collect();
+    let word = |word: &String| format!("    <string>{}</string>\n", escaped(word));
+    let words: String = service.words.iter().map(word).collect();
+    let variable = |(name, value): &(&str, String)| {
+        format!("    <key>{name}</key>\n    <string>{}</string>\n", escaped(value))
+    };
+    let variables: String = service.variables.iter().map(variable).collect();
     let log = escaped(&service.log.display().to_string());
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

@@ -111,10 +111,11 @@ fn install(context: &Context, service: &Service, start: bool) -> Result<ExitCode
         context.terminal.print_json(&json!({"file": path, "started": start, "commands": commands}))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let said = if start {
+    let typed = |words: &Vec<String>| format!("  {DIM}start it:{DIM:#} {}\n", words.join(" "));
+    let said: String = if start {
         "and starts with your next login as well\n".to_owned()
     } else {
-        commands.iter().map(|words| format!("  {DIM}start it:{DIM:#} {}\n", words.join(" "))).collect()
+        commands.iter().map(typed).collect()
     };
     let what = if start { "the daemon runs" } else { "written" };
     context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}: {}\n{said}", path.display()))?;

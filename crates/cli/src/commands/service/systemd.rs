@@ -7,11 +7,10 @@ use super::Service;
 pub(super) const NAME: &str = "tenterhook.service";
 
 pub(super) fn unit(service: &Service) -> String {
-    let variables: String = service
-        .variables
-        .iter()
-        .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"), false)))
-        .collect();
+    let variable = |(name, value): &(&str, String)| {
+        format!("Environment={}\n", quoted(&format!("{name}={value}"), false))
+    };
+    let variables: String = service.variables.iter().map(variable).collect();
     let words: Vec<_> = service.words.iter().map(|word| quoted(word, true)).collect();
     let target = if service.is_system { "multi-user.target" } else { "default.target" };
     // Whoever ends it by a signal or by `tenterhook stop` means it; whatever else ends it does not.
