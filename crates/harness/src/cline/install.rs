@@ -15,6 +15,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => ground.variable_or("CLINE_DIR", ".cline"),
         Scope::Project(root) => Some(root.join(".cline")),
+        Scope::Machine(_) => None,
     },
     pieces,
 };

@@ -15,6 +15,7 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => Some(ground.variable_or("XDG_CONFIG_HOME", ".config")?.join("opencode")),
         Scope::Project(root) => Some(root.join(".opencode")),
+        Scope::Machine(_) => None,
     },
     pieces,
 };
