@@ -111,10 +111,15 @@ impl Generations {
         {
             return Ok(Arc::clone(found));
         }
+        let base = self.base();
         let read = InForce::read(&self.home, &self.env, place)?;
         // Hooks of programs that come in between see to it that this is made anew.
         let mut projects = self.projects();
         let found = Arc::new(read.beside(&self.programs.load(), &self.home));
+        // What was read while something else came into force is good for this event only.
+        if !Arc::ptr_eq(&base, &self.base()) {
+            return Ok(found);
+        }
         if projects.generations.len() >= REMEMBERED {
             projects.generations.clear();
         }
@@ -254,4 +259,37 @@ fn unreadable(home: &Home) -> Vec<Problem> {
         }
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_slow_look_does_not_bring_back_what_was_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::whole(dir.path().to_owned());
+        let generations = Generations::read(&home, &Env::default()).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let others = (0..2).map(|_| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        generations.refresh(true).unwrap();
+                    }
+                })
+            });
+            let others: Vec<_> = others.collect();
+            for number in 0..8 {
+                let mode = if number % 2 == 0 { Mode::Monitor } else { Mode::Enforce };
+                mode.write(&home, tenterhook_home::door::now()).unwrap();
+                generations.refresh(true).unwrap();
+                assert_eq!(generations.base().mode, mode, "{number}");
+            }
+            done.store(true, Ordering::Relaxed);
+            others.into_iter().for_each(|other| other.join().unwrap());
+        });
+    }
 }
