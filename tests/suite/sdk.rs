@@ -33,7 +33,7 @@ impl Served {
 /// Runs a test's future on threads of its own.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await.expect("it takes too long") })
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await.unwrap() })
 }
 
 /// A shell command that is about to run.

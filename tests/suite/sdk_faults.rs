@@ -17,6 +17,9 @@ use tenterhook_client::{Event, Fire, Hook, Response};
 use crate::daemon::Served;
 use crate::sdk::{Raw, answer, fire, run, shell, until};
 
+/// Makes nonsense of an answer.
+type Spoil = fn(HookResponse) -> HookResponse;
+
 fn wanted(fail: FailBehavior, timeout_ms: i32) -> RegisterHookRequest {
     let config = HookConfig { timeout_ms, fail_behavior: fail.into(), ..HookConfig::default() };
     RegisterHookRequest { event_type: "PreToolUse".into(), config: Some(config), ..Default::default() }
@@ -137,7 +140,7 @@ fn nonsense_is_a_failure_and_the_program_is_told() {
         let mut raw = Raw::open(&client).await;
         raw.register(wanted(FailBehavior::FailBlock, 20_000)).await;
         let agent = served.program("agent");
-        let garbage: [(&str, fn(HookResponse) -> HookResponse); 6] = [
+        let garbage: [(&str, Spoil); 6] = [
             ("no JSON object", |answer| HookResponse { modified: Some(b"\xff\xfe{".to_vec()), ..answer }),
             ("means nothing here", |answer| HookResponse { modified: Some(b"{\"x\":1}".to_vec()), ..answer }),
             ("should be an object", |answer| HookResponse {
