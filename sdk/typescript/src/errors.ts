@@ -13,11 +13,11 @@ export type TenterhookErrorCode =
   | "already-exists"
   /** There are as many hooks as there may be. */
   | "limit"
-  /** A guarded agent asks, or a person's proof is missing. */
+  /** A guarded agent asks, or another account; or a person's proof is missing. */
   | "refused"
   /** The daemon does not answer. */
   | "unavailable"
-  /** Over TCP: no token, or a wrong one. Or another account. */
+  /** Over TCP: no token, or a wrong one. */
   | "unauthenticated"
   /** Another stream with this client's id took over. */
   | "replaced"
@@ -71,7 +71,7 @@ const CODES: Partial<Record<ErrorCode, TenterhookErrorCode>> = {
 const STATUSES: Partial<Record<status, TenterhookErrorCode>> = {
   [status.UNAVAILABLE]: "unavailable",
   [status.UNAUTHENTICATED]: "unauthenticated",
-  [status.PERMISSION_DENIED]: "unauthenticated",
+  [status.PERMISSION_DENIED]: "refused",
   [status.INVALID_ARGUMENT]: "invalid",
   [status.ABORTED]: "replaced",
   [status.UNIMPLEMENTED]: "unimplemented",

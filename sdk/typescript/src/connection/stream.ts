@@ -28,6 +28,7 @@ export interface StreamListener {
 /** To try these again would end the same way. */
 const FINAL: ReadonlySet<TenterhookErrorCode> = new Set([
   "replaced",
+  "refused",
   "unauthenticated",
   "invalid",
   "unimplemented",

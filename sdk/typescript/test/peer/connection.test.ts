@@ -114,7 +114,7 @@ test("without a daemon ready() says what to do, and goes on trying", async () =>
 test.each([
   [status.ABORTED, "replaced"],
   [status.UNAUTHENTICATED, "unauthenticated"],
-  [status.PERMISSION_DENIED, "unauthenticated"],
+  [status.PERMISSION_DENIED, "refused"],
   [status.INVALID_ARGUMENT, "invalid"],
 ])("status %s is final", async (code, expected) => {
   peer.refuse = code;
