@@ -5,6 +5,7 @@
 //! Code writes its settings (a permission granted, a plugin added) it drops every key it does not know from
 //! matcher groups (measured with 2.1.325; anthropics/claude-code#88113).
 
+mod handlers;
 mod layout;
 mod node;
 mod source;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use layout::{Edit, Layout};
 use source::List;
 
+pub use handlers::{command, take_handlers};
 pub use node::Node;
 pub use source::{Flaw, Source, kind};
 
@@ -109,33 +111,6 @@ pub fn remove(text: &str, signature: &Signature, created: &Created) -> Result<Ed
     let (mark, body) = split_mark(text);
     let pruned = prune(body, signature, created, &Wanted::default())?;
     Ok(Edited { text: format!("{mark}{}", pruned.text), created: pruned.created })
-}
-
-/// Takes handlers of somebody's out, by event, group and number; a group without any goes whole.
-pub fn take_handlers(text: &str, which: &BTreeSet<(String, usize, usize)>) -> Result<String, Flaw> {
-    let (mark, body) = split_mark(text);
-    let source = Source::parse(body)?;
-    let Some(hooks) = source.hooks()? else { return Ok(text.to_owned()) };
-    let mut edits = Vec::new();
-    for property in &hooks.properties {
-        let (event, Value::Array(groups)) = (property.name.as_str(), &property.value) else { continue };
-        let mut gone = BTreeSet::new();
-        for (number, group) in groups.elements.iter().enumerate() {
-            let Some(handlers) = group.as_object().and_then(|group| group.get_array("hooks")) else {
-                continue;
-            };
-            let picked: BTreeSet<_> = (0..handlers.elements.len())
-                .filter(|index| which.contains(&(event.to_owned(), number, *index)))
-                .collect();
-            if !picked.is_empty() && picked.len() == handlers.elements.len() {
-                gone.insert(number);
-            } else {
-                edits.extend(layout::take_out(&source, &List::of_array(handlers), &picked));
-            }
-        }
-        edits.extend(layout::take_out(&source, &List::of_array(groups), &gone));
-    }
-    Ok(format!("{mark}{}", layout::apply(body, edits)))
 }
 
 /// How many groups hold something of ours.
@@ -242,12 +217,6 @@ fn owner(group: &Value<'_>, signature: &Signature) -> Owner {
         (ours, all) if ours == all => Owner::Ours,
         _ => Owner::Shared(ours),
     }
-}
-
-/// What a handler runs or asks.
-pub fn command<'o>(handler: &'o Object<'_>) -> Option<&'o str> {
-    let said = ["command", "bash", "url"].into_iter().find_map(|key| handler.get_string(key));
-    said.map(|said| &*said.value)
 }
 
 /// Takes out what is ours and not wanted any more; wanted groups stay where they are.
