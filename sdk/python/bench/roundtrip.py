@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """One hook round trip beside a bare gRPC echo, in the same run, in turns. Raw samples are kept in benches/runs.
 
+The floor is the stricter of two echoes: on an open stream, as questions to hooks are. How long a hook took is what the
+daemon measured, from its question to the answer; `fire` is what an agent waits, with rules and record.
+
 TENTERHOOK_BIN names the program, which should be an optimised one.
 """
 
@@ -82,7 +85,7 @@ async def measure(home: Path, echo: str) -> Samples:
 
 
 def report(samples: Samples) -> tuple[list[dict[str, Any]], bool]:
-    floor = statistics.median(samples["bare: unary echo"])
+    floor = statistics.median(samples["bare: echo on a stream"])
     results = []
     print(f"{'CASE':<28} {'MIN':>9} {'MEDIAN':>9} {'P95':>9} {'x ECHO':>7}")
     for name, values in samples.items():
