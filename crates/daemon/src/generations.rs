@@ -289,7 +289,9 @@ mod tests {
                 assert_eq!(generations.base().mode, mode, "{number}");
             }
             done.store(true, Ordering::Relaxed);
-            others.into_iter().for_each(|other| other.join().unwrap());
+            for other in others {
+                other.join().unwrap();
+            }
         });
     }
 }
