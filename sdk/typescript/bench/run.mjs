@@ -8,6 +8,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release } from "node:os";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startAsker } from "./beside-echo.mjs";
 import { startDaemon } from "./with-daemon.mjs";
@@ -67,6 +68,8 @@ function keep(results) {
     load: loadavg()
       .map((load) => load.toFixed(2))
       .join(" "),
+    // `release`, unless somebody measures something else.
+    daemon: basename(dirname(process.env.TENTERHOOK_BIN)),
     node: process.version,
     grpc: JSON.parse(readFileSync(here("../node_modules/@grpc/grpc-js/package.json"), "utf8")).version,
   };
