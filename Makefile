@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate picture bench fuzz soak e2e tools
+.PHONY: help run build test test-rust lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
@@ -21,7 +21,9 @@ run: build ## Build, then watch a recorded session being judged (in a throw-away
 build: ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
-test: lint ## Everything that must hold, in a few minutes
+test: lint test-rust sdk-typescript sdk-python ## Everything that must hold, in a few minutes
+
+test-rust: ## The tests of the crates
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
 		then $(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
 		else $(CARGO) test --locked --workspace --exclude tenterhook-e2e --lib --bins --tests; fi

@@ -72,7 +72,7 @@ const NOT_RUN_ANYWHERE: &[(&str, &str)] = &[
 const TRUST: &str =
     "trust of folders and fingerprints of hooks: not built yet; a project's files are read only when named";
 const MIGRATE: &str = "Gemini CLI's own `hooks migrate`";
-const SDK: &str = "the Agent SDK's callbacks inside the client: its control protocol is not spoken yet";
+const SDK: &str = "the control protocol between the Agent SDK and its client, which they speak themselves; `make e2e` runs our callbacks over it";
 const CLIENT: &str = "the client's own permission rules, modes and counters";
 const PROMPT: &str = "prompt hooks need a model";
 const CHORUS: &str =

@@ -278,6 +278,8 @@ mod tests {
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         generations.refresh(true).unwrap();
+                        // Whoever holds a lock and takes it again at once lets nobody else have it.
+                        std::thread::sleep(Duration::from_millis(5));
                     }
                 })
             });

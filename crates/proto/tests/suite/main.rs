@@ -44,7 +44,8 @@ fn rust(set: FileDescriptorSet) -> String {
         .client_mod_attribute(".", "#[cfg(feature = \"client\")]")
         .compile_fds(set)
         .unwrap();
-    std::fs::read_to_string(dir.path().join("tenterhook.v1.rs")).unwrap()
+    let code = std::fs::read_to_string(dir.path().join("tenterhook.v1.rs")).unwrap();
+    format!("// SPDX-License-Identifier: Apache-2.0 OR MIT\n\n{code}")
 }
 
 #[test]
