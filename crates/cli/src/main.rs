@@ -24,9 +24,6 @@ use crate::args::Cli;
 use crate::context::Context;
 use crate::terminal::Terminal;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = Cli::from_command_line();
     let terminal = Terminal::new(cli.color, cli.json);

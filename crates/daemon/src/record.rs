@@ -39,12 +39,15 @@ impl LedgerRecorder {
         Self { ledger, known: Mutex::default() }
     }
 
-    /// Records an entry; returns when it is durable. It is committed by whoever brings it, without a word
-    /// to another thread, if nobody else writes just now; else with all others that wait.
+    /// Records an entry; returns when it is durable. A thread of its own commits it on the spot, without a
+    /// word to another one, if nobody else writes just now. A task of the runtime must not wait for the
+    /// disk: its entry is committed with all others that wait.
     pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
         let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
         let sealed = Box::new(sealed.map_err(|error| error.to_string())?);
-        let mut sealed = match self.ledger.append_if_free(sealed) {
+        let may_wait = tokio::task::try_id().is_none();
+        let here = if may_wait { self.ledger.append_if_free(sealed) } else { Err(sealed) };
+        let mut sealed = match here {
             Ok(appended) => return appended.map_err(|error| error.to_string()),
             Err(sealed) => sealed,
         };
