@@ -9,6 +9,7 @@
 
 use std::io::Read;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -116,7 +117,11 @@ fn wait(shared: &Arc<Shared>) {
                 if last && shared.threads.load(Ordering::Acquire) < MOST && another(shared).is_err() {
                     tracing::warn!("no further thread can be started for hooks");
                 }
-                take(shared, stream);
+                // Whoever asked sees the connection end, and judges by itself.
+                let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream)));
+                if taken.is_err() {
+                    tracing::error!("a call could not be answered; that is a bug");
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
