@@ -229,6 +229,21 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_takes_nothing_is_told_when_as_much_waits_as_may() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(&dir.path().join("ledger"), Durability::Relaxed);
+        writer.batch.size = 2;
+        writer.connection.execute_batch("ALTER TABLE leaves RENAME TO elsewhere").unwrap();
+        assert!(writer.append(&sealed(1)).is_ok() && writer.append(&sealed(2)).is_ok());
+        assert!(writer.append(&sealed(3)).is_err());
+        writer.connection.execute_batch("ALTER TABLE elsewhere RENAME TO leaves").unwrap();
+        let size = writer.tree.size();
+        writer.settle().unwrap();
+        assert_eq!(writer.tree.size(), size + 2, "what waited is not lost");
+        assert!(writer.append(&sealed(3)).is_ok());
+    }
+
+    #[test]
     fn what_was_only_sequenced_is_taken_in_once_and_what_is_no_line_is_kept_aside() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("ledger");

@@ -116,15 +116,23 @@ impl Writer {
         entries: impl Iterator<Item = &'e Sealed>,
     ) -> Vec<Result<Appended, AppendError>> {
         let appended = entries.map(|entry| self.sequence_one(entry)).collect();
-        let full = |pending: &Pending| pending.entries.len() >= self.batch.size || pending.bytes >= MOST;
-        if self.pending.as_ref().is_some_and(full) {
+        if self.is_full() {
             // They are safe where they are; it is tried again when it is due.
             drop(self.settle());
         }
         appended
     }
 
+    fn is_full(&self) -> bool {
+        let full = |pending: &Pending| pending.entries.len() >= self.batch.size || pending.bytes >= MOST;
+        self.pending.as_ref().is_some_and(full)
+    }
+
     fn sequence_one(&mut self, entry: &Sealed) -> Result<Appended, AppendError> {
+        if self.is_full() {
+            // It could not be integrated before. Whoever comes now is told, or memory would have no end.
+            self.settle()?;
+        }
         if entry.supersedes.is_some() || self.is_stale() {
             self.settle()?;
             return self.integrate(std::iter::once(entry))?.pop().unwrap_or(Err(AppendError::Closed));
