@@ -34,6 +34,8 @@ const MOST: usize = 4 << 20;
 pub(crate) struct Pending {
     file: File,
     path: PathBuf,
+    /// A line was cut short by a full disk: the next one begins on a line of its own.
+    torn: bool,
     entries: Vec<Sealed>,
     /// How long their lines are together.
     bytes: usize,
@@ -49,17 +51,18 @@ impl Pending {
         let path = dir.join(PENDING);
         let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let file = opened.map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        Ok(Self { file, path, entries: Vec::new(), bytes: 0, ids: HashSet::new(), due: None })
+        Ok(Self { file, path, torn: false, entries: Vec::new(), bytes: 0, ids: HashSet::new(), due: None })
     }
 
     fn put(&mut self, entry: &Sealed) -> Result<(), AppendError> {
         let failed = |error: &dyn std::fmt::Display| AppendError::Entry(error.to_string());
-        let mut line = entry.to_spool().map_err(|error| failed(&error))?;
-        line.push('\n');
+        let text = entry.to_spool().map_err(|error| failed(&error))?;
+        let break_first = if self.torn { "\n" } else { "" };
+        let line = format!("{break_first}{} {text}\n", entry.origin.word());
         // One call, so that lines are whole. What a full disk took of it is no line.
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|error| failed(&format_args!("`{}`: {error}", self.path.display())))?;
+        let written = self.file.write_all(line.as_bytes());
+        self.torn = written.is_err();
+        written.map_err(|error| failed(&format_args!("`{}`: {error}", self.path.display())))?;
         self.bytes += line.len();
         self.ids.insert(entry.id);
         self.entries.push(entry.clone());
@@ -85,10 +88,10 @@ pub(crate) fn left_behind(dir: &Path) -> Result<(Vec<Sealed>, Option<String>), O
         Err(error) => return Err(io(error)),
     };
     let (mut entries, mut refused) = (Vec::new(), String::new());
-    for line in text.lines() {
-        match Sealed::from_spool(line) {
-            Ok(entry) => entries.push(Sealed { origin: Origin::Daemon, ..entry }),
-            Err(_) => refused += &format!("{line}\n"),
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        match read(line) {
+            Some(entry) => entries.push(entry),
+            None => refused += &format!("{line}\n"),
         }
     }
     if refused.is_empty() {
@@ -99,6 +102,14 @@ pub(crate) fn left_behind(dir: &Path) -> Result<(Vec<Sealed>, Option<String>), O
     opened.and_then(|mut file| file.write_all(refused.as_bytes())).map_err(io)?;
     let lines = refused.lines().count();
     Ok((entries, Some(format!("{lines} lines of `{PENDING}` cannot be read; they are in `{REFUSED}`"))))
+}
+
+/// A line: who brought the entry, and the entry.
+fn read(line: &str) -> Option<Sealed> {
+    let (word, text) = line.split_once(' ')?;
+    let origins = [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli];
+    let origin = origins.into_iter().find(|origin| origin.word() == word)?;
+    Some(Sealed { origin, ..Sealed::from_spool(text).ok()? })
 }
 
 /// Nothing is left behind any more.
@@ -188,5 +199,38 @@ impl Writer {
             rest = rest.get(results.len().max(1)..).unwrap_or_default();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{Entry, Sealing};
+    use crate::payload::RedactionKey;
+
+    fn sealed(number: u64, origin: Origin) -> Sealed {
+        let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
+        let (id, ts) = (EventId::from_parts(1, number.into()), tenterhook_event::Timestamp::from_unix_ms(1));
+        let entry = Entry::change(id, ts, "mode", "dev", serde_json::Value::Null, &|_| Vec::new());
+        entry.from(origin).seal(&sealing).unwrap()
+    }
+
+    #[test]
+    fn entries_come_back_as_they_went_in_also_behind_a_line_that_was_cut_short() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut pending = Pending::open(dir.path()).unwrap();
+        let entries =
+            [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli].map(|origin| sealed(1, origin));
+        for entry in &entries {
+            pending.put(entry).unwrap();
+        }
+        // As a disk that becomes full leaves it.
+        pending.file.write_all(b"daemon {\"spool\":1,\"ki").unwrap();
+        pending.torn = true;
+        let last = sealed(2, Origin::Spool);
+        pending.put(&last).unwrap();
+        let (found, unread) = left_behind(dir.path()).unwrap();
+        assert_eq!(found.split_last().unwrap(), (&last, &entries[..]));
+        assert!(unread.unwrap().starts_with("1 lines "));
     }
 }
