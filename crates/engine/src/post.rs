@@ -2,6 +2,7 @@
 
 //! Posting once to an HTTP endpoint, bounded.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A request to make once.
@@ -61,6 +62,7 @@ impl Post {
             .http_status_as_error(false)
             // The environment must not choose who answers for a hook.
             .proxy(None)
+            .tls_config(tls())
             .build()
             .into();
         let mut request = agent.post(&self.url);
@@ -75,4 +77,10 @@ impl Post {
         let body = response.body_mut().with_config().limit(most).read_to_vec();
         Ok((response.status().as_u16(), body.map_err(|error| error.to_string())?))
     }
+}
+
+/// TLS by the one library of cryptography that the ledger signs with as well.
+fn tls() -> ureq::tls::TlsConfig {
+    let library = rustls::crypto::aws_lc_rs::default_provider();
+    ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(Arc::new(library)).build()
 }

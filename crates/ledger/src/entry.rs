@@ -151,6 +151,7 @@ pub struct Sealing {
 
 // === impl Sealing ===
 
+#[cfg(feature = "store")]
 impl Sealing {
     /// A text of its own, as it may be stored.
     pub(crate) fn clean(&self, text: &str, redactor: Redactor<'_>) -> String {

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use ed25519_dalek::{Signer as _, SigningKey};
+use ed25519_dalek::SigningKey;
 
 use crate::hash::{base64, from_base64};
 use crate::note::{ED25519, VerifierKey};
@@ -26,6 +26,9 @@ pub trait Signer: Send + Sync {
 pub struct SoftwareKey {
     secret: SigningKey,
     public: VerifierKey,
+    /// The same key, as the library signs with it that is fast enough for every commit.
+    #[cfg(feature = "store")]
+    fast: aws_lc_rs::signature::Ed25519KeyPair,
 }
 
 /// The key cannot be had or cannot sign.
@@ -76,7 +79,18 @@ impl SoftwareKey {
     pub fn from_seed(origin: &str, seed: &[u8; 32]) -> Result<Self, SignError> {
         let secret = SigningKey::from_bytes(seed);
         let public = VerifierKey::ed25519(origin, secret.verifying_key())?;
-        Ok(Self { secret, public })
+        #[cfg(feature = "store")]
+        let fast = {
+            use aws_lc_rs::signature::Ed25519KeyPair;
+            let pair = Ed25519KeyPair::from_seed_and_public_key(seed, secret.verifying_key().as_bytes());
+            pair.map_err(|why| SignError::Other(format!("the signing key cannot be used: {why}")))?
+        };
+        Ok(Self {
+            secret,
+            public,
+            #[cfg(feature = "store")]
+            fast,
+        })
     }
 
     pub(crate) fn seed(&self) -> &[u8; 32] {
@@ -116,8 +130,16 @@ impl Signer for SoftwareKey {
         &self.public
     }
 
+    #[cfg(feature = "store")]
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        Ok(self.secret.sign(message).to_bytes().to_vec())
+        let signature = self.fast.try_sign(message);
+        let signature = signature.map_err(|_| SignError::Other("the key did not sign".to_owned()))?;
+        Ok(signature.as_ref().to_vec())
+    }
+
+    #[cfg(not(feature = "store"))]
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        Ok(ed25519_dalek::Signer::sign(&self.secret, message).to_bytes().to_vec())
     }
 }
 
