@@ -71,3 +71,18 @@ fn each_harness_keeps_the_line_it_had() {
         assert_eq!(line(&test, args, copilot), format!("{before}Tenterhook ⚠ daemon offline\n"), "{args:?}");
     }
 }
+
+#[test]
+fn copilot_s_settings_get_ours_and_get_theirs_back() {
+    let test = TestContext::new();
+    let settings = test.path("person/.copilot/settings.json");
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let before = "{\n  // mine\n  \"statusLine\": {\"type\": \"command\", \"command\": \"echo theirs\"}\n}\n";
+    std::fs::write(&settings, before).unwrap();
+    assert_eq!(test.run(&["install", "copilot", "--yes"]).exit, 0);
+    let with = std::fs::read_to_string(&settings).unwrap();
+    assert!(with.contains("/bin/tenterhook-status' copilot"), "{with}");
+    assert_eq!(line(&test, &["copilot"], "{}"), "theirs · Tenterhook ⚠ daemon offline\n");
+    assert_eq!(test.person(&["uninstall", "copilot", "--yes"]).exit, 0);
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
+}

@@ -253,11 +253,7 @@ fn place_programs(home: &Home) -> Result<(), CommandError> {
 
 /// Keeps the status line that was there before ours, which ours runs as well.
 pub(super) fn chain(home: &Home, harness: &str, command: Option<&str>) -> Result<(), CommandError> {
-    // The others have none that we wire.
-    if harness != "claude-code" {
-        return Ok(());
-    }
-    let path = home.state.join(tenterhook_shim::status::CHAIN);
+    let path = tenterhook_shim::status::chain_file(&home.state, harness);
     match command {
         Some(command) => write_whole(&path, command.as_bytes(), 0o600),
         None => match fs_err::remove_file(&path) {

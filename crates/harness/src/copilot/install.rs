@@ -5,8 +5,9 @@
 use super::HARNESS;
 use crate::install::{
     Content, Installer, Piece, Scope, Warning,
-    hooks::{self, Hooks, entries},
+    hooks::{self, Hooks, StatusLine, entries},
     jsonc::{Node, Signature, switch::Switch},
+    line::StatusFile,
 };
 
 pub(super) const INSTALLER: Installer = Installer {
@@ -40,9 +41,22 @@ pub(super) const INSTALLER: Installer = Installer {
             known: untrusted.into_iter().collect(),
         };
         let path = order.directory.join("hooks").join("tenterhook.json");
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        let mut pieces = vec![Piece { path, content: Content::Edited(Box::new(hooks)) }];
+        // A repository has no status line, only a person has.
+        if matches!(order.scope, Scope::User) {
+            let command = format!("{} copilot", order.program("tenterhook-status")?);
+            let line = StatusFile(StatusLine { command, is_ours: is_our_status });
+            let path = order.directory.join("settings.json");
+            pieces.push(Piece { path, content: Content::Edited(Box::new(line)) });
+        }
+        Ok(pieces)
     },
 };
+
+/// The status line we wrote, from whatever home.
+fn is_our_status(command: &str) -> bool {
+    command.starts_with('\'') && command.ends_with("/bin/tenterhook-status' copilot")
+}
 
 const SIGNATURE: Signature = Signature {
     marker: None,

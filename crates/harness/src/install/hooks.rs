@@ -38,6 +38,14 @@ pub struct StatusLine {
     pub is_ours: fn(&str) -> bool,
 }
 
+impl StatusLine {
+    /// What there is to say about the one that is there.
+    pub fn warning(&self, text: &str) -> Result<Option<Warning>, Flaw> {
+        let says = "the settings have a status line of an unknown kind, which is left as it is";
+        Ok(status::is_foreign(text, self.is_ours)?.then(|| Warning::note(says)))
+    }
+}
+
 /// Whether the text is JSON without comments and trailing commas.
 pub fn plain_json(text: &str) -> Result<serde::de::IgnoredAny, serde_json::Error> {
     serde_json::from_str(jsonc::split_mark(text).1)
@@ -119,11 +127,8 @@ impl Editor for Hooks {
 
     fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
         let mut warnings = (self.look)(text)?;
-        if let Some(line) = &self.status
-            && status::is_foreign(text, line.is_ours)?
-        {
-            let says = "the settings have a status line of an unknown kind, which is left as it is";
-            warnings.push(Warning::note(says));
+        if let Some(line) = &self.status {
+            warnings.extend(line.warning(text)?);
         }
         warnings.extend(self.known.iter().cloned());
         Ok(warnings)

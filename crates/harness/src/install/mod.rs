@@ -12,6 +12,7 @@ pub mod file;
 pub mod hooks;
 mod installer;
 pub mod jsonc;
+pub mod line;
 mod paths;
 pub mod plan;
 mod planning;
