@@ -34,12 +34,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
         ],
     ),
+    ("tenterhook-agent", &["tenterhook-document", "tenterhook-event"]),
     ("tenterhook-client", &["tenterhook-proto"]),
     ("tenterhook-proto", &[]),
     ("tenterhook-shim", &[]),
     (
         "tenterhook-daemon",
         &[
+            "tenterhook-agent",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-event",
@@ -54,6 +56,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "tenterhook",
         &[
+            "tenterhook-agent",
             "tenterhook-daemon",
             "tenterhook-document",
             "tenterhook-engine",
