@@ -24,6 +24,20 @@ pub struct ModelRequest {
     pub max_tokens: u32,
     /// How freely it answers; unsaid: as its maker likes it.
     pub temperature: Option<f64>,
+    /// What it is asked for. A real model is not told; a script looks up its turn by it.
+    pub purpose: Purpose,
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// The next step of the agent.
+    #[default]
+    Turn,
+    /// The next step of a subagent of this type.
+    Subagent(String),
+    /// A summary of the conversation, because it grew too long.
+    Compaction,
 }
 
 /// Whether the model may call a tool.
