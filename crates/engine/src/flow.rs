@@ -37,6 +37,7 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
         outcome = fold::fold(event, &findings);
     }
     outcome.trace = trace;
+    outcome.retry_ms = ran.tool_again.map(|delay| u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
 
     let took_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let decided = Decided { call, outcome: &outcome, generation: generation.name(), took_us, facts, touched };

@@ -30,6 +30,7 @@ pub fn fold(event: &Event, findings: &[Finding]) -> Outcome {
         context: findings.iter().filter_map(|finding| said(finding, finding.context.as_ref())).collect(),
         messages: findings.iter().filter_map(|finding| said(finding, finding.message.as_ref())).collect(),
         suppress_output: findings.iter().any(|finding| finding.suppress_output),
+        retry_ms: None,
         trace: Vec::new(),
     }
 }

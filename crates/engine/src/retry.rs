@@ -3,12 +3,13 @@
 //! Hooks that want to be asked again: a bounded loop around running them.
 //!
 //! Retry is never a decision. When the attempts or the time are used up it becomes a deny that says
-//! that it may be tried again later.
+//! that it may be tried again later. After a tool has failed it means the tool itself: whoever runs
+//! tools is told, and tries again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Decision, Finding, Status, Step};
+use tenterhook_event::{Call, Decision, EventKind, Finding, Status, Step};
 use tenterhook_harness::dialect::Control;
 use tokio::time::Instant;
 
@@ -21,6 +22,8 @@ use crate::{Hook, Limits, chain};
 pub(crate) struct Settled {
     pub(crate) findings: Vec<Finding>,
     pub(crate) steps: Vec<Step>,
+    /// When the tool that failed should be tried again, if it should.
+    pub(crate) tool_again: Option<Duration>,
 }
 
 /// Runs the selected hooks, and those again that ask for it.
@@ -28,6 +31,9 @@ pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Set
     let Selected { hooks, failed } = selected;
     let end = Instant::now() + limits.call_within;
     let mut answers = run::all(&hooks, call, end).await.answers;
+    if call.event.event == EventKind::ToolError {
+        return pass_on(answers, failed);
+    }
     let deadline = end.min(Instant::now() + limits.retry_within);
     for attempt in 1.. {
         let Some(delay) = longest_delay(&answers) else { break };
@@ -41,6 +47,23 @@ pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Set
         again(&mut answers, &hooks, call, end, attempt + 1).await;
     }
     settle(answers, failed)
+}
+
+/// Hooks that want the tool tried again are heard, not asked again.
+fn pass_on(mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
+    let skipped = |at: usize| answers.iter().any(|it| it.heard.control == Control::Skip && it.at < at);
+    let delays =
+        answers.iter().filter(|answer| !skipped(answer.at)).filter_map(|answer| match answer.heard.control {
+            Control::Retry { delay } => Some(delay),
+            _ => None,
+        });
+    let tool_again = delays.max();
+    for answer in &mut answers {
+        if let Control::Retry { delay } = answer.heard.control {
+            answer.step.note = Some(format!("the tool should be tried again in {} ms", delay.as_millis()));
+        }
+    }
+    Settled { tool_again, ..settle(answers, failed) }
 }
 
 /// How long the most patient of those that want to be asked again wants to wait.

@@ -72,6 +72,9 @@ pub struct Outcome {
     /// Keep the output from the person's eyes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
+    /// tool-error: the tool should be tried again, this many milliseconds later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
     /// Which hooks and rules ran, and what became of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Step>,

@@ -249,6 +249,21 @@ async fn retry_without_end_becomes_a_deny_that_says_so() {
 }
 
 #[tokio::test]
+async fn a_retry_after_a_failed_tool_is_for_whoever_runs_tools() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&asked);
+    let engine = Engine::builder().on(EventKind::ToolError).run(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { say::retry(Duration::from_millis(70)) }
+    });
+    let mut call = call("ls");
+    call.event.event = EventKind::ToolError;
+    let outcome = engine.build().unwrap().fire(&call).await;
+    assert_eq!((outcome.decision, outcome.retry_ms), (Decision::None, Some(70)));
+    assert_eq!(asked.load(Ordering::Relaxed), 1, "the tool is tried again, not the hook");
+}
+
+#[tokio::test]
 async fn an_observer_never_delays_and_never_decides() {
     let (told, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let engine = Engine::builder().on(EventKind::PreTool).fail(Fail::Closed).observing().run(move |_| {
