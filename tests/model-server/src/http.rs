@@ -7,6 +7,8 @@ use std::io::{self, BufRead, Read, Write};
 
 use serde_json::{Value, json};
 
+use crate::script::Fault;
+
 /// Far above what any client sends; a bound only so that garbage ends.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
@@ -18,11 +20,23 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
+/// An answer, in the pieces it is written in.
 #[derive(Debug)]
 pub(crate) struct Response {
     status: Status,
     content_type: &'static str,
-    body: Vec<u8>,
+    retry_after: Option<u64>,
+    pieces: Vec<Vec<u8>>,
+    hitch: Option<Hitch>,
+}
+
+/// What happens between two pieces.
+#[derive(Debug, Clone, Copy)]
+enum Hitch {
+    /// The rest never comes, though it was promised.
+    Cut { after: usize },
+    /// The rest comes so much later.
+    Stall { after: usize, ms: u64 },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +44,7 @@ pub(crate) enum Status {
     Ok,
     BadRequest,
     NotFound,
+    Other(u16),
 }
 
 /// Reads one request; `None` if the peer closed without sending any.
@@ -82,7 +97,11 @@ fn malformed(what: &str) -> io::Error {
 
 impl Response {
     pub(crate) fn json(status: Status, body: &Value) -> Self {
-        Self { status, content_type: "application/json", body: body.to_string().into_bytes() }
+        Self::new(status, "application/json", vec![body.to_string().into_bytes()])
+    }
+
+    fn new(status: Status, content_type: &'static str, pieces: Vec<Vec<u8>>) -> Self {
+        Self { status, content_type, retry_after: None, pieces, hitch: None }
     }
 
     pub(crate) fn error(status: Status, message: &str) -> Self {
@@ -90,12 +109,12 @@ impl Response {
             Status::Ok => "none",
             Status::BadRequest => "invalid_request_error",
             Status::NotFound => "not_found_error",
+            Status::Other(_) => "api_error",
         };
         Self::json(status, &json!({"type": "error", "error": {"type": kind, "message": message}}))
     }
 
-    /// A whole event stream at once: clients parse it as it comes, and a known length keeps the
-    /// framing trivial.
+    /// An event stream: clients parse it as it comes, and a known length keeps the framing trivial.
     pub(crate) fn event_stream(events: &[(&str, Value)]) -> Self {
         let texts = events.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
         Self::stream(texts)
@@ -108,30 +127,60 @@ impl Response {
     }
 
     fn stream(texts: impl Iterator<Item = String>) -> Self {
-        let body = texts.collect::<String>().into_bytes();
-        Self { status: Status::Ok, content_type: "text/event-stream", body }
+        Self::new(Status::Ok, "text/event-stream", texts.map(String::into_bytes).collect())
+    }
+
+    /// The same answer, as it arrives when something goes wrong.
+    pub(crate) fn with(mut self, fault: &Fault) -> Self {
+        match fault {
+            Fault::Cut { after } => self.hitch = Some(Hitch::Cut { after: *after }),
+            Fault::Stall { after, ms } => self.hitch = Some(Hitch::Stall { after: *after, ms: *ms }),
+            Fault::Short { after } => self.pieces.truncate(*after),
+            Fault::Malformed { after } => {
+                let place = (*after).min(self.pieces.len());
+                self.pieces.insert(place, b"data: {\"type\": nonsense\n\n".to_vec());
+            }
+            Fault::Status { status, retry_after, message } => {
+                let message = message.as_deref().unwrap_or("the script says so");
+                self = Self::error(Status::Other(*status), message);
+                self.retry_after = *retry_after;
+            }
+        }
+        self
     }
 
     /// The same head with no body, as HEAD demands.
     pub(crate) fn without_body(mut self) -> Self {
-        self.body.clear();
+        self.pieces.clear();
         self
     }
 
-    pub(crate) fn write(&self, stream: &mut impl Write) -> io::Result<()> {
+    /// Writes it; `pause` waits so many milliseconds.
+    pub(crate) fn write(&self, stream: &mut impl Write, pause: impl Fn(u64)) -> io::Result<()> {
         let status = match self.status {
-            Status::Ok => "200 OK",
-            Status::BadRequest => "400 Bad Request",
-            Status::NotFound => "404 Not Found",
+            Status::Ok => "200 OK".to_owned(),
+            Status::BadRequest => "400 Bad Request".to_owned(),
+            Status::NotFound => "404 Not Found".to_owned(),
+            Status::Other(status) => format!("{status} Scripted"),
         };
-        let Self { content_type, body, .. } = self;
-        let length = body.len();
+        let Self { content_type, pieces, .. } = self;
+        let length: usize = pieces.iter().map(Vec::len).sum();
+        let retry_after = self.retry_after.map(|seconds| format!("retry-after: {seconds}\r\n"));
+        let retry_after = retry_after.unwrap_or_default();
         write!(
             stream,
             "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\
-             connection: close\r\n\r\n"
+             {retry_after}connection: close\r\n\r\n"
         )?;
-        stream.write_all(body)?;
+        for (written, piece) in pieces.iter().enumerate() {
+            match self.hitch {
+                Some(Hitch::Cut { after }) if after == written => return stream.flush(),
+                Some(Hitch::Stall { after, ms }) if after == written => pause(ms),
+                _ => {}
+            }
+            stream.write_all(piece)?;
+            stream.flush()?;
+        }
         stream.flush()
     }
 }

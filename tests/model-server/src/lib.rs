@@ -24,5 +24,5 @@ mod script;
 mod server;
 
 pub use conversation::{ToolResult, anywhere};
-pub use script::{Script, ToolCall, Turn};
+pub use script::{Fault, Script, ToolCall, Turn, Usage};
 pub use server::ModelServer;

@@ -30,6 +30,67 @@ pub(crate) struct Subagent {
 pub struct Turn {
     pub(crate) text: Option<String>,
     pub(crate) tool_calls: Vec<ToolCall>,
+    pub(crate) usage: Usage,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// How many tokens the turn is said to have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Usage {
+    /// Read afresh.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read from a cache.
+    pub cache_read: u64,
+    /// Put into a cache; only some protocols tell.
+    pub cache_write: u64,
+}
+
+/// What goes wrong with a turn on its way. The turn is used up all the same: who asks again gets the next.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Fault {
+    /// The connection ends after so many events of the stream.
+    Cut {
+        /// How many events come before.
+        after: usize,
+    },
+    /// The stream ends in good order, but after so many events.
+    Short {
+        /// How many events come before.
+        after: usize,
+    },
+    /// Nothing comes for a while after so many events, the first of them being the head.
+    Stall {
+        /// How many events come before.
+        after: usize,
+        /// How long nothing comes.
+        ms: u64,
+    },
+    /// Something that cannot be read comes after so many events; the rest follows.
+    Malformed {
+        /// How many events come before.
+        after: usize,
+    },
+    /// An error instead of an answer.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// When to ask again, in seconds.
+        #[serde(default)]
+        retry_after: Option<u64>,
+        /// What it says.
+        #[serde(default)]
+        message: Option<String>,
+    },
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self { input: 1, output: 1, cache_read: 0, cache_write: 0 }
+    }
 }
 
 /// One call of a tool that the agent offered.
@@ -69,7 +130,7 @@ impl Script {
 impl Turn {
     /// A turn that only says something. It ends the agent's run.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: Some(text.into()), tool_calls: Vec::new() }
+        Self { text: Some(text.into()), ..Self::default() }
     }
 
     /// A turn that calls one tool.
@@ -83,11 +144,30 @@ impl Turn {
         self.tool_calls.push(ToolCall { name: name.into(), namespace: None, input });
         self
     }
+
+    /// Says what the turn has cost.
+    #[must_use]
+    pub fn costing(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// Lets it go wrong on its way.
+    #[must_use]
+    pub fn failing(mut self, fault: Fault) -> Self {
+        self.fault = Some(fault);
+        self
+    }
+
+    /// An error instead of an answer.
+    pub fn status(status: u16) -> Self {
+        Self::default().failing(Fault::Status { status, retry_after: None, message: None })
+    }
 }
 
 impl From<ToolCall> for Turn {
     fn from(call: ToolCall) -> Self {
-        Self { text: None, tool_calls: vec![call] }
+        Self { tool_calls: vec![call], ..Self::default() }
     }
 }
 

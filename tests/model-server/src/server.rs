@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -87,6 +88,14 @@ impl Shared {
     fn conversation(&self) -> MutexGuard<'_, Conversation> {
         self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Waits, but not longer than the server lives.
+    fn pause(&self, ms: u64) {
+        let until = Instant::now() + Duration::from_millis(ms);
+        while Instant::now() < until && !self.stopping.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 impl std::fmt::Debug for Shared {
@@ -122,7 +131,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         Err(error) => Response::error(Status::BadRequest, &error.to_string()),
     };
     // A client that is gone cannot be told so; the request is on record either way.
-    drop(response.write(&mut &*stream));
+    drop(response.write(&mut &*stream, |ms| shared.pause(ms)));
     // The acceptor holds a second handle, so closing this one would not end the connection.
     drop(stream.shutdown(Shutdown::Write));
 }
@@ -136,7 +145,8 @@ fn respond(request: &Request, shared: &Shared) -> Response {
             Some(protocol) => match serde_json::from_slice::<Value>(&request.body) {
                 Ok(body) => {
                     let turn = shared.conversation().answer(*protocol, body.clone());
-                    protocol.reply(path, &body, &turn)
+                    let reply = protocol.reply(path, &body, &turn);
+                    turn.fault.iter().fold(reply, Response::with)
                 }
                 Err(error) => Response::error(Status::BadRequest, &format!("the body is not JSON: {error}")),
             },

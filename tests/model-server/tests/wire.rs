@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use tenterhook_model_server::{ModelServer, Script, ToolResult, Turn};
+use tenterhook_model_server::{Fault, ModelServer, Script, ToolResult, Turn};
 
 /// Sends one request and returns the status line and the body.
 fn exchange(server: &ModelServer, method: &str, path: &str, body: &str) -> io::Result<(String, String)> {
@@ -84,6 +84,37 @@ fn a_stream_spells_out_the_same_turn() {
     assert_eq!(data[4]["content_block"]["input"], json!({}));
     assert_eq!(data[5]["delta"], json!({"type": "input_json_delta", "partial_json": r#"{"command":"ls"}"#}));
     assert_eq!(data[7]["delta"]["stop_reason"], "tool_use");
+}
+
+/// The stream of a turn that goes wrong, and how long it took.
+fn faulty(turn: Turn) -> io::Result<(String, String, std::time::Duration)> {
+    let server = ModelServer::start(Script::new().turn(turn))?;
+    let body = json!({"model": "m", "stream": true, "tools": [{"name": "Bash"}], "messages": []});
+    let began = std::time::Instant::now();
+    let (status, text) = exchange(&server, "POST", "/v1/messages", &body.to_string())?;
+    Ok((status, text, began.elapsed()))
+}
+
+#[test]
+fn a_turn_goes_wrong_as_its_fault_says() {
+    let turn = Turn::text("in the pieces in which it is streamed");
+    let events = |text: &str| text.matches("\n\n").count();
+    let (status, whole, _) = faulty(turn.clone()).unwrap();
+    assert_eq!((status.as_str(), events(&whole)), ("HTTP/1.1 200 OK", 8));
+
+    let (_, cut, _) = faulty(turn.clone().failing(Fault::Cut { after: 3 })).unwrap();
+    assert_eq!(events(&cut), 3);
+    let (_, short, _) = faulty(turn.clone().failing(Fault::Short { after: 3 })).unwrap();
+    assert_eq!(events(&short), 3);
+    let (_, malformed, _) = faulty(turn.clone().failing(Fault::Malformed { after: 3 })).unwrap();
+    assert_eq!((events(&malformed), malformed.matches("nonsense").count()), (9, 1));
+    let (_, stalled, took) = faulty(turn.failing(Fault::Stall { after: 3, ms: 150 })).unwrap();
+    assert_eq!(events(&stalled), 8);
+    assert!(took >= std::time::Duration::from_millis(150), "{took:?}");
+
+    let (status, body, _) = faulty(Turn::status(529)).unwrap();
+    assert_eq!(status, "HTTP/1.1 529 Scripted");
+    assert!(body.contains("the script says so"), "{body}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
 use crate::http::{Response, Status};
-use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
-use crate::script::Turn;
+use crate::protocol::{Protocol, fresh_id, is, items, pieces, string, texts};
+use crate::script::{Turn, Usage};
 
 pub(crate) struct Messages;
 
@@ -32,9 +32,9 @@ impl Protocol for Messages {
         let blocks = blocks(turn);
         let stop_reason = if turn.tool_calls.is_empty() { "end_turn" } else { "tool_use" };
         if body.get("stream") == Some(&Value::Bool(true)) {
-            Response::event_stream(&events(&model, &blocks, stop_reason))
+            Response::event_stream(&events(&model, &blocks, stop_reason, turn.usage))
         } else {
-            Response::json(Status::Ok, &message(&model, &blocks, Some(stop_reason)))
+            Response::json(Status::Ok, &message(&model, &blocks, Some(stop_reason), turn.usage))
         }
     }
 }
@@ -53,7 +53,7 @@ fn blocks(turn: &Turn) -> Vec<Value> {
     text.chain(calls).collect()
 }
 
-fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>) -> Value {
+fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>, usage: Usage) -> Value {
     json!({
         "id": fresh_id("msg"),
         "type": "message",
@@ -62,28 +62,36 @@ fn message(model: &Value, blocks: &[Value], stop_reason: Option<&str>) -> Value 
         "content": blocks,
         "stop_reason": stop_reason,
         "stop_sequence": null,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
+        "usage": {
+            "input_tokens": usage.input, "output_tokens": usage.output,
+            "cache_read_input_tokens": usage.cache_read, "cache_creation_input_tokens": usage.cache_write,
+        },
     })
 }
 
-fn events(model: &Value, blocks: &[Value], stop_reason: &str) -> Vec<(&'static str, Value)> {
-    let start = json!({"type": "message_start", "message": message(model, &[], None)});
+fn events(model: &Value, blocks: &[Value], stop_reason: &str, usage: Usage) -> Vec<(&'static str, Value)> {
+    // What was written is only known at the end.
+    let begun = Usage { output: 1, ..usage };
+    let start = json!({"type": "message_start", "message": message(model, &[], None, begun)});
     let mut events = vec![("message_start", start)];
     for (index, block) in blocks.iter().enumerate() {
-        let (empty, delta) = if is(block, "type", "tool_use") {
+        let (empty, text, kind, key) = if is(block, "type", "tool_use") {
             let input = block.get("input").cloned().unwrap_or_else(|| json!({})).to_string();
-            (with(block, "input", json!({})), json!({"type": "input_json_delta", "partial_json": input}))
+            (with(block, "input", json!({})), input, "input_json_delta", "partial_json")
         } else {
-            (with(block, "text", json!("")), json!({"type": "text_delta", "text": string(block, "text")}))
+            (with(block, "text", json!("")), string(block, "text"), "text_delta", "text")
         };
         let start = json!({"type": "content_block_start", "index": index, "content_block": empty});
         events.push(("content_block_start", start));
-        let delta = json!({"type": "content_block_delta", "index": index, "delta": delta});
-        events.push(("content_block_delta", delta));
+        for piece in pieces(&text) {
+            let delta = json!({"type": kind, key: piece});
+            let delta = json!({"type": "content_block_delta", "index": index, "delta": delta});
+            events.push(("content_block_delta", delta));
+        }
         events.push(("content_block_stop", json!({"type": "content_block_stop", "index": index})));
     }
     let delta = json!({"stop_reason": stop_reason, "stop_sequence": null});
-    let delta = json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 1}});
+    let delta = json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": usage.output}});
     events.push(("message_delta", delta));
     events.push(("message_stop", json!({"type": "message_stop"})));
     events

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
 use crate::http::{Response, Status};
-use crate::protocol::{Protocol, is, items, string};
+use crate::protocol::{Protocol, is, items, pieces, string};
 use crate::script::Turn;
 
 pub(crate) struct GenerateContent;
@@ -32,24 +32,37 @@ impl Protocol for GenerateContent {
     }
 
     fn reply(&self, path: &str, body: &Value, turn: &Turn) -> Response {
-        let texts = turn.text.iter().map(|text| json!({"text": text}));
+        let model = body.get("model").and_then(Value::as_str).unwrap_or("scripted");
+        // What came from a cache is part of the prompt here.
+        let prompt = turn.usage.input + turn.usage.cache_read;
+        let usage = json!({
+            "promptTokenCount": prompt, "candidatesTokenCount": turn.usage.output,
+            "totalTokenCount": prompt + turn.usage.output,
+            "cachedContentTokenCount": turn.usage.cache_read,
+        });
+        let answer = |parts: &[Value], finish: Option<&str>| {
+            let content = json!({"role": "model", "parts": parts});
+            let mut candidate = json!({"index": 0, "content": content});
+            if let (Some(finish), Some(fields)) = (finish, candidate.as_object_mut()) {
+                fields.insert("finishReason".to_owned(), json!(finish));
+            }
+            json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": model})
+        };
+        let text = |text: String| json!({"text": text});
         let calls = turn.tool_calls.iter();
         let calls = calls.map(|call| json!({"functionCall": {"name": call.name, "args": call.input}}));
-        let parts: Vec<_> = texts.chain(calls).collect();
-        let answer = json!({
-            "candidates": [{
-                "index": 0,
-                "content": {"role": "model", "parts": parts},
-                "finishReason": "STOP",
-            }],
-            "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
-            "modelVersion": body.get("model").and_then(Value::as_str).unwrap_or("scripted"),
-        });
-        if path.ends_with(STREAMED) {
-            Response::data_stream(&[answer], None)
-        } else {
-            Response::json(Status::Ok, &answer)
+        if !path.ends_with(STREAMED) {
+            let parts: Vec<_> = turn.text.iter().cloned().map(text).chain(calls).collect();
+            return Response::json(Status::Ok, &answer(&parts, Some("STOP")));
         }
+        let texts = turn.text.iter().flat_map(|text| pieces(text)).map(text);
+        let parts: Vec<_> = texts.chain(calls).collect();
+        let Some((last, before)) = parts.split_last() else {
+            return Response::data_stream(&[answer(&[], Some("STOP"))], None);
+        };
+        let mut events: Vec<_> = before.iter().map(|part| answer(std::slice::from_ref(part), None)).collect();
+        events.push(answer(std::slice::from_ref(last), Some("STOP")));
+        Response::data_stream(&events, None)
     }
 }
 

@@ -62,6 +62,16 @@ fn texts(content: Option<&Value>) -> Vec<String> {
     }
 }
 
+/// How many characters come in one event, at most.
+const PIECE: usize = 16;
+
+/// A text in the pieces in which it is streamed; no text is one empty piece.
+fn pieces(text: &str) -> Vec<String> {
+    let characters: Vec<_> = text.chars().collect();
+    let pieces = characters.chunks(PIECE).map(|piece| piece.iter().collect());
+    if characters.is_empty() { vec![String::new()] } else { pieces.collect() }
+}
+
 /// One counter for the whole process: a test that runs an agent twice against two servers must not
 /// see the same call id twice.
 fn fresh_id(prefix: &str) -> String {

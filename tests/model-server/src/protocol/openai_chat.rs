@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::conversation::ToolResult;
 use crate::http::{Response, Status};
-use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
+use crate::protocol::{Protocol, fresh_id, is, items, pieces, string, texts};
 use crate::script::Turn;
 
 pub(crate) struct ChatCompletions;
@@ -36,7 +36,13 @@ impl Protocol for ChatCompletions {
         let streams = body.get("stream") == Some(&Value::Bool(true));
         let message = message(turn);
         let finish = if turn.tool_calls.is_empty() { "stop" } else { "tool_calls" };
-        let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+        // What came from a cache is part of the prompt here.
+        let prompt = turn.usage.input + turn.usage.cache_read;
+        let usage = json!({
+            "prompt_tokens": prompt, "completion_tokens": turn.usage.output,
+            "total_tokens": prompt + turn.usage.output,
+            "prompt_tokens_details": {"cached_tokens": turn.usage.cache_read},
+        });
         let id = fresh_id("chatcmpl");
         let object = if streams { "chat.completion.chunk" } else { "chat.completion" };
         let whole = |choices: Value, usage: Option<&Value>| {
@@ -49,11 +55,41 @@ impl Protocol for ChatCompletions {
             let choices = json!([{"index": 0, "message": message, "finish_reason": finish}]);
             return Response::json(Status::Ok, &whole(choices, Some(&usage)));
         }
-        let said = json!([{"index": 0, "delta": message, "finish_reason": null}]);
-        let ended = json!([{"index": 0, "delta": {}, "finish_reason": finish}]);
-        let events = [whole(said, None), whole(ended, None), whole(json!([]), Some(&usage))];
+        let mut events: Vec<_> = deltas(&message)
+            .into_iter()
+            .map(|delta| whole(json!([{"index": 0, "delta": delta, "finish_reason": null}]), None))
+            .collect();
+        events.push(whole(json!([{"index": 0, "delta": {}, "finish_reason": finish}]), None));
+        events.push(whole(json!([]), Some(&usage)));
         Response::data_stream(&events, Some("[DONE]"))
     }
+}
+
+/// The message in the pieces in which it is streamed: texts, then each call's head and its arguments.
+fn deltas(message: &Value) -> Vec<Value> {
+    let mut deltas = Vec::new();
+    match message.get("content").and_then(Value::as_str) {
+        Some(text) => {
+            deltas
+                .extend(pieces(text).into_iter().map(|piece| json!({"role": "assistant", "content": piece})));
+        }
+        None => deltas.push(json!({"role": "assistant", "content": null})),
+    }
+    for call in items(message.get("tool_calls")) {
+        let arguments =
+            call.get("function").map(|function| string(function, "arguments")).unwrap_or_default();
+        for (count, piece) in pieces(&arguments).into_iter().enumerate() {
+            let mut part = json!({"index": call.get("index"), "function": {"arguments": piece}});
+            if count == 0 {
+                part.clone_from(call);
+                if let Some(start) = part.pointer_mut("/function/arguments") {
+                    *start = piece.into();
+                }
+            }
+            deltas.push(json!({"tool_calls": [part]}));
+        }
+    }
+    deltas
 }
 
 fn message(turn: &Turn) -> Value {

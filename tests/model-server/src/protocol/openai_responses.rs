@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::conversation::ToolResult;
 use crate::http::{Response, Status};
 use crate::protocol::{Protocol, fresh_id, is, items, string, texts};
-use crate::script::{ToolCall, Turn};
+use crate::script::{ToolCall, Turn, Usage};
 
 pub(crate) struct Responses;
 
@@ -41,11 +41,11 @@ impl Protocol for Responses {
 
     fn reply(&self, _: &str, body: &Value, turn: &Turn) -> Response {
         let output: Vec<_> = turn.text.iter().map(message).chain(turn.tool_calls.iter().map(call)).collect();
-        let whole = response(body, &output, "completed");
+        let whole = response(body, &output, "completed", turn.usage);
         if body.get("stream") != Some(&Value::Bool(true)) {
             return Response::json(Status::Ok, &whole);
         }
-        let created = response(body, &[], "in_progress");
+        let created = response(body, &[], "in_progress", turn.usage);
         let mut events = vec![("response.created", json!({"type": "response.created", "response": created}))];
         for (index, item) in output.iter().enumerate() {
             for name in ["response.output_item.added", "response.output_item.done"] {
@@ -77,7 +77,9 @@ fn call(call: &ToolCall) -> Value {
     item
 }
 
-fn response(body: &Value, output: &[Value], status: &str) -> Value {
+fn response(body: &Value, output: &[Value], status: &str, usage: Usage) -> Value {
+    // What came from a cache is part of the input here.
+    let input = usage.input + usage.cache_read;
     json!({
         "id": fresh_id("resp"),
         "object": "response",
@@ -86,9 +88,9 @@ fn response(body: &Value, output: &[Value], status: &str) -> Value {
         "model": body.get("model"),
         "output": output,
         "usage": {
-            "input_tokens": 1, "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": 2,
+            "input_tokens": input, "input_tokens_details": {"cached_tokens": usage.cache_read},
+            "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": input + usage.output,
         },
     })
 }
