@@ -2,6 +2,23 @@
 
 //! Models behind one trait. What goes to one and what comes back, in words of our own.
 
+mod anthropic;
+mod gemini;
+mod http;
+mod key;
+mod makers;
+mod openai;
+mod remote;
+mod sse;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use key::Key;
+pub use makers::{MAKERS, Maker, Settings, named};
+pub use remote::Limits;
+
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -161,7 +178,7 @@ pub enum Delta {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
     /// What sort of failure it is.
@@ -170,6 +187,8 @@ pub struct ProviderError {
     pub message: String,
     /// What the person could do.
     pub hint: Option<String>,
+    /// What had come of the answer by then, and was told.
+    pub partial: Option<Box<ModelReply>>,
 }
 
 /// What sort of failure it is.
@@ -243,7 +262,7 @@ impl std::ops::AddAssign for Usage {
 impl ProviderError {
     /// A failure without a hint.
     pub fn new(kind: Failing, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self { kind, message: message.into(), hint: None, partial: None }
     }
 
     /// What the person could do.
