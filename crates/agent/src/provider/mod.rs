@@ -9,6 +9,7 @@ mod key;
 mod makers;
 mod openai;
 mod remote;
+mod scripted;
 mod sse;
 mod wire;
 
@@ -18,6 +19,7 @@ mod tests;
 pub use key::Key;
 pub use makers::{MAKERS, Maker, Settings, named};
 pub use remote::Limits;
+pub use scripted::Scripted;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -46,7 +48,7 @@ pub struct ModelRequest {
 }
 
 /// What a model is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// The next step of the agent.
     #[default]
