@@ -20,6 +20,7 @@ mod call;
 mod cancel;
 mod context;
 mod fire;
+pub mod mcp;
 mod model;
 mod permission;
 pub mod provider;
