@@ -58,6 +58,7 @@ impl Post {
             .http_status_as_error(false)
             // The environment is read by the binary alone.
             .proxy(None)
+            .tls_config(tls())
             .build()
             .into();
         let (send, pieces) = channel(WAITING);
@@ -99,6 +100,12 @@ impl Post {
         }
         Ok(Piece::End)
     }
+}
+
+/// TLS by the library that signs the ledger as well.
+fn tls() -> ureq::tls::TlsConfig {
+    let library = rustls::crypto::aws_lc_rs::default_provider();
+    ureq::tls::TlsConfig::builder().unversioned_rustls_crypto_provider(std::sync::Arc::new(library)).build()
 }
 
 fn broken(error: &ureq::Error) -> Piece {
