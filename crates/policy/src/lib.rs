@@ -33,6 +33,7 @@ mod facts;
 pub mod import;
 mod judge;
 mod load;
+mod prices;
 mod rule;
 #[cfg(feature = "schema")]
 mod schema;
@@ -46,6 +47,7 @@ pub use facts::{
     ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts, look, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
+pub use prices::{Money, Price, Prices};
 pub use rule::{Mode, Rule, Severity};
 #[cfg(feature = "schema")]
 pub use schema::schema;

@@ -144,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn every_file_in_rules_is_a_pack_and_says_which() {
+    fn every_file_of_rules_is_a_pack_and_says_which() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../rules");
         let names =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut there: Vec<_> = names.filter(|name| name != "README.md").collect();
+        let mut there: Vec<_> = names.filter(|name| name != "README.md" && name != "prices.yaml").collect();
         let mut listed: Vec<_> =
             FILES.iter().map(|file| file.name.trim_start_matches("rules/").to_owned()).collect();
         there.sort();
