@@ -208,6 +208,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("task", ToolClass::Agent, "opencode, copilot, llxprt, qwen"),
     row("agent", ToolClass::Agent, "qwen"),
     row("runSubagent", ToolClass::Agent, "vscode"),
+    row("invoke_agent", ToolClass::Agent, "gemini"),
     row("spawn_agent", ToolClass::Agent, "codex, cline"),
     row("multi_agent_v1wait_agent", ToolClass::Agent, "codex"),
     row("TodoWrite", ToolClass::Todo, "claude-code, droid"),
