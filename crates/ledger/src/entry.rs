@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tenterhook_event::{Agent, Decided, EventId, Flow, Outcome, Step, Timestamp};
+use tenterhook_event::{Agent, Decided, Event, EventId, Flow, Outcome, Step, Timestamp};
 
 use crate::bound;
 use crate::payload::{RedactionKey, Redactor, SealedPayload};
@@ -159,13 +159,12 @@ impl Sealing {
     }
 }
 
-// === impl Entry ===
+// === impl Body ===
 
-impl Entry {
-    /// An event and what was decided about it. `redactor` says where secrets lie in a text.
-    pub fn decision(decided: &Decided<'_>, redactor: Redactor<'_>) -> Self {
-        let (event, outcome) = (&decided.call.event, decided.outcome);
-        let body = Body {
+impl Body {
+    /// What every event has.
+    fn of(event: &Event) -> Self {
+        Self {
             source: Some(event.source.clone()),
             event: Some(event.event.name()),
             native_event: Some(event.native_event.clone()),
@@ -176,6 +175,18 @@ impl Entry {
             cwd: event.cwd.clone(),
             project: event.project.clone(),
             turn_id: event.turn_id.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// An event and what was decided about it. `redactor` says where secrets lie in a text.
+    pub fn decision(decided: &Decided<'_>, redactor: Redactor<'_>) -> Self {
+        let (event, outcome) = (&decided.call.event, decided.outcome);
+        let body = Body {
             verdict: Some(outcome.decision.word()),
             reason: outcome.reason(),
             policy_rule_id: outcome.deciding_rule().map(ToOwned::to_owned),
@@ -185,10 +196,17 @@ impl Entry {
             generation: Some(decided.generation.to_owned()),
             took_us: Some(decided.took_us),
             facts: decided.facts.clone(),
-            ..Body::default()
+            ..Body::of(event)
         };
-        let payload = payload(decided, outcome);
+        let payload = payload(event, outcome);
         Self::new(Kind::Decision, event.id, event.ts, body, payload, redactor)
+    }
+
+    /// An event that a transcript tells of. Nothing was decided about it, so nothing is said of a verdict.
+    pub fn seen(event: &Event, redactor: Redactor<'_>) -> Self {
+        let payload = payload(event, &Outcome::default());
+        let entry = Self::new(Kind::Seen, event.id, event.ts, Body::of(event), payload, redactor);
+        entry.from(Origin::Transcript)
     }
 
     /// Something that changes protection: what, who did it, and how it looks now. People write
@@ -340,8 +358,7 @@ fn nudge(outcome: &Outcome) -> Option<String> {
 }
 
 /// What the agent and the person said and did: everything that may have to be erased one day.
-fn payload(decided: &Decided<'_>, outcome: &Outcome) -> Option<Value> {
-    let event = &decided.call.event;
+fn payload(event: &Event, outcome: &Outcome) -> Option<Value> {
     let mut parts = serde_json::Map::new();
     let mut put = |key: &str, value: Value| {
         if !matches!(&value, Value::Null) && value != json!([]) && value != json!({}) {

@@ -36,6 +36,8 @@ words! {
         Start "start"
         /// An event and what was decided about it.
         Decision "decision"
+        /// An event that a transcript tells of: it happened, and nothing was decided about it.
+        Seen "seen"
         /// Something that changes protection: mode, policy, hooks, trust, approvals, installation.
         Change "change"
         /// Payloads were erased.
@@ -58,6 +60,8 @@ words! {
         Spool "spool"
         /// A command of a person.
         Cli "cli"
+        /// What a harness had written down by itself; `ts` is its word.
+        Transcript "transcript"
     }
 }
 

@@ -75,7 +75,7 @@ impl Sealed {
         serde_json::to_string(&line).map_err(|error| SpoolError(error.to_string()))
     }
 
-    /// Reads the entry back. It will say `origin: spool`, and nothing in the line is believed that
+    /// Reads the entry back. It will say `origin: spool` (or `transcript`), and nothing in the line is believed that
     /// can be worked out from the rest.
     pub fn from_spool(line: &str) -> Result<Self, SpoolError> {
         let refuse = |why: &str| SpoolError(why.to_owned());
@@ -83,12 +83,14 @@ impl Sealed {
         if line.fields.len() > MAX_ENVELOPE - 1024 {
             return Err(refuse("it is longer than a leaf can be"));
         }
-        if line.spool != 1 || !matches!(line.kind, Kind::Decision | Kind::Change) {
+        if line.spool != 1 || !matches!(line.kind, Kind::Decision | Kind::Seen | Kind::Change) {
             return Err(refuse("its version or kind is not one that is spooled"));
         }
         let Line { kind, id, ts, fields, .. } = line;
+        // What a transcript tells of stays that, whichever way it comes.
+        let origin = if kind == Kind::Seen { Origin::Transcript } else { Origin::Spool };
         let text = id.to_string();
-        let frame = Frame { seq: 0, kind, id: &text, ts, recorded: "", origin: Origin::Spool, signer: "" };
+        let frame = Frame { seq: 0, kind, id: &text, ts, recorded: "", origin, signer: "" };
         let mut whole = String::new();
         frame.write(&fields, &mut whole);
         let read = Envelope::parse(whole.as_bytes()).map_err(|error| SpoolError(error.to_string()))?;
@@ -122,6 +124,6 @@ impl Sealed {
             }
             _ => return Err(refuse("it has a payload or a salt, but not both")),
         };
-        Ok(Self { id, ts, origin: Origin::Spool, kind, columns, payload, fields, supersedes: None })
+        Ok(Self { id, ts, origin, kind, columns, payload, fields, supersedes: None })
     }
 }

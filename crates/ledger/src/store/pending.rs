@@ -107,7 +107,7 @@ pub(crate) fn left_behind(dir: &Path) -> Result<(Vec<Sealed>, Option<String>), O
 /// A line: who brought the entry, and the entry.
 fn read(line: &str) -> Option<Sealed> {
     let (word, text) = line.split_once(' ')?;
-    let origins = [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli];
+    let origins = [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli, Origin::Transcript];
     let origin = origins.into_iter().find(|origin| origin.word() == word)?;
     Some(Sealed { origin, ..Sealed::from_spool(text).ok()? })
 }

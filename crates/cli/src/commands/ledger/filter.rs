@@ -25,7 +25,7 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
     /// Of this kind
-    #[arg(long, value_parser = ["start", "decision", "change", "erase", "rotate", "prune"])]
+    #[arg(long, value_parser = ["start", "decision", "seen", "change", "erase", "rotate", "prune"])]
     kind: Option<String>,
     /// From then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = moment)]
@@ -76,7 +76,7 @@ impl FilterArgs {
 }
 
 fn kind_of(word: &str) -> Option<Kind> {
-    [Kind::Start, Kind::Decision, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune]
+    [Kind::Start, Kind::Decision, Kind::Seen, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune]
         .into_iter()
         .find(|kind| kind.word() == word)
 }

@@ -34,8 +34,8 @@ impl Row {
         let at = text(leaf.field("ts")).chars().take(19).collect::<String>().replace('T', " ");
         let what = match (leaf.field("kind").as_str(), tool(&leaf, &payload)) {
             (None, _) => "pruned; its hash is kept".to_owned(),
-            (Some("decision"), Some(tool)) => tame(&format!("{} {}", tool.name, tool.gist())),
-            (Some("decision"), None) => {
+            (Some("decision" | "seen"), Some(tool)) => tame(&format!("{} {}", tool.name, tool.gist())),
+            (Some("decision" | "seen"), None) => {
                 let detail = payload.field("detail");
                 let said = ["prompt", "response", "message", "error", "cause"];
                 let said = said.iter().find_map(|key| detail.field(key).as_str()).unwrap_or_default();

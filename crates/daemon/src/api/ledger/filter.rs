@@ -12,7 +12,8 @@ use tenterhook_ledger::{Filter, Kind, Record};
 use crate::api::refuse;
 
 const VERDICTS: &[&str] = &["none", "allow", "defer", "ask", "deny"];
-const KINDS: &[Kind] = &[Kind::Start, Kind::Decision, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune];
+const KINDS: &[Kind] =
+    &[Kind::Start, Kind::Decision, Kind::Seen, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune];
 
 /// What was asked for.
 #[derive(Debug, Default, Deserialize)]
