@@ -8,7 +8,8 @@
 //!
 //! To add a harness: make a folder with `events.rs` (one row per native event) and `encode.rs`, say in
 //! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. With `install.rs`, which says what of
-//! ours belongs in which of its files, it can be wired. The command line, the daemon, the documents and the
+//! ours belongs in which of its files, it can be wired; with `transcript.rs`, which says what it writes down, its
+//! past sessions can be read. The command line, the daemon, the documents and the
 //! tests read that table and nothing else.
 //!
 //! ```
@@ -51,6 +52,8 @@ pub mod qwen;
 mod reply;
 mod same;
 mod table;
+#[cfg(feature = "transcript")]
+pub mod transcript;
 pub mod vscode;
 
 pub use carry::{Part, carry};

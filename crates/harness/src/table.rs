@@ -52,6 +52,9 @@ pub struct Harness {
     /// How we get into its settings, and out again; nothing: there is no way.
     #[cfg(feature = "install")]
     pub installer: Option<crate::install::Installer>,
+    /// What it writes down of its sessions; nothing: it is not read.
+    #[cfg(feature = "transcript")]
+    pub transcripts: Option<crate::transcript::Transcripts>,
     /// How it writes the names of MCP tools.
     pub(crate) mcp_name: fn(&str) -> Option<Mcp>,
     /// What is said in its own way only.

@@ -11,6 +11,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 pub mod install;
+#[cfg(feature = "transcript")]
+mod transcript;
 pub mod wire;
 
 use std::time::Duration;
@@ -35,6 +37,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode,

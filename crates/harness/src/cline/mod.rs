@@ -57,6 +57,8 @@ pub const HARNESS: Harness = Harness {
     },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: |name| {
         let (server, tool) = name.split_once("__")?;
         Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })

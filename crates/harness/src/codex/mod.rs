@@ -7,6 +7,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "transcript")]
+mod transcript;
 
 use std::time::Duration;
 
@@ -27,6 +29,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,
@@ -44,5 +48,8 @@ pub const DESKTOP: Harness = Harness {
         programs: &[],
         traces: &["/Applications/Codex.app", "Applications/Codex.app"],
     },
+    // They are in the same place as the other's, and are its.
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     ..HARNESS
 };

@@ -22,6 +22,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },
     #[cfg(feature = "install")]
     installer: None,
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: claude_code::encode,

@@ -7,6 +7,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "transcript")]
+mod transcript;
 
 use std::time::Duration;
 
@@ -48,6 +50,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name,
     adapt,
     encode: encode::encode,

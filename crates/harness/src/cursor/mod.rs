@@ -49,6 +49,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: |name| {
         let tool = name.strip_prefix("MCP:")?;
         Some(Mcp { server: String::new(), tool: tool.to_owned() })

@@ -6,6 +6,8 @@ pub(crate) mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 pub(crate) mod install;
+#[cfg(feature = "transcript")]
+mod transcript;
 mod wire;
 
 use std::time::Duration;
@@ -28,6 +30,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: |row, call, outcome| encode::encode(Form::Gemini, row, call, outcome),

@@ -26,6 +26,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: |row, call, outcome| gemini::encode::encode(Form::Llxprt, row, call, outcome),

@@ -16,6 +16,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "transcript")]
+mod transcript;
 
 pub use encode::Printed;
 use serde_json::{Map, Value};
@@ -63,6 +65,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: |name| {
         let (server, tool) = name.split_once('_')?;
         Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })

@@ -25,6 +25,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt,
     encode: encode::encode,

@@ -37,6 +37,8 @@ pub const HARNESS: Harness = Harness {
     },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "transcript")]
+    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,
