@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tenterhook_home::recorded::Recorded;
 use tenterhook_home::{Book, door};
-use tenterhook_ledger::{Origin, Reader, Record};
+use tenterhook_ledger::{Origin, Reader};
 
 use crate::daemon::Daemon;
 
@@ -37,9 +37,12 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
             let page = reader.from(next, 256)?;
             let Some(last) = page.last() else { return Ok(()) };
             next = last.seq + 1;
-            for record in page.iter().filter(|record| is_spooled(record)) {
-                if let Ok(recorded) = Recorded::of(record) {
-                    told.observers.taken_in(&recorded, record.seq);
+            for record in &page {
+                let Some(Ok(leaf)) = record.envelope() else { continue };
+                match (leaf.origin, Recorded::happened(record)) {
+                    (Origin::Spool, Ok(recorded)) => told.observers.taken_in(&recorded, record.seq),
+                    (Origin::Transcript, Ok(recorded)) => told.observers.told_of(&recorded, record.seq),
+                    _ => {}
                 }
             }
         }
@@ -47,8 +50,4 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
     if taken.await.is_err() {
         tracing::warn!("what was taken in is in the ledger, but sessions do not show it");
     }
-}
-
-fn is_spooled(record: &Record) -> bool {
-    matches!(record.envelope(), Some(Ok(leaf)) if leaf.origin == Origin::Spool)
 }

@@ -74,6 +74,12 @@ impl Observers {
         self.live.tell("decided", || line(&decided, seq));
     }
 
+    /// A leaf of what a transcript tells of: sessions show it, and nobody is told of a decision.
+    pub(crate) fn told_of(&self, recorded: &Recorded, seq: u64) {
+        self.grew(seq + 1);
+        self.sessions.apply_recorded(&recorded.event, recorded.outcome.decision);
+    }
+
     /// The ledger has at least so many leaves.
     pub(crate) fn grew(&self, size: u64) {
         self.grew.send_if_modified(|known| {

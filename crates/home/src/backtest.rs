@@ -7,17 +7,18 @@
 //! then, as the trace of each leaf has it, with what they say now. Sessions are remembered from the first
 //! event that is replayed on.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde::Serialize;
-use tenterhook_event::{Decision, Event, EventId, Origin, Status, Step};
+use tenterhook_event::{Decision, Event, EventId};
 use tenterhook_ledger::{Reader, Record};
-use tenterhook_policy::{RuleSet, SessionState, Surroundings};
+use tenterhook_policy::RuleSet;
 
 use crate::Failure;
+use crate::hindsight::{Hindsight, Said, strictest};
 use crate::recorded::{Field as _, Recorded};
 
 /// How many leaves are read at a time.
@@ -185,13 +186,10 @@ impl Backtest<'_> {
 
     fn judge_all(&self, inbox: &Receiver<Batch>) -> Replay {
         let mut replay = Replay::default();
-        let mut sessions: HashMap<(String, Option<String>), SessionState> = HashMap::new();
-        let mut together = SessionState::default();
+        let mut hindsight = Hindsight::new(self.rules, self.person, usize::MAX);
         for (seq, recorded) in inbox.iter().flatten() {
             let event = &recorded.event;
-            let key = (event.source.clone(), event.harness_session_id.clone());
-            let own = sessions.entry(key).or_default();
-            let (now, now_by) = self.judge(&recorded, own, &mut together);
+            let Said { decision: now, rule: now_by, .. } = hindsight.judge(event, Some(&recorded.seen));
             let (was, was_by) = strictest(&recorded.outcome.trace);
             replay.replayed += 1;
             let redacted = recorded.leaf.field("payload").field("redacted").as_u64();
@@ -219,28 +217,6 @@ impl Backtest<'_> {
         }
         replay
     }
-
-    fn judge(
-        &self,
-        recorded: &Recorded,
-        own: &mut SessionState,
-        together: &mut SessionState,
-    ) -> (Decision, Option<String>) {
-        let event = &recorded.event;
-        if !self.rules.concerns(event.event) {
-            return (Decision::None, None);
-        }
-        let around =
-            Surroundings { home: self.person, seen: Some(&recorded.seen), ..Surroundings::default() };
-        let facts = tenterhook_policy::facts(event, &around);
-        let mut state = own.clone();
-        let shared = together.matched.iter().filter(|(rule, _)| self.rules.counts_together(rule));
-        state.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
-        let judged = tenterhook_policy::judge(event, &facts, &state, self.rules);
-        own.apply(&judged.delta);
-        together.apply(&judged.delta);
-        strictest(&judged.steps)
-    }
 }
 
 impl Replay {
@@ -261,19 +237,6 @@ impl Replay {
     }
 }
 
-/// What the rules said together, and the first that said it.
-fn strictest(steps: &[Step]) -> (Decision, Option<String>) {
-    let mut strictest = (Decision::None, None);
-    for step in steps {
-        if let (Origin::Rule(id), Status::Matched) = (&step.by, step.status)
-            && step.decision > strictest.0
-        {
-            strictest = (step.decision, Some(id.to_string()));
-        }
-    }
-    strictest
-}
-
 /// Which worker has an event's session.
 fn hand(event: &Event, hands: usize) -> usize {
     let mut hasher = DefaultHasher::new();
@@ -283,7 +246,7 @@ fn hand(event: &Event, hands: usize) -> usize {
 }
 
 /// An event in a line.
-fn gist(event: &Event) -> String {
+pub fn gist(event: &Event) -> String {
     let Some(tool) = &event.tool else { return event.native_event.clone() };
     let args = ["command", "file_path", "path", "absolute_path", "url", "cmd"];
     let arg = args.iter().find_map(|key| tool.args.get(key)?.as_str());

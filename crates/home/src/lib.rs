@@ -11,10 +11,12 @@
 mod addition;
 pub mod authority;
 pub mod backtest;
+mod clean;
 pub mod door;
 pub mod env;
 mod error;
 mod guarded;
+pub mod hindsight;
 mod home;
 mod intake;
 mod mode;
@@ -36,6 +38,7 @@ pub mod trust;
 mod view;
 
 pub use addition::append_rule;
+pub use clean::clean;
 pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, make_public, write_whole};

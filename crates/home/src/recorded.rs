@@ -28,6 +28,15 @@ pub struct Recorded {
 impl Recorded {
     /// Reads a leaf that is a decision.
     pub fn of(record: &Record) -> Result<Self, Failure> {
+        Self::of_kind(record, &["decision"])
+    }
+
+    /// Reads a leaf of something that happened: a decision, or what a transcript tells of.
+    pub fn happened(record: &Record) -> Result<Self, Failure> {
+        Self::of_kind(record, &["decision", "seen"])
+    }
+
+    fn of_kind(record: &Record, kinds: &[&str]) -> Result<Self, Failure> {
         let seq = record.seq;
         let Some(bytes) = &record.bytes else {
             return Err(Failure::unusable(format!("leaf {seq} was pruned; only its hash is left")));
@@ -37,8 +46,8 @@ impl Recorded {
                 .hint("`tenterhook ledger verify` says whether it was tampered with")
         };
         let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
-        if leaf.field("kind") != "decision" {
-            let kind = leaf.field("kind").as_str().unwrap_or_default();
+        let kind = leaf.field("kind").as_str().unwrap_or_default();
+        if !kinds.contains(&kind) {
             return Err(Failure::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
                 .hint(format!("`tenterhook ledger show {seq}` shows it")));
         }

@@ -25,7 +25,7 @@ impl Projector {
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
             // What cannot be read is for `ledger verify` to name; changes belong to no session.
-            for recorded in page.iter().filter_map(|record| Recorded::of(record).ok()) {
+            for recorded in page.iter().filter_map(|record| Recorded::happened(record).ok()) {
                 if recorded.event.ts.unix_ms() >= since {
                     self.apply_recorded(&recorded.event, recorded.outcome.decision);
                     applied += 1;
