@@ -14,6 +14,8 @@
 mod approvals;
 mod asked;
 mod at_work;
+mod audit;
+mod audit_import;
 mod authority;
 mod backtest;
 mod bad_input;

@@ -13,8 +13,9 @@ pub(crate) fn read() -> Env {
     let of_harnesses = HARNESSES
         .iter()
         .flat_map(|harness| {
-            let variables = harness.installer.as_ref().map(|installer| installer.variables);
-            variables.into_iter().flatten().copied().chain(harness.project_variable)
+            let settings = harness.installer.as_ref().map(|installer| installer.variables);
+            let transcripts = harness.transcripts.as_ref().map(|transcripts| transcripts.variables);
+            settings.into_iter().chain(transcripts).flatten().copied().chain(harness.project_variable)
         })
         .filter_map(|name| Some((name, path(name)?)))
         .collect();

@@ -11,6 +11,7 @@ mod error;
 mod gate;
 mod intake;
 mod layout;
+mod page;
 mod profiles;
 mod qr;
 mod ruling;

@@ -4,6 +4,7 @@
 
 mod adopt;
 mod approvals;
+mod audit;
 mod bus;
 mod change;
 mod check;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Judge(judge::Args),
     Ledger(ledger::Args),
     Scan(scan::Args),
+    Audit(audit::Args),
     Policy(policy::Args),
     Rules(rules::Args),
     Serve(serve::Args),
@@ -82,6 +84,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Judge(args) => judge::run(context, &args),
         Command::Ledger(args) => ledger::run(context, &args),
         Command::Scan(args) => scan::run(context, &args),
+        Command::Audit(args) => audit::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),

@@ -8,13 +8,20 @@ use crate::terminal::Terminal;
 /// How far it is, on a screen, for whoever waits longer than a moment.
 pub(in crate::commands) struct Bar {
     terminal: Terminal,
+    /// What is counted.
+    what: &'static str,
     started: Instant,
     last: Option<Instant>,
 }
 
 impl Bar {
     pub(in crate::commands) fn new(terminal: Terminal) -> Self {
-        Self { terminal, started: Instant::now(), last: None }
+        Self::of(terminal, "leaves")
+    }
+
+    /// The same for something else than leaves.
+    pub(in crate::commands) fn of(terminal: Terminal, what: &'static str) -> Self {
+        Self { terminal, what, started: Instant::now(), last: None }
     }
 
     pub(in crate::commands) fn show(&mut self, done: u64, of: Option<u64>) {
@@ -28,8 +35,8 @@ impl Bar {
         let full = usize::try_from(done.min(of) * 30 / of).unwrap_or(0);
         let bar = format!("{}{}", "█".repeat(full), "░".repeat(30 - full));
         // A bar that cannot be drawn is not missed.
-        let _ =
-            write!(self.terminal.err(), "\r{bar} {:>3} %  {done} of {of} leaves", done.min(of) * 100 / of);
+        let (part, what) = (done.min(of) * 100 / of, self.what);
+        let _ = write!(self.terminal.err(), "\r{bar} {part:>3} %  {done} of {of} {what}");
     }
 
     pub(in crate::commands) fn clear(&self) {

@@ -11,6 +11,7 @@ use tenterhook_ledger::{Filter, Reader, Record};
 use crate::commands::ledger::row::{Row, leaf};
 use crate::commands::ledger::unread;
 use crate::error::CommandError;
+use crate::page::chart::Counts;
 use tenterhook_home::recorded::Field as _;
 
 const PAGE: u64 = 512;
@@ -19,9 +20,6 @@ const MOST_SHOWN: usize = 500;
 const HOUR: u64 = 3_600_000;
 /// Longer periods are counted by day.
 const MOST_HOURS: u64 = 7 * 24;
-
-/// Counts by verdict: none or allowed, asked, denied.
-pub(super) type Counts = [u64; 3];
 
 pub(super) struct Shown {
     pub(super) row: Row,
@@ -82,7 +80,8 @@ pub(super) fn gather(reader: &Reader, filter: &Filter) -> Result<Gathered, Comma
                     gathered.last = Some(gathered.last.map_or(ts, |last| last.max(ts)));
                 }
             }
-            if row.verdict.is_none_or(|verdict| verdict > Decision::Allow) {
+            let past = leaf.field("kind") == "seen";
+            if !past && row.verdict.is_none_or(|verdict| verdict > Decision::Allow) {
                 show(reader, record, row, &leaf, &mut gathered)?;
             }
         }

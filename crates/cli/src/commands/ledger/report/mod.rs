@@ -2,7 +2,6 @@
 
 //! `ledger report`: one HTML file that can be printed, mailed and checked.
 
-mod chart;
 mod gather;
 mod page;
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The page itself: one file, no script, no request to anywhere.
+//! The page itself.
 
 use std::fmt::Write as _;
 
 use tenterhook_event::{Decision, Timestamp};
 
-use super::chart;
 use super::gather::{Gathered, Shown};
-
-const STYLE: &str = include_str!("style.css");
+use crate::page::{self, chart, escape};
 
 pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
     let number = |decision: Decision| {
@@ -17,16 +15,8 @@ pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
         counts.map_or(0, |(_, count)| *count)
     };
     let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string()).unwrap_or_default();
-    let unit = if gathered.step >= 86_400_000 { "day" } else { "hour" };
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Tenterhook: what was decided</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <h1>What was decided</h1>\n<p class=\"about\">{}<br>made {made} by Tenterhook {}</p>\n",
-        escape(about),
-        env!("CARGO_PKG_VERSION")
-    );
+    let unit = chart::unit(gathered.step);
+    let mut page = page::head("What was decided", about, made);
     page += "<ul class=\"sums\">\n";
     for (class, sum, what) in [
         ("", gathered.decisions, "decisions"),
@@ -118,13 +108,4 @@ fn proofs(gathered: &Gathered) -> String {
         };
     }
     text
-}
-
-/// Text of somebody else's as HTML: an agent chooses the commands that we show.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }

@@ -6,8 +6,12 @@ use std::fmt::Write as _;
 
 use tenterhook_event::Timestamp;
 
-use super::gather::Counts;
-use super::page::escape;
+use super::escape;
+
+/// Counts by verdict: none or allowed, asked, denied.
+pub(crate) type Counts = [u64; 3];
+
+const DAY: u64 = 86_400_000;
 
 const WIDTH: u64 = 900;
 const HEIGHT: u64 = 160;
@@ -18,10 +22,10 @@ const PARTS: [&str; 3] = ["go", "ask", "deny"];
 
 /// Bars over time, stacked by verdict. Coordinates are whole thousandths, so that they print the same
 /// everywhere.
-pub(super) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
+pub(crate) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
     let most = bars.iter().map(|(_, counts)| counts.iter().sum()).max().unwrap_or(1).max(1);
     let number = u64::try_from(bars.len()).unwrap_or(1).max(1);
-    let unit = if step >= 86_400_000 { "day" } else { "hour" };
+    let unit = unit(step);
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"decisions per {unit}, at most {most}\">\n",
         HEIGHT + BELOW
@@ -70,7 +74,7 @@ pub(super) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
 }
 
 /// Bars by name, the longest first.
-pub(super) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
+pub(crate) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
     const ROW: u64 = 20;
     const MOST: usize = 12;
     let rows = u64::try_from(counts.len().min(MOST)).unwrap_or(0).max(1);
@@ -98,7 +102,7 @@ pub(super) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
 }
 
 /// What the colours mean.
-pub(super) fn legend() -> String {
+pub(crate) fn legend() -> String {
     let entry = |part: &&str| {
         format!(
             "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"{part}\" width=\"10\" height=\"10\"/></svg>{}</li>\n",
@@ -125,6 +129,15 @@ fn words(part: &str) -> &str {
     }
 }
 
+/// What a bar of this length is called.
+pub(crate) fn unit(step: u64) -> &'static str {
+    match step {
+        step if step >= 7 * DAY => "week",
+        DAY.. => "day",
+        _ => "hour",
+    }
+}
+
 fn decimal(thousandths: u64) -> String {
     format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
 }
@@ -132,6 +145,6 @@ fn decimal(thousandths: u64) -> String {
 /// `11-15 08:00`, or `11-15` for a day.
 fn moment(ms: u64, step: u64) -> String {
     let text = Timestamp::from_unix_ms(ms).to_string();
-    let length = if step >= 86_400_000 { 5 } else { 11 };
+    let length = if step >= DAY { 5 } else { 11 };
     text.chars().skip(5).take(length).collect::<String>().replace('T', " ")
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `audit`: find the transcripts, read the calls out of them, judge each, report; import them if asked to.
+
+mod gather;
+mod import;
+mod page;
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use tenterhook_event::{Event, Timestamp};
+use tenterhook_harness::transcript::{self, Found, Teller, Told};
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_home::hindsight::Hindsight;
+use tenterhook_home::{Place, Sources, door, write_whole};
+use tenterhook_policy::RuleSet;
+
+use self::gather::Gathered;
+use self::import::Import;
+use crate::commands::ledger::{Bar, moment};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::intake;
+
+/// How many sessions are remembered while their events are judged: those of a subagent may come much later.
+const SESSIONS: usize = 4096;
+
+const EXAMPLES: &str = "\
+Reads what Claude Code, Codex, Gemini CLI, OpenCode and Copilot CLI have written down of their sessions, and
+judges every tool call as if it were made now: by the packs, the organisation's rules and your policy.yaml, or
+FILE in its place. Nothing has to be installed. Files are only read, nothing in them is run or sent anywhere,
+and secrets are taken out of what is shown. Paths are judged by their letters, and a project's own rules do not
+count: the disk has changed since.
+
+With --import the sessions become leaves of the ledger and can be looked at like any other. The leaves say
+`origin: transcript`: they are what happened, not what was decided. The same event is never brought in twice.
+
+Exit codes: 0 done; 1 nothing could be read, or not all could be imported; 2 wrong usage.
+
+Examples:
+  tenterhook audit
+  tenterhook audit --since 30d --harness claude-code,codex --html audit.html
+  tenterhook audit --policy stricter.yaml --json
+  tenterhook audit --project . --import";
+
+/// Judge what agents did before, from the transcripts that they left
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only these harnesses [default: all that leave transcripts]
+    #[arg(long, value_name = "HARNESS", value_delimiter = ',')]
+    harness: Vec<String>,
+    /// Events from then on: 15m, 24h, 30d, 2026-11-15 or 2026-11-15T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Only sessions that worked in this directory, or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// The rule file that takes the place of your policy.yaml
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// How many rules, projects, weeks and files are listed
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Write a page with charts as well
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Bring the sessions into the ledger
+    #[arg(long)]
+    import: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let chosen = args.harnesses()?;
+    let wanted = args.wanted()?;
+    let rules = rules(context, args.policy.as_deref())?;
+    let person = context.env.home.as_deref().and_then(Path::to_str);
+    let mut hindsight = Hindsight::new(&rules, person, SESSIONS);
+    let mut import = if args.import { Some(Import::begin(context.home()?)?) } else { None };
+    let mut gathered = Gathered::default();
+
+    let ground = context.env.ground();
+    let mut work = Vec::new();
+    for harness in chosen {
+        let (found, left_out) = transcript::find(harness, &ground);
+        gathered.left_out(harness, left_out);
+        // What was last written before then tells of nothing since.
+        let found: Vec<_> = found.into_iter().filter(|found| found.modified_ms >= wanted.from_ms).collect();
+        work.push((harness, found));
+    }
+    let all: u64 = work.iter().flat_map(|(_, found)| found).map(|found| found.bytes).sum();
+    let mut bar = Bar::of(context.terminal, "KiB");
+    let began = std::time::Instant::now();
+    let mut done = 0;
+    for (harness, found) in &work {
+        let mut hear = |told: Told| match told {
+            Told::Advanced(bytes) => {
+                done += bytes;
+                bar.show(done >> 10, Some(all >> 10));
+            }
+            Told::Unread(why) => gathered.unread(harness, why),
+            Told::Event(event) if wanted.fits(&event) => {
+                let said = hindsight.judge(&event, None);
+                gathered.event(&event, &said);
+                if let Some(import) = &mut import {
+                    import.event(&event);
+                }
+            }
+            Told::Event(_) => {}
+        };
+        let failures = read_all(harness, found, &mut hear);
+        gathered.read(harness, found.len() - failures.len());
+        gathered.left_out(harness, failures);
+    }
+    bar.clear();
+    gathered.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let imported = import.map(Import::end);
+
+    if let Some(file) = &args.html {
+        let page = page::page(&gathered, &args.words(), &door::now().to_string());
+        // Commands are in it, so it is for its owner until they hand it on.
+        write_whole(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
+    }
+    if context.terminal.json {
+        context.terminal.print_json(&gathered.json(imported.as_ref()))?;
+    } else {
+        context.terminal.say(&text::text(&gathered, imported.as_ref(), args))?;
+    }
+    let failed = imported.is_some_and(|imported| imported.failed.is_some()) || gathered.is_fruitless();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Reads transcripts one after the other. Says which could not be read.
+fn read_all(
+    harness: &'static Harness,
+    found: &[Found],
+    hear: &mut dyn FnMut(Told),
+) -> Vec<transcript::LeftOut> {
+    let mut teller = Teller::new(harness, hear);
+    let mut failures = Vec::new();
+    for one in found {
+        if let Err(error) = teller.read(one) {
+            failures.push(transcript::LeftOut { path: one.path.clone(), why: error.to_string() });
+        }
+    }
+    failures
+}
+
+fn rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError> {
+    let home = context.home()?;
+    let mut sources = Sources::in_force(home, &context.env, &Place::default());
+    if let Some(file) = file {
+        sources = sources.with_policy(home, file)?;
+    }
+    let loaded = sources.load(RuleSet::load_in_haste_with);
+    match sources.problems.iter().chain(&loaded.problems).next() {
+        // Judging by half of the rules would look like judging by all of them.
+        Some(problem) => Err(CommandError::unusable(problem.to_string())
+            .hint("see them all: `tenterhook policy check`, with the file if you named one")),
+        None => Ok(loaded.rules),
+    }
+}
+
+/// Which events count.
+struct Wanted {
+    from_ms: u64,
+    project: Option<PathBuf>,
+}
+
+impl Wanted {
+    fn fits(&self, event: &Event) -> bool {
+        let within = |root: &PathBuf| {
+            let place = event.cwd.as_ref().or(event.project.as_ref());
+            place.is_some_and(|place| Path::new(place).starts_with(root))
+        };
+        event.ts.unix_ms() >= self.from_ms && self.project.as_ref().is_none_or(within)
+    }
+}
+
+// === impl Args ===
+
+impl Args {
+    fn harnesses(&self) -> Result<Vec<&'static Harness>, CommandError> {
+        let readable = || HARNESSES.iter().filter(|harness| harness.transcripts.is_some());
+        if self.harness.is_empty() {
+            return Ok(readable().collect());
+        }
+        let mut chosen = Vec::new();
+        for id in &self.harness {
+            let harness = intake::harness(id)?;
+            if harness.transcripts.is_none() {
+                let known: Vec<_> = readable().map(|harness| harness.id).collect();
+                let error =
+                    CommandError::unusable(format!("transcripts of {} cannot be read", harness.title));
+                return Err(error.hint(format!("those of these can: {}", known.join(", "))));
+            }
+            chosen.push(harness);
+        }
+        Ok(chosen)
+    }
+
+    fn wanted(&self) -> Result<Wanted, CommandError> {
+        let project = self.project.as_deref().map(std::path::absolute).transpose()?;
+        // Harnesses write down where a directory really is.
+        let project = project.map(|path| path.canonicalize().unwrap_or(path));
+        Ok(Wanted { from_ms: self.since.map_or(0, Timestamp::unix_ms), project })
+    }
+
+    /// What was asked for, in words, for a heading.
+    fn words(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.harness.is_empty() {
+            parts.push(format!("harness {}", self.harness.join(", ")));
+        }
+        parts.extend(self.since.map(|since| format!("since {since}")));
+        parts.extend(self.project.as_ref().map(|project| format!("project {}", project.display())));
+        parts.extend(self.policy.as_ref().map(|policy| format!("by the rules of {}", policy.display())));
+        if parts.is_empty() { "all transcripts on this machine".to_owned() } else { parts.join(", ") }
+    }
+}
