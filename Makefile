@@ -9,6 +9,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-rust lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
+.PHONY: web web-test web-e2e web-shots
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
@@ -18,10 +19,10 @@ run: build ## Build, then watch a recorded session being judged (in a throw-away
 	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
 		HOME="$$(mktemp -d)" "$(TARGET)/release/tenterhook" demo
 
-build: ## Build the optimised program, target/release/tenterhook
+build: web ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
-test: lint test-rust sdk-typescript sdk-python ## Everything that must hold, in a few minutes
+test: lint test-rust sdk-typescript sdk-python web-test ## Everything that must hold, in a few minutes
 
 test-rust: ## The tests of the crates
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
@@ -40,6 +41,7 @@ generate: ## Write generated pages, schemas and lean packs anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-policy --lib --quiet generated_packs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-proto --test suite --quiet generated
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
+	node web/scripts/api.mjs
 
 picture: build ## Take the README's picture anew, from a real run of the demo
 	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \
@@ -119,4 +121,30 @@ sdk-typescript-e2e: sdk/typescript/node_modules ## Run the real Claude Agent SDK
 
 sdk/typescript/node_modules: sdk/typescript/package-lock.json
 	cd sdk/typescript && npm install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web: ## Build the dashboard, which `make build` puts into the program (needs npm)
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory web/dist/index.html; \
+		else echo "npm is not installed: the program is built without its dashboard"; fi
+
+web/dist/index.html: web/node_modules $(shell find web/src web/public web/*.* -type f)
+	cd web && npm run --silent build
+
+web-test: web/dist/index.html ## The dashboard: lints, types, generated files, tests, its size, a look at every page
+	$(CARGO) build --locked -p tenterhook
+	cd web && npm run --silent lint && npm run --silent types && npm run --silent check-generated \
+		&& npm run --silent test && npm run --silent size
+	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" smoke
+
+e2e: web-e2e
+web-e2e: web/dist/index.html ## Drive every page of the dashboard in a browser, against a real daemon
+	$(CARGO) build --locked -p tenterhook
+	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" all
+
+web-shots: web/dist/index.html ## Take the pictures of the dashboard anew, for docs/assets
+	$(CARGO) build --locked -p tenterhook
+	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
+
+web/node_modules: web/package-lock.json
+	cd web && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
+use crate::dashboard::Access;
 use crate::generations::Generations;
 use crate::listen::Peer;
 use crate::observe::Observers;
@@ -54,6 +55,8 @@ pub struct Daemon {
     /// Room for streams.
     pub(crate) watchers: Arc<Semaphore>,
     pub(crate) book: Book,
+    /// Which browsers may look.
+    pub(crate) access: Access,
     /// Whether the key of the ledger was sealed when we opened it.
     pub(crate) opened_sealed: bool,
     /// Which harnesses lost our hooks.
@@ -84,6 +87,7 @@ impl Daemon {
             opened_sealed: SoftwareKey::is_sealed(&Book::of(&home).key_file()),
             wiring: Wiring::default(),
             book: Book::of(&home),
+            access: Access::default(),
             home,
             ledger,
             token,

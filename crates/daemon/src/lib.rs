@@ -13,6 +13,7 @@ mod approvals;
 mod authority;
 mod catch_up;
 mod daemon;
+mod dashboard;
 mod generations;
 mod grpc;
 mod hook;

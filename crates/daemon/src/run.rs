@@ -91,8 +91,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
         let address = tcp.local_addr()?;
         running.listen = Some(address);
         let _ = daemon.listen.set(address);
-        let allowed = listen::Allowed::new(address, &daemon.token);
-        listeners.push(tokio::spawn(listen::tcp(tcp, allowed, router.clone(), ends.clone())));
+        let door = listen::Door::new(address, &daemon);
+        listeners.push(tokio::spawn(listen::tcp(tcp, door, router.clone(), ends.clone())));
     }
     let threads = listen::Threads::start(socket, Arc::clone(&daemon), router, ends)?;
     write_whole(&home.daemon(), &card(&running)?, 0o600)?;

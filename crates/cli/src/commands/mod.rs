@@ -9,6 +9,7 @@ mod bus;
 mod change;
 mod check;
 mod completions;
+mod dashboard;
 mod demo;
 mod detect;
 mod doctor;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Stop(stop::Args),
     Restart(start::AgainArgs),
     Status(status::Args),
+    Dashboard(dashboard::Args),
     Service(service::Args),
     Doctor(doctor::Args),
     Mode(mode::Args),
@@ -92,6 +94,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Stop(args) => stop::run(context, &args),
         Command::Restart(args) => start::again(context, &args),
         Command::Status(args) => status::run(context, &args),
+        Command::Dashboard(args) => dashboard::run(context, &args),
         Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),

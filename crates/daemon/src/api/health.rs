@@ -21,7 +21,7 @@ async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>
     let mut health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
     let ours = match peer {
         Some(Extension(Peer::Local { uid, .. })) => daemon.is_own(uid),
-        Some(Extension(Peer::Token)) => true,
+        Some(Extension(Peer::Token | Peer::Browser)) => true,
         None => false,
     };
     if let (true, Some(health)) = (ours, health.as_object_mut()) {

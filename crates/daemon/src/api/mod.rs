@@ -6,6 +6,7 @@ mod approvals;
 mod authority;
 mod backtest;
 mod body;
+mod dashboard;
 mod events;
 mod health;
 mod hooks;
@@ -32,6 +33,7 @@ use tenterhook_harness::MAX_PAYLOAD;
 use tenterhook_home::Failure;
 
 use crate::daemon::Daemon;
+pub(crate) use dashboard::{ENTRY, Visitor};
 pub(crate) use ledger::Verification;
 pub use openapi::document as openapi;
 pub(crate) use readers::Readers;
@@ -53,6 +55,7 @@ const ROUTES: &[(&str, &[Route])] = &[
     ("approvals", approvals::ROUTES),
     ("authority", mode::ROUTES),
     ("authority", authority::ROUTES),
+    ("dashboard", dashboard::ROUTES),
     ("daemon", stream::ROUTES),
     ("daemon", metrics::ROUTES),
     ("daemon", openapi::ROUTES),

@@ -17,6 +17,7 @@ impl Daemon {
         match peer {
             Peer::Local { uid, pid } => Caller::process(uid, pid, Way::Socket, &self.authority.agents),
             Peer::Token => Caller::with_token(self.uid),
+            Peer::Browser => Caller::in_browser(self.uid),
         }
     }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use axum::{Extension, Router};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -19,7 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-use super::{Allowed, Peer};
+use super::{Door, Peer, door};
+use crate::dashboard::{self, Neighbour};
 use crate::{api, grpc};
 
 /// How long the head of a request may take.
@@ -28,20 +29,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 512;
 
 /// Answers requests over TCP, until told to end.
-pub(crate) async fn tcp(
-    listener: TcpListener,
-    allowed: Allowed,
-    router: Router,
-    mut end: watch::Receiver<bool>,
-) {
-    let router = router.layer(middleware::from_fn_with_state(Arc::new(allowed), let_in));
+pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut end: watch::Receiver<bool>) {
+    let router = router.merge(dashboard::router());
+    let router = router.layer(middleware::from_fn_with_state(Arc::new(door), door::let_in));
     let room = Arc::new(Semaphore::new(AT_ONCE));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = end.changed() => return,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, from)) = accepted else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
@@ -49,7 +46,7 @@ pub(crate) async fn tcp(
             tracing::warn!("too many connections over TCP");
             continue;
         };
-        let (router, end) = (router.clone(), end.clone());
+        let (router, end) = (router.clone().layer(Extension(Neighbour(from))), end.clone());
         tokio::spawn(async move {
             if grpc::comes(&stream).await {
                 grpc::connection(stream, router, Peer::Token, end).await;
@@ -84,24 +81,6 @@ pub(super) async fn connection(
     }
 }
 
-/// Only `/v1/health` answers whoever has no token.
-async fn let_in(State(allowed): State<Arc<Allowed>>, mut request: Request, next: Next) -> Response {
-    if let Err((status, why)) = allowed.names_us(request.headers()) {
-        return api::error(status, why, None).into_response();
-    }
-    if !allowed.opens(request.headers()) {
-        if request.uri().path() == api::HEALTH {
-            // Nobody is nobody's peer.
-            request.extensions_mut().remove::<Peer>();
-            return next.run(request).await;
-        }
-        let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the home";
-        return api::error(StatusCode::UNAUTHORIZED, "the token is missing or wrong", Some(hint))
-            .into_response();
-    }
-    next.run(request).await
-}
-
 /// What an account that the home does not belong to may ask for: hooks, and whether we are well.
 pub(super) fn for_hooks_only(router: Router) -> Router {
     router.layer(middleware::from_fn(async |request: Request, next: Next| {
@@ -117,7 +96,7 @@ pub(super) fn for_hooks_only(router: Router) -> Router {
 }
 
 /// The path of a harness's call, and not of a hook that is switched.
-fn is_hook(path: &str) -> bool {
+pub(super) fn is_hook(path: &str) -> bool {
     let parts = path.strip_prefix("/v1/hooks/").and_then(|rest| rest.split_once('/'));
     parts.is_some_and(|(harness, event)| {
         let event = !event.contains('/') && !matches!(event, "enable" | "disable");

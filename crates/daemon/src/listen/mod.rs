@@ -2,12 +2,14 @@
 
 //! Where calls come in: the Unix socket for hooks and local programs, TCP for the rest.
 
+mod door;
 mod guard;
 mod http;
 mod shim;
 mod socket;
 mod unix;
 
+pub(crate) use door::Door;
 pub(crate) use guard::Allowed;
 pub(crate) use http::tcp;
 pub(crate) use socket::bind;
@@ -25,6 +27,8 @@ pub(crate) enum Peer {
     },
     /// Somebody who came over TCP with the right token.
     Token,
+    /// A browser that a one-time link let in. A cookie is no proof of anything but that.
+    Browser,
 }
 
 impl Peer {
@@ -32,7 +36,7 @@ impl Peer {
     pub(crate) fn uid(self) -> Option<u32> {
         match self {
             Self::Local { uid, .. } => Some(uid),
-            Self::Token => None,
+            Self::Token | Self::Browser => None,
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Way {
     Socket,
     /// Over TCP, with the token; who they are is not known.
     Tcp,
+    /// With a browser that a one-time link let in; whoever can ask for one can have it.
+    Browser,
     /// Without a daemon, as a command.
     Command,
 }
@@ -64,8 +66,17 @@ impl Caller {
 
     /// Somebody with the token of an account.
     pub fn with_token(uid: u32) -> Self {
+        Self::unknown(uid, Way::Tcp)
+    }
+
+    /// Somebody in a browser that an account let in.
+    pub fn in_browser(uid: u32) -> Self {
+        Self::unknown(uid, Way::Browser)
+    }
+
+    fn unknown(uid: u32, way: Way) -> Self {
         let (pid, program, under, terminal, agent) = (None, None, Vec::new(), None, None);
-        Self { uid, pid, program, under, terminal, agent, way: Way::Tcp }
+        Self { uid, pid, program, under, terminal, agent, way }
     }
 
     /// For the record.
@@ -89,6 +100,7 @@ impl Way {
         match self {
             Self::Socket => "socket",
             Self::Tcp => "tcp",
+            Self::Browser => "browser",
             Self::Command => "command",
         }
     }

@@ -88,7 +88,10 @@ impl Authority {
 
     /// What a caller would have to show.
     pub fn needs(&self, action: Action, caller: &Caller) -> Needs {
-        if self.system && caller.uid == 0 {
+        // A cookie is no proof, whoever it says it is: an agent may have asked for the link.
+        if caller.way == Way::Browser {
+            if self.codes.is_on() { Needs::Code } else { Needs::Tty }
+        } else if self.system && caller.uid == 0 {
             Needs::Nothing
         } else if self.codes.is_on() {
             Needs::Code
@@ -174,6 +177,11 @@ impl Authority {
 }
 
 fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<Granted, Refused> {
+    if caller.way == Way::Browser {
+        let hint = "do it in a terminal, or set up codes with `tenterhook totp enroll`";
+        let why = format!("`{action}` needs more than a browser, and no codes are set up here");
+        return Err(Refused::new(why, hint));
+    }
     if caller.way == Way::Tcp {
         let hint = "use the command line, or set up codes with `tenterhook totp enroll`";
         return Err(Refused::new(

@@ -116,7 +116,7 @@ async fn change(daemon: &Arc<Daemon>, peer: Peer, body: &[u8], sealed: bool) -> 
         Ok(wanted) => wanted,
         Err(response) => return *response,
     };
-    if peer == Peer::Token {
+    if !matches!(peer, Peer::Local { .. }) {
         let why = "a passphrase is taken over the socket only";
         return refuse(StatusCode::FORBIDDEN, why, Some("use `tenterhook ledger key`"));
     }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::{Command, ExitCode, Stdio};
+
+use serde_json::Value;
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM};
+
+const EXAMPLES: &str = "\
+The link lets one browser in, once, within a minute; the browser may then look for a day. It shows everything and
+can deny; what loosens protection needs a code of your authenticator app as well (`tenterhook totp enroll`).
+
+Examples:
+  tenterhook dashboard
+  tenterhook dashboard --print
+  tenterhook dashboard --json";
+
+/// Open the dashboard in a browser, by a link that is good once
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only say the link, and start no browser
+    #[arg(long)]
+    print: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let (home, terminal) = (context.home()?, context.terminal);
+    let Some(link) = ask::request(home, "POST", "/v1/dashboard/link", None)? else {
+        let error = CommandError::failed("no daemon is running, and it is the one that serves the dashboard");
+        return Err(error.hint("start one with `tenterhook start`"));
+    };
+    if terminal.json {
+        terminal.print_json(&link)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let url = link.get("url").and_then(Value::as_str).unwrap_or_default();
+    if !args.print && has_screen(context) && open(url) {
+        terminal.say("the dashboard opens in your browser\n")?;
+    } else {
+        terminal.say(&format!("{BOLD}{url}{BOLD:#}\n"))?;
+        terminal.note(&format!("{DIM}good once, within a minute{DIM:#}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether there is a screen that a browser could open a window on.
+fn has_screen(context: &Context) -> bool {
+    let set = |name: &str| context.env.all.get(name).is_some_and(|value| !value.is_empty());
+    cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+/// Whether a program that opens browsers took it.
+fn open(url: &str) -> bool {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}

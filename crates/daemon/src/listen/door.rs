@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The door for TCP: programs show the token, browsers a cookie and the key of their page. Without either
+//! only the files of the dashboard, its entry and `/v1/health` answer.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+
+use super::http::is_hook;
+use super::{Allowed, Peer};
+use crate::api::{self, Visitor};
+use crate::daemon::Daemon;
+use crate::dashboard::{self, Visit};
+
+/// Who is let in.
+pub(crate) struct Door {
+    allowed: Allowed,
+    port: u16,
+    daemon: Arc<Daemon>,
+}
+
+impl Door {
+    /// For a listener on this address.
+    pub(crate) fn new(address: SocketAddr, daemon: &Arc<Daemon>) -> Self {
+        let allowed = Allowed::new(address, &daemon.token);
+        Self { allowed, port: address.port(), daemon: Arc::clone(daemon) }
+    }
+
+    /// The browser that asks, if one was let in.
+    fn visit(&self, headers: &HeaderMap) -> Option<Visit> {
+        let key = dashboard::key(headers)?;
+        let mut cookies = dashboard::presented(headers, self.port);
+        cookies.find_map(|cookie| self.daemon.access.visit(cookie, key, Instant::now()))
+    }
+}
+
+pub(super) async fn let_in(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let mut response = admit(&door, request, next).await;
+    dashboard::add(response.headers_mut());
+    response
+}
+
+async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if let Err((status, why)) = door.allowed.names_us(headers) {
+        return api::error(status, why, None).into_response();
+    }
+    if door.allowed.opens(headers) {
+        return next.run(request).await;
+    }
+    let (path, changes) = (request.uri().path().to_owned(), *request.method() != Method::GET);
+    let visit = door.visit(headers);
+    let own = comes_from_own_page(headers, changes);
+    // Nobody is nobody's peer.
+    request.extensions_mut().remove::<Peer>();
+    if path == api::ENTRY && changes && own || !changes && dashboard::is_file(&path) {
+        return next.run(request).await;
+    }
+    let Some(visit) = visit else {
+        if path == api::HEALTH {
+            return next.run(request).await;
+        }
+        let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the home";
+        return api::error(StatusCode::UNAUTHORIZED, "the token is missing or wrong", Some(hint))
+            .into_response();
+    };
+    if !own {
+        let why = "only the dashboard's own pages may ask";
+        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+    }
+    if is_for_programs(&path) {
+        let why = "hooks are called by programs, not by browsers";
+        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+    }
+    request.extensions_mut().insert(Peer::Browser);
+    request.extensions_mut().insert(Visitor { until: visit.until });
+    ending(next.run(request).await, visit)
+}
+
+/// Whether a browser says that a page of ours asks. What changes something has to say so.
+fn comes_from_own_page(headers: &HeaderMap, changes: bool) -> bool {
+    // That the origin is ours is known by now.
+    let origin = headers.contains_key(header::ORIGIN);
+    let site = headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes);
+    (origin || !changes) && site.is_none_or(|site| site == b"same-origin")
+}
+
+/// Whether only programs have something to ask there.
+fn is_for_programs(path: &str) -> bool {
+    !path.starts_with("/v1/") || path == "/v1/events" || is_hook(path)
+}
+
+/// A stream ends when the browser may not look any more.
+fn ending(response: Response, visit: Visit) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes);
+    if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let stream = body.into_data_stream().take_until(Box::pin(visit.ended()));
+    Response::from_parts(parts, Body::from_stream(stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_something_says_which_page_asks() {
+        let headers = |pairs: &[(&'static str, &str)]| -> HeaderMap {
+            pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        };
+        let origin = ("origin", "http://127.0.0.1:7878");
+        assert!(comes_from_own_page(&headers(&[]), false));
+        assert!(!comes_from_own_page(&headers(&[]), true));
+        assert!(comes_from_own_page(&headers(&[origin]), true));
+        assert!(comes_from_own_page(&headers(&[origin, ("sec-fetch-site", "same-origin")]), true));
+        for site in ["same-site", "cross-site", "none"] {
+            assert!(!comes_from_own_page(&headers(&[origin, ("sec-fetch-site", site)]), true), "{site}");
+            assert!(!comes_from_own_page(&headers(&[("sec-fetch-site", site)]), false), "{site}");
+        }
+    }
+
+    #[test]
+    fn browsers_call_no_hooks() {
+        for path in ["/v1/events", "/v1/hooks/claude-code/PreToolUse", "/tenterhook.v1.Hooks/Fire"] {
+            assert!(is_for_programs(path), "{path}");
+        }
+        for path in ["/v1/hooks", "/v1/hooks/mine/disable", "/v1/mode"] {
+            assert!(!is_for_programs(path), "{path}");
+        }
+    }
+}

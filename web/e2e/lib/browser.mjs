@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// Debian's Chromium, and pages of it that notice what must not happen.
+
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const PROGRAM =
+  process.env.CHROMIUM ??
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+export function launch() {
+  if (!PROGRAM)
+    throw new Error(
+      'there is no Chromium; `sh web/e2e/install-chromium.sh` installs it, or say where it is in CHROMIUM',
+    );
+  // A throw-away machine may run this as root, where Chromium's own sandbox does not start.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath: PROGRAM, args });
+}
+
+/** A page in a browser of its own. Whatever goes wrong in it is in `page.wrong`. */
+export async function open(
+  browser,
+  daemon,
+  { link = daemon.link(), path = '', expected = [], ...options } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  const page = await context.newPage();
+  page.wrong = [];
+  const note = (text) => {
+    if (!expected.some((known) => text.includes(known))) page.wrong.push(text);
+  };
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()))
+      note(`${message.type()}: ${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => note(`thrown: ${error.message}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(daemon.origin) && !request.url().startsWith('data:'))
+      note(`asked elsewhere: ${request.url()}`);
+  });
+  page.on('dialog', (dialog) => {
+    note(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  if (link) await page.goto(link);
+  if (path) await page.goto(`${daemon.origin}/${path}`);
+  return page;
+}

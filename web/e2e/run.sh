@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+# Drives the dashboard in a browser against a real daemon: run.sh PROGRAM smoke|all|shots
+set -eu
+cd "$(dirname "$0")"
+
+if ! chromium="$(sh install-chromium.sh)"; then
+    echo "*** THE DASHBOARD WAS NOT LOOKED AT IN A BROWSER: its tests were left out ***" >&2
+    # What was asked for by name has to run; the smoke is part of a larger whole.
+    [ "$2" = smoke ] && exit 0
+    exit 1
+fi
+case "$2" in
+    smoke) tests=smoke.test.mjs ;;
+    shots) tests=shots.mjs ;;
+    *) tests="$(echo ./*.test.mjs) shots.mjs" ;;
+esac
+# shellcheck disable=SC2086 # several files
+CHROMIUM="$chromium" TENTERHOOK_BIN="$1" exec node --test --test-concurrency=1 --test-reporter=spec $tests

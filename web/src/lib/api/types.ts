@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// Generated from docs/reference/openapi.json by scripts/api.mjs (`npm run generate`).
+
+/** Who acts: the model, the person it acts for, and the subagent if there is one. */
+export type Agent = { /** The subagent's id. */ id?: string | null; /** The model, as the harness names it. */ model?: string | null; /** The id of the agent that started it. */ parent?: string | null; /** The subagent's type. */ type?: string | null; /** The person whose account runs the agent. */ user?: string | null };
+
+/** JSON of any shape. */
+export type Anything = unknown;
+
+export type Approval = { /** all the arguments */ args?: unknown; cwd?: string; event: string; id: string; reasons?: { [key: string]: unknown }[]; session?: string; since: string; source: string; tool?: string; /** then it is denied */ until: string; user?: string; wants: string };
+
+export type ApprovalRequest = { answer: "approve" | "deny"; for?: "once" | "session" | "rule"; note?: string; proof?: Proof };
+
+export type Approvals = { pending: Approval[] };
+
+export type Approved = { answer: "approve" | "deny"; for?: string; id: string; /** the exception that was written */ rule?: string | null };
+
+export type AuthorityGranted = { action: string; /** by what they passed: code, tty, root or none */ proof: string };
+
+export type AuthorityNeeds = { action: string; /** whoever asks is an agent that is guarded here, and passes with nothing */ guarded: boolean; needs: "code" | "tty" | "nothing" };
+
+export type AuthorityRequest = { action: string; /** what the leaf says about it */ detail?: unknown; proof?: Proof };
+
+export type Backtest = { by_rule: { [key: string]: { looser: number; stricter: number } }; /** decisions that would be different, oldest first */ differences: { id: string; now: string; now_by?: string; seq: number; was: string; was_by?: string; /** the command, the path, the tool */ what: string }[]; /** what could not be replayed, by the reason */ left_out: { [key: string]: number }; /** events that were judged without the secrets in them */ redacted: number; /** events that were judged */ replayed: number; /** events about which the rules say the same */ same: number; took_ms: number; /** differences that are only counted, because there are too many */ unnamed: number };
+
+export type BacktestRequest = { /** events from then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z */ since?: string; /** the rules that would take the place of the person's own */ text: string; /** events before then */ until?: string };
+
+export type Checkpoint = { /** the public key that signs */ key?: string | null; /** leaves that there are by now */ leaves: number; /** the signed note (c2sp.org/tlog-checkpoint) */ note: string; /** leaves that it covers */ size: number };
+
+export type Dashboard = { /** then another link is needed */ until: string };
+
+export type DashboardEntry = { /** what stands behind `#link=` */ link: string };
+
+export type DashboardKey = { /** what the page shows in `tenterhook-page`, beside the cookie */ key: string };
+
+export type DashboardLink = { until: string; /** opens the dashboard in one browser, once */ url: string };
+
+export type Decided = { cwd?: string | null; event: string; generation?: string; harness: string; id: string; model?: string | null; native_event?: string; prompt?: string | null; reason?: string | null; rule?: string | null; seq: number; session?: string | null; took_us: number; tool?: ShownTool; ts: string; verdict: string };
+
+/** A decision about the thing itself. The order is the precedence: the greatest found stands. */
+export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
+
+/** What an event carries beside its tool call. A field is there when the kind has a use for it. */
+export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown };
+
+export type EraseRequest = { /** the first leaf */ from: number; proof?: Proof; /** why; it is recorded */ reason: string; /** the last one, if there are more */ to?: number };
+
+export type Error = { error: { /** what to do next */ hint?: string; /** what went wrong */ message: string } };
+
+/** The normal form: one event, whatever the harness. */
+export type Event = { /** Who acts. */ agent?: Agent; /** Where the agent works. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** What kind of event it is. */ event: EventKind; /** The harness's id of the conversation. */ harness_session_id?: string | null; /** Unique id, minted at the door. */ id: EventId; /** The harness's own name for it. */ native_event: string; /** Root of the project the agent works on. */ project?: string | null; /** The harness it came from: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event reached us. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of this form. */ v: number };
+
+/** A ULID: 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time. */
+export type EventId = string;
+
+/** One point of an agent's life. [`EventKind::ALL`] is the whole table. */
+export type EventKind = "session-start" | "session-end" | "prompt" | "pre-model" | "post-model" | "tool-selection" | "pre-tool" | "post-tool" | "tool-error" | "permission-request" | "permission-granted" | "permission-denied" | "subagent-start" | "subagent-stop" | "pre-compact" | "post-compact" | "context-warning" | "notification" | "stop" | "other";
+
+/** one of `event`, `command` and `tool` */
+export type ExplainRequest = { /** also rules that do not match, and why not */ all?: boolean; /** a shell command */ command?: string; /** where it would run */ cwd?: string; event?: Event; tool?: { args?: { [key: string]: unknown }; name: string } };
+
+export type Explanation = { /** rules that were looked at */ considered: number; event: Event; facts: { [key: string]: unknown }; generation: string; outcome: Outcome; reason?: string | null; rule?: string | null; rules: { counts: boolean; matched: boolean; rule: string; verdict: string; why: string }[]; /** what a harness would show */ says?: string | null; verdict: string };
+
+/** Whether the agent goes on. */
+export type Flow = "go" | ({ stop: { /** What the person is told. */ reason?: string | null } });
+
+export type Health = { answered?: number; generation?: string; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+
+export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
+
+export type Hooks = { generation: string; hooks: Hook[] };
+
+export type Key = { file: string; id: string; /** the public key that signs */ key: string; sealed: boolean };
+
+export type Leaves = { leaves: Record[]; /** `before` of the next page */ next: number | null };
+
+/** An MCP tool: the server and its own name for the tool. */
+export type Mcp = { /** The server, as configured in the harness. */ server: string; /** The tool, as the server names it. */ tool: string };
+
+/** How a change meets what is there. */
+export type Merge = "replace" | "shallow" | "deep";
+
+export type Mode = { changed?: boolean; mode: "enforce" | "monitor" };
+
+export type ModeRequest = { mode: "enforce" | "monitor"; proof?: Proof };
+
+/** One change. Lower priority numbers apply first; a later write wins. */
+export type Modification = { /** How it meets the arguments that were asked for. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How it meets the request. */ merge: Merge; of: "model-request"; /** The new parts. */ value: unknown } | { /** How it meets the answer, if there is one. */ merge: Merge; of: "model-response"; /** The new parts. */ value: unknown } | { /** The names it may call; empty: no restriction by name. */ allowed: string[]; /** Whether it may, must or must not call one. */ mode: SelectionMode; of: "tool-selection" };
+
+/** by the name of the event: `decided` is the first of these, `session` the second, the others are objects of their own */
+export type News = Decided | SessionSummary | Anything;
+
+/** Who said something. */
+export type Origin = string;
+
+/** The fold of all findings. Every part carries who said it. */
+export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
+
+export type Policy = { generation: string; layers: ({ layer: string; pack?: string | null; source: string; standing: string; trusted: boolean })[]; own: { /** what `If-Match` of a change has to be */ etag: string; path: string; text?: string | null }; problems: Problem[]; rules: Rule[]; /** files that changed and cannot be read: what they said before is in force */ stale: Problem[]; warnings: Problem[] };
+
+export type PolicyChanged = { etag: string; generation: string; validation: Validation };
+
+export type PolicyRequest = { proof?: Proof; /** the whole new text, in YAML */ text: string };
+
+export type Problem = { /** the entry it is about */ about?: string; column?: number; hint?: string; line?: number; message: string; /** the file */ source: string };
+
+/** what a person shows */
+export type Proof = { /** a code of the authenticator app */ code?: string; /** the name of the action was typed on a terminal */ tty?: boolean };
+
+export type PruneRequest = { /** or: what was recorded before this day or moment goes */ before?: string; proof?: Proof; /** why; it is recorded */ reason: string; /** the last leaf that goes */ to?: number };
+
+export type Record = { erased: boolean; /** the leaf's hash in the tree, in base 64 */ hash: string; /** the envelope; docs/spec/leaf.schema.json */ leaf: { [key: string]: unknown } | null; /** what the agent and the person said and did; null when there is none any more */ payload: unknown; pruned: boolean; seq: number; /** the hook decided by itself; another leaf of the event counts */ undelivered?: boolean };
+
+export type Removed = { from: number; /** the leaf that says so */ leaf: number | null; /** null if there was nothing to remove */ to: number | null };
+
+export type RotateRequest = { proof?: Proof };
+
+export type Rotated = { /** a note that both keys signed */ checkpoint: string; /** the public key that signs from here on */ key: string };
+
+export type Rule = { description?: string; disabled: boolean; expired: boolean; expires?: string | null; id: string; layer: "baseline" | "organisation" | "user" | "project"; line: number; locked: boolean; mode: "enforce" | "monitor"; nudge?: string | null; overrides: string[]; reason?: string | null; severity: string; source: string; verdict: string };
+
+/** Something said, and who said it. */
+export type Said = { /** Who said it. */ by: Origin; /** What was said. */ said: string };
+
+/** Something said, and who said it. */
+export type Said2 = { /** Who said it. */ by: Origin; /** What was said. */ said: Modification };
+
+export type SealRequest = { passphrase: string; proof?: Proof };
+
+export type Sealed = { sealed: boolean };
+
+/** Which tools the model may choose from. */
+export type SelectionMode = "auto" | "any" | "none";
+
+export type Session = SessionSummary & { agents: { ended?: string; id: string; started: string; type?: string }[]; /** what rules noted about it */ labels: string[]; prompt_texts: { text: string; ts: string }[]; todo_items: { id?: string; status: string; text: string }[]; touched: { deletes: number; path: string; reads: number; writes: number }[] };
+
+export type SessionSummary = { cwd?: string | null; events: number; files: { deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; todos: { all: number; completed: number; in_progress: number }; tools: { [key: string]: number }; turn?: string | null; /** what payloads said; nothing is estimated */ usage: { context_tokens?: number; cost_usd?: number; input_tokens?: number; output_tokens?: number }; user?: string | null; verdicts: { [key: string]: number } };
+
+export type Sessions = { /** how many fit, shown or not */ all: number; sessions: SessionSummary[] };
+
+export type ShownTool = { class: string; /** the command, path or URL it is about, in one line */ gist: string; name: string } | null;
+
+export type Signed = { /** the signed note */ checkpoint: string };
+
+export type Spool = { /** files that cannot be read */ refused: number; /** decisions that wait to be taken in */ waiting: number };
+
+export type Stats = { bytes_on_disk: number; days: { count: number; day: string; verdict: string }[]; erased?: number; first?: string | null; harnesses: { [key: string]: number }; kinds: { [key: string]: number }; last?: string | null; leaves: number; payload_bytes?: number; payloads?: number; pruned?: number; rules: { [key: string]: number }; sessions: number; /** leaves that a checkpoint covers */ signed: number; /** leaves in all */ size: number; spool: Spool; tools: { [key: string]: number }; verdicts: { [key: string]: number } };
+
+/** What became of one hook or rule. */
+export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" | "timed-out" | "failed" | "skipped" | "detached";
+
+/** One hook or rule that took part. */
+export type Step = { /** Who. */ by: Origin; /** What it decided, if it did. */ decision?: Decision; /** What there is to say about it: an error, an exit code, why it was skipped. */ note?: string | null; /** What became of it. */ status: Status; /** How long it took, in microseconds. */ took_us?: number };
+
+export type SwitchRequest = { proof?: Proof };
+
+export type Switched = { changed: boolean; generation: string; hook: Hook };
+
+export type Timeline = { /** `before` of the next page */ next: number | null; steps: TimelineStep[] };
+
+export type TimelineStep = { agent?: { [key: string]: unknown } | null; event?: string | null; id?: string | null; native_event?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; verdict?: string | null };
+
+/** Milliseconds since the Unix epoch; written `2026-11-15T08:00:00.000Z`. */
+export type Timestamp = string;
+
+/** A tool call: the native name, our class for it, and the arguments as the harness gave them. */
+export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool does. */ class: ToolClass; /** The server and its own name for the tool, when an MCP server provides it. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
+
+/** What a tool does, whatever the harness calls it. */
+export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
+
+export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
+
+export type Verification = { checked: number; ended?: string | null; of?: number | null; result?: { checkpoints?: number; erased?: number; keys?: string[]; /** where the first thing is wrong */ leaf?: number | null; origin?: string; problem?: string; pruned?: number; root?: string; size?: number; trusted_on_first_use?: boolean; unpublished?: number; verified: boolean } | null; running: boolean; started: string };
+
+export type VerifyRequest = { /** a public key that the log must have had */ key?: string; /** a checkpoint from before, which the log must extend */ since?: string };
+
+/** Every operation of the API: what it takes and gives. */
+export interface Operations {
+  /** The calls that wait for a person's answer. */
+  listApprovals: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Approvals;
+  };
+  /** The calls that wait, now and whenever that changes. */
+  streamApprovals: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Approvals;
+  };
+  /** One call that waits for a person's answer. */
+  getApproval: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Approval;
+  };
+  /** A person's answer to a call that waits: to allow it needs a proof. */
+  answerApproval: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: ApprovalRequest;
+    gives: Approved;
+  };
+  /** What whoever asks would have to show to do something that loosens protection. */
+  getAuthority: {
+    path: undefined;
+    query: { action?: string };
+    headers: undefined;
+    body: undefined;
+    gives: AuthorityNeeds;
+  };
+  /** Passes the gate for something that whoever asks then does themselves; a leaf says so either way. */
+  passAuthority: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: AuthorityRequest;
+    gives: AuthorityGranted;
+  };
+  /** Until when this browser may look. */
+  getDashboard: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Dashboard;
+  };
+  /** Uses a one-time link up: the answer sets a cookie and has the key that the page shows with it. */
+  openDashboard: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: DashboardEntry;
+    gives: DashboardKey;
+  };
+  /** This browser may not look any more. */
+  leaveDashboard: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Anything;
+  };
+  /** A link that lets one browser in, once, within a minute. Over the socket only, and not for agents; a leaf says who asked. */
+  linkDashboard: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: DashboardLink;
+  };
+  /** One event in the normal form; its outcome comes back, once it is recorded. */
+  judgeEvent: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: Event;
+    gives: Outcome;
+  };
+  /** Whether the daemon is well. Whoever has no token, or another account, learns no more than that. */
+  getHealth: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Health;
+  };
+  /** The hooks in force, in the order they run. */
+  listHooks: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Hooks;
+  };
+  /** One hook call of a harness: its own payload comes in, its own reply goes out, and a leaf before it. */
+  answerHook: {
+    path: { harness: string; event: string };
+    query: undefined;
+    headers: { "tenterhook-event"?: string; "tenterhook-project"?: string };
+    body: Anything;
+    gives: Anything;
+  };
+  /** Switches a hook off, beside what its settings say. Needs a person's proof. */
+  disableHook: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: SwitchRequest;
+    gives: Switched;
+  };
+  /** Switches a hook on, beside what its settings say. Needs a person's proof: a hook may allow. */
+  enableHook: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: SwitchRequest;
+    gives: Switched;
+  };
+  /** Leaves that fit, newest first, a page at a time. */
+  queryLedger: {
+    path: undefined;
+    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; limit?: number; before?: number };
+    headers: undefined;
+    body: undefined;
+    gives: Leaves;
+  };
+  /** The latest signed checkpoint. Kept elsewhere, it proves that nothing was taken away since. */
+  getCheckpoint: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Checkpoint;
+  };
+  /** Signs all that is recorded, with what hooks decided by themselves. */
+  signCheckpoint: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Signed;
+  };
+  /** Erases the payloads of leaves; the leaves stay, and one says so. Needs a person's proof. */
+  eraseLeaves: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: EraseRequest;
+    gives: Removed;
+  };
+  /** Who signs, and whether the key is sealed. */
+  getKey: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Key;
+  };
+  /** A new key signs from here on; both keys sign the leaf that says so. Needs a person's proof. */
+  rotateKey: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: RotateRequest;
+    gives: Rotated;
+  };
+  /** Seals the key under a passphrase, which is taken over the socket only. */
+  sealKey: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: SealRequest;
+    gives: Sealed;
+  };
+  /** Lets the key lie open again. Needs a person's proof, and the passphrase over the socket. */
+  unsealKey: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: SealRequest;
+    gives: Sealed;
+  };
+  /** Removes old leaves; their hashes stay, and a leaf says so. Needs a person's proof. */
+  pruneLedger: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: PruneRequest;
+    gives: Removed;
+  };
+  /** The leaves that fit, in numbers; and how the ledger itself stands. */
+  getLedgerStats: {
+    path: undefined;
+    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string };
+    headers: undefined;
+    body: undefined;
+    gives: Stats;
+  };
+  /** Leaves as they are recorded, none left out: whoever reads slowly is caught up from the ledger. The id of each event is the leaf's number, so that `Last-Event-ID` goes on where a connection broke. */
+  tailLedger: {
+    path: undefined;
+    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; from?: number };
+    headers: { "Last-Event-ID"?: number };
+    body: undefined;
+    gives: Record;
+  };
+  /** How the last check stands, or how it ended. */
+  getVerification: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Verification;
+  };
+  /** Begins to check all of the ledger, or says how the check under way stands. */
+  verifyLedger: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: VerifyRequest;
+    gives: Verification;
+  };
+  /** One leaf with its payload, by its number or its event's id. */
+  getLeaf: {
+    path: { seq: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Record;
+  };
+  /** The proof that a leaf is in the ledger, as a text of its own (c2sp.org/tlog-proof@v1). */
+  getProof: {
+    path: { seq: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: string;
+  };
+  /** Counters and times, for Prometheus. */
+  getMetrics: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: string;
+  };
+  /** Whether the rules hold, or only watch. */
+  getMode: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Mode;
+  };
+  /** Makes the rules hold, or only watch; to watch only needs a person's proof. */
+  setMode: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: ModeRequest;
+    gives: Mode;
+  };
+  /** This document. */
+  getOpenapi: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Anything;
+  };
+  /** The rules in force, layer by layer, what cannot be used, and the person's own text with its ETag. */
+  getPolicy: {
+    path: undefined;
+    query: { cwd?: string };
+    headers: undefined;
+    body: undefined;
+    gives: Policy;
+  };
+  /** Replaces the person's own policy, if all of it can be used. Needs a person's proof. */
+  putPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: { "If-Match"?: string };
+    body: PolicyRequest;
+    gives: PolicyChanged;
+  };
+  /** Replays the ledger through a text in place of the person's policy: which decisions would differ. Nothing is changed. */
+  backtestPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: BacktestRequest;
+    gives: Backtest;
+  };
+  /** What the rules say about an event or a command, and why. Nothing is recorded, no hook runs. */
+  explainPolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: ExplainRequest;
+    gives: Explanation;
+  };
+  /** Whether a text could be the person's policy: every problem with its place. Nothing is changed. */
+  validatePolicy: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: string;
+    gives: Validation;
+  };
+  /** Sessions of all agents, the latest first. */
+  listSessions: {
+    path: undefined;
+    query: { harness?: string; state?: string; project?: string; limit?: number };
+    headers: undefined;
+    body: undefined;
+    gives: Sessions;
+  };
+  /** One session, whole: files, todos, subagents, prompts, counts. The id may be `<harness>:<id>`. */
+  getSession: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Session;
+  };
+  /** What happened in a session, oldest first, a page at a time from the end. */
+  getTimeline: {
+    path: { id: string };
+    query: { limit?: number; before?: number };
+    headers: undefined;
+    body: undefined;
+    gives: Timeline;
+  };
+  /** Everything live: `decided`, `session`, `approvals`, `generation`, `verify` and `warning` events; `lagged` says how many were missed. What must not be missed is at /v1/ledger/tail. */
+  stream: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: News;
+  };
+}
+
+/** Where each operation is. */
+export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string, path: string] } = {
+  listApprovals: ['GET', '/v1/approvals'],
+  streamApprovals: ['GET', '/v1/approvals/stream'],
+  getApproval: ['GET', '/v1/approvals/{id}'],
+  answerApproval: ['POST', '/v1/approvals/{id}'],
+  getAuthority: ['GET', '/v1/authority'],
+  passAuthority: ['POST', '/v1/authority'],
+  getDashboard: ['GET', '/v1/dashboard'],
+  openDashboard: ['POST', '/v1/dashboard'],
+  leaveDashboard: ['POST', '/v1/dashboard/leave'],
+  linkDashboard: ['POST', '/v1/dashboard/link'],
+  judgeEvent: ['POST', '/v1/events'],
+  getHealth: ['GET', '/v1/health'],
+  listHooks: ['GET', '/v1/hooks'],
+  answerHook: ['POST', '/v1/hooks/{harness}/{event}'],
+  disableHook: ['POST', '/v1/hooks/{id}/disable'],
+  enableHook: ['POST', '/v1/hooks/{id}/enable'],
+  queryLedger: ['GET', '/v1/ledger'],
+  getCheckpoint: ['GET', '/v1/ledger/checkpoint'],
+  signCheckpoint: ['POST', '/v1/ledger/checkpoint'],
+  eraseLeaves: ['POST', '/v1/ledger/erase'],
+  getKey: ['GET', '/v1/ledger/key'],
+  rotateKey: ['POST', '/v1/ledger/key/rotate'],
+  sealKey: ['POST', '/v1/ledger/key/seal'],
+  unsealKey: ['POST', '/v1/ledger/key/unseal'],
+  pruneLedger: ['POST', '/v1/ledger/prune'],
+  getLedgerStats: ['GET', '/v1/ledger/stats'],
+  tailLedger: ['GET', '/v1/ledger/tail'],
+  getVerification: ['GET', '/v1/ledger/verify'],
+  verifyLedger: ['POST', '/v1/ledger/verify'],
+  getLeaf: ['GET', '/v1/ledger/{seq}'],
+  getProof: ['GET', '/v1/ledger/{seq}/proof'],
+  getMetrics: ['GET', '/v1/metrics'],
+  getMode: ['GET', '/v1/mode'],
+  setMode: ['PUT', '/v1/mode'],
+  getOpenapi: ['GET', '/v1/openapi.json'],
+  getPolicy: ['GET', '/v1/policy'],
+  putPolicy: ['PUT', '/v1/policy'],
+  backtestPolicy: ['POST', '/v1/policy/backtest'],
+  explainPolicy: ['POST', '/v1/policy/explain'],
+  validatePolicy: ['POST', '/v1/policy/validate'],
+  listSessions: ['GET', '/v1/sessions'],
+  getSession: ['GET', '/v1/sessions/{id}'],
+  getTimeline: ['GET', '/v1/sessions/{id}/timeline'],
+  stream: ['GET', '/v1/stream'],
+};

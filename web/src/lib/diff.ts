@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// Which lines differ between two texts. Pure.
+
+export interface Line {
+  kind: 'same' | 'old' | 'new' | 'gap';
+  text: string;
+  /** Its number before and after, from 1. */
+  before?: number;
+  after?: number;
+}
+
+/** Beyond so many differences the shortest way is not looked for. */
+const MOST = 500;
+
+/** The lines of both, in order; long stretches that are the same become gaps. */
+export function diff(before: string, after: string, context = 3): Line[] {
+  return folded(lines(cut(before), cut(after)), context);
+}
+
+/** How many lines came and went. */
+export function changes(list: Line[]): { added: number; removed: number } {
+  const of = (kind: Line['kind']) => list.filter((line) => line.kind === kind).length;
+  return { added: of('new'), removed: of('old') };
+}
+
+/** A last newline ends the last line; it does not begin another. */
+function cut(text: string): string[] {
+  if (text === '') return [];
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+function lines(before: string[], after: string[]): Line[] {
+  let start = 0;
+  while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (
+    end < before.length - start &&
+    end < after.length - start &&
+    before[before.length - 1 - end] === after[after.length - 1 - end]
+  ) {
+    end += 1;
+  }
+  const middle = edits(before.slice(start, before.length - end), after.slice(start, after.length - end));
+  const kinds = [...Array<'same'>(start).fill('same'), ...middle, ...Array<'same'>(end).fill('same')];
+  let [i, j] = [0, 0];
+  return kinds.map((kind) => {
+    if (kind === 'old') return { kind, text: before[i] ?? '', before: ++i };
+    if (kind === 'new') return { kind, text: after[j] ?? '', after: ++j };
+    return { kind, text: before[i] ?? '', before: ++i, after: ++j };
+  });
+}
+
+/** Myers: the furthest that a number of edits leads on each diagonal, then the way back. */
+function edits(before: string[], after: string[]): ('same' | 'old' | 'new')[] {
+  const [n, m] = [before.length, after.length];
+  const all = [...Array<'old'>(n).fill('old'), ...Array<'new'>(m).fill('new')];
+  if (n === 0 || m === 0) return all;
+  const trace: Map<number, number>[] = [];
+  let furthest = new Map<number, number>([[1, 0]]);
+  for (let d = 0; d <= Math.min(n + m, MOST); d += 1) {
+    trace.push(new Map(furthest));
+    for (let k = -d; k <= d; k += 2) {
+      const down = k === -d || (k !== d && (furthest.get(k - 1) ?? -1) < (furthest.get(k + 1) ?? -1));
+      let x = down ? (furthest.get(k + 1) ?? 0) : (furthest.get(k - 1) ?? 0) + 1;
+      let y = x - k;
+      while (x < n && y < m && before[x] === after[y]) [x, y] = [x + 1, y + 1];
+      furthest.set(k, x);
+      if (x >= n && y >= m) return back(trace, n, m);
+    }
+    furthest = new Map(furthest);
+  }
+  return all;
+}
+
+function back(trace: Map<number, number>[], n: number, m: number): ('same' | 'old' | 'new')[] {
+  const way: ('same' | 'old' | 'new')[] = [];
+  let [x, y] = [n, m];
+  for (let d = trace.length - 1; d >= 0; d -= 1) {
+    const furthest = trace[d] ?? new Map<number, number>();
+    const k = x - y;
+    const down = k === -d || (k !== d && (furthest.get(k - 1) ?? -1) < (furthest.get(k + 1) ?? -1));
+    const from = down ? k + 1 : k - 1;
+    const [px, py] = [furthest.get(from) ?? 0, (furthest.get(from) ?? 0) - from];
+    while (x > px && y > py) {
+      way.push('same');
+      [x, y] = [x - 1, y - 1];
+    }
+    if (d > 0) way.push(down ? 'new' : 'old');
+    [x, y] = [px, py];
+  }
+  return way.reverse();
+}
+
+function folded(list: Line[], context: number): Line[] {
+  const near = new Uint8Array(list.length);
+  list.forEach((line, at) => {
+    if (line.kind !== 'same') near.fill(1, Math.max(0, at - context), at + context + 1);
+  });
+  const shown: Line[] = [];
+  let hidden = 0;
+  list.forEach((line, at) => {
+    if (near[at]) {
+      if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} lines are the same` });
+      hidden = 0;
+      shown.push(line);
+    } else {
+      hidden += 1;
+    }
+  });
+  if (hidden > 0) shown.push({ kind: 'gap', text: `${hidden} lines are the same` });
+  return shown;
+}

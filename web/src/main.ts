@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import { mount } from 'svelte';
+import App from './App.svelte';
+import './app.css';
+import { startRouter } from './lib/router.svelte';
+import { theme } from './lib/theme.svelte';
+
+theme.apply();
+// Read before the router looks: a one-time link stands where a page would.
+const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
+if (link) history.replaceState(null, '', '#/now');
+startRouter();
+
+const target = document.getElementById('app');
+if (target) mount(App, { target, props: { link } });
