@@ -41,6 +41,7 @@ mod faults;
 mod fixtures;
 mod generated;
 mod harnesses;
+mod hook_kits;
 mod hooks;
 mod install;
 mod judge;
@@ -70,6 +71,7 @@ mod spool;
 mod status_line;
 mod system;
 mod system_install;
+mod templates;
 
 #[test]
 fn no_test_file_is_forgotten() {

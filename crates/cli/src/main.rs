@@ -8,6 +8,7 @@ mod commands;
 mod context;
 mod env;
 mod error;
+mod fetch;
 mod gate;
 mod intake;
 mod layout;

@@ -16,7 +16,7 @@ use tenterhook_document::Problem;
 use tenterhook_engine::load::Defaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_home::{
-    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, regular_file, trust,
+    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, kits, regular_file, trust,
 };
 
 use crate::stamp::Stamps;
@@ -235,11 +235,12 @@ impl InForce {
 fn files(home: &Home) -> Vec<PathBuf> {
     let mut files = texts(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.switches()]);
+    files.extend(kits::watched(home));
     files
 }
 
 fn texts(home: &Home) -> Vec<PathBuf> {
-    let own = [home.settings(), home.policy(), home.pack_list()];
+    let own = [home.settings(), home.policy(), home.pack_list(), home.kit_list()];
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 

@@ -277,6 +277,16 @@ impl Home {
         self.config.join("packs")
     }
 
+    /// Which kits of hooks there are, and which of them may run.
+    pub fn kit_list(&self) -> PathBuf {
+        self.config.join("hooks.yaml")
+    }
+
+    /// The kits of hooks.
+    pub fn kits(&self) -> PathBuf {
+        self.config.join("hooks")
+    }
+
     /// Whether all rules only watch.
     pub fn mode(&self) -> PathBuf {
         self.state.join("mode.json")

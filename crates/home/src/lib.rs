@@ -19,6 +19,7 @@ mod guarded;
 pub mod hindsight;
 mod home;
 mod intake;
+pub mod kits;
 mod mode;
 pub mod moment;
 pub mod packs;
@@ -34,6 +35,7 @@ pub mod snapshot;
 pub mod socket;
 mod sources;
 mod switches;
+pub mod templates;
 pub mod trust;
 mod view;
 

@@ -18,6 +18,7 @@ use crate::Failure;
 use crate::Home;
 use crate::env::{self, Env};
 use crate::intake;
+use crate::kits;
 use crate::mode::Mode;
 use crate::recorder::{Book, BookRecorder, SpoolRecorder};
 use crate::seen;
@@ -123,11 +124,12 @@ impl Configuration {
         text: Option<&str>,
         mut problems: Vec<Problem>,
     ) -> Self {
-        let settings = text.map_or_else(load::Loaded::default, |text| {
-            let person = env.home.as_deref().and_then(Path::to_str);
-            let around = load::Around { dir: &home.config, home: person, env: &env.all };
+        let person = env.home.as_deref().and_then(Path::to_str);
+        let around = load::Around { dir: &home.config, home: person, env: &env.all };
+        let mut settings = text.map_or_else(load::Loaded::default, |text| {
             load::settings(&home.settings().display().to_string(), text, &around)
         });
+        let usable = kits::load(home, &mut settings, &around);
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         let switched = intake::regular_file(&home.switches()).ok().flatten();
         let mut defaults = settings.defaults;
@@ -142,7 +144,7 @@ impl Configuration {
         }
         // Records name what decided: the rules, and the hooks where there are any.
         let mut generation = rules.digest();
-        for text in [text, switched.as_deref()].into_iter().flatten() {
+        for text in [text, switched.as_deref(), usable.as_deref()].into_iter().flatten() {
             generation += &format!("-{}", Fingerprint::of(text.as_bytes()).fnv1a);
         }
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));

@@ -17,10 +17,12 @@ mod explain;
 mod fire;
 mod hook;
 mod hook_lines;
+mod hooks;
 mod install;
 mod judge;
 mod ledger;
 mod mode;
+mod new;
 mod pick;
 mod policy;
 mod rules;
@@ -57,6 +59,8 @@ pub(crate) enum Command {
     Audit(audit::Args),
     Policy(policy::Args),
     Rules(rules::Args),
+    Hooks(hooks::Args),
+    New(new::Args),
     Serve(serve::Args),
     Start(start::Args),
     Stop(stop::Args),
@@ -89,6 +93,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Audit(args) => audit::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Hooks(args) => hooks::run(context, &args),
+        Command::New(args) => new::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Start(args) => start::run(context, &args),
         Command::Stop(args) => stop::run(context, &args),

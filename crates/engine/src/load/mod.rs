@@ -77,6 +77,26 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     loaded
 }
 
+/// Adds the hooks of another file beside those that are there; only its key `hooks`, a list, is read.
+pub fn more(loaded: &mut Loaded, name: &str, text: &str, around: &Around<'_>) {
+    let document = match parse(text) {
+        Ok(document) => document,
+        Err((spot, message)) => {
+            let hint = "no hook of this file is in force until it is valid YAML";
+            loaded.problems.push(Problem::new(name, spot, message).hint(hint));
+            return;
+        }
+    };
+    match document.get("hooks").map(|node| (node, &node.value)) {
+        Some((_, Value::List(items))) => add_all(loaded, name, items, around),
+        Some((node, _)) => loaded.problems.push(Problem::new(name, node.spot, "`hooks` must be a list")),
+        None => loaded.problems.push(Problem::new(name, document.spot, "there is no `hooks` in it")),
+    }
+    if !loaded.defaults.enabled {
+        loaded.hooks.iter_mut().for_each(|hook| hook.enabled = false);
+    }
+}
+
 /// A key that stands twice: one of the two would silently not count.
 fn repeated(loaded: &mut Loaded, name: &str, entries: &[(Node, Node)]) {
     for (at, (key, _)) in entries.iter().enumerate() {

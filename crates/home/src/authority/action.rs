@@ -23,6 +23,8 @@ pub enum Action {
     RulesRemove,
     /// A hook is added: it may allow and rewrite.
     HooksAdd,
+    /// A kit of hooks may run, as it is now.
+    HooksTrust,
     /// A hook is off or gone.
     HooksRemove,
     /// Somebody says yes to what waits.
@@ -63,6 +65,7 @@ const NAMES: &[(Action, &str)] = &[
     (Action::RulesUpdate, "rules update"),
     (Action::RulesRemove, "rules remove"),
     (Action::HooksAdd, "hooks add"),
+    (Action::HooksTrust, "hooks trust"),
     (Action::HooksRemove, "hooks remove"),
     (Action::Approve, "approve"),
     (Action::LedgerPrune, "ledger prune"),

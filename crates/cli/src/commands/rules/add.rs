@@ -14,10 +14,11 @@ use tenterhook_home::{
 };
 use tenterhook_policy::{Loaded, Rule};
 
-use super::gather::{Gathered, gather, is_address};
+use super::gather::{Gathered, gather};
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::fetch::is_address;
 use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 

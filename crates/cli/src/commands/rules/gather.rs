@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Fetches a pack: from a directory, or with `git` into one that is thrown away.
+//! Gathers the files of a pack, from a directory or a repository.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use tenterhook_home::packs::is_rule_file;
 use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
 
 use crate::error::CommandError;
+use crate::fetch::{fetch, is_address};
 
 const LARGEST: u64 = 1024 * 1024;
 const MOST: usize = 100;
@@ -21,44 +21,12 @@ pub(super) struct Gathered {
     pub(super) files: BTreeMap<String, String>,
 }
 
-/// Whether this names a repository and not a directory.
-pub(super) fn is_address(from: &str) -> bool {
-    from.contains("://") || from.starts_with("git@")
-}
-
 pub(super) fn gather(from: &str) -> Result<Gathered, CommandError> {
     if !is_address(from) {
         return Ok(Gathered { commit: None, files: files(Path::new(from))? });
     }
-    let dir = tempfile::Builder::new().prefix("tenterhook-pack-").tempdir()?;
-    let clone = dir.path().join("pack");
-    // Nothing of the repository is run: no hooks, no filters of its own, no other transports.
-    let said = Command::new("git")
-        .args([
-            "-c",
-            "core.hooksPath=/dev/null",
-            "-c",
-            "protocol.ext.allow=never",
-            "-c",
-            "core.symlinks=false",
-        ])
-        .args(["clone", "--quiet", "--depth", "1", "--", from])
-        .arg(&clone)
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .output()
-        .map_err(|error| {
-            CommandError::failed(format!("`git` could not be run: {error}"))
-                .hint("install git, or fetch the pack yourself and add the directory")
-        })?;
-    if !said.status.success() {
-        let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        return Err(CommandError::failed(format!("`{from}` could not be fetched: {why}")));
-    }
-    let head = Command::new("git").arg("-C").arg(&clone).args(["rev-parse", "HEAD"]).output()?;
-    let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();
-    Ok(Gathered { commit: Some(commit), files: files(&clone)? })
+    let fetched = fetch(from, None)?;
+    Ok(Gathered { files: files(&fetched.root())?, commit: Some(fetched.commit) })
 }
 
 /// The rule files in a directory: regular files only, for a link could lead anywhere.

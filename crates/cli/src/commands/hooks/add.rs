@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::Book;
+use tenterhook_home::kits::{self, Kit, KitList};
+
+use super::place::Place;
+use super::{around, described};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{DIM, GOOD};
+
+const EXAMPLES: &str = "\
+The kit is copied into your settings, below hooks/, and pinned by its commit and by the hash of every file. It runs
+nothing before you have read it and run `tenterhook hooks trust NAME`.
+
+Examples:
+  tenterhook hooks add ./guard
+  tenterhook hooks add https://example.com/hooks.git env-guard
+  tenterhook hooks add https://example.com/hooks.git env-guard --commit 1f0c9c1 --sha256 9b1d…";
+
+/// Copy a kit of hooks here; it runs nothing until it is trusted
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A directory, or the address of a git repository
+    #[arg(value_name = "DIR|GIT-URL")]
+    from: String,
+    /// Which of its kits
+    kit: Option<String>,
+    /// What to call it here [default: its own name]
+    #[arg(long)]
+    name: Option<String>,
+    /// The commit to take instead of the newest
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+    /// Refuse it if the hash of all its files is not this one
+    #[arg(long, value_name = "HASH")]
+    sha256: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = KitList::read_to_change(home)?;
+    let place = Place::open(&args.from, args.commit.as_deref())?;
+    let offer = place.offer(args.kit.as_deref())?;
+    let name = args.name.as_deref().or(args.kit.as_deref()).unwrap_or(&offer.name);
+    kits::check_name(name)?;
+    if list.find(name).is_some_and(|kit| kit.trusted) {
+        return Err(CommandError::unusable(format!("there is a kit `{name}` already, and it is trusted"))
+            .hint("give this one another name (`--name NAME`), or remove that one first: `tenterhook hooks remove`"));
+    }
+    let files = place.files(offer)?;
+    let kit = Kit::fresh(name, &place.from, place.commit().map(ToOwned::to_owned), &files);
+    let digest = kits::digest(&kit.files);
+    if args.sha256.as_ref().is_some_and(|said| !said.eq_ignore_ascii_case(&digest)) {
+        return Err(CommandError::failed(format!("`{name}` is not what you expect: its hash is {digest}"))
+            .hint("nothing was added"));
+    }
+    let (manifest, _) = kits::check(&home.kits().join(name), &files, &around(context)?)?;
+    Book::of(home).change("hooks add", json!({"kit": kit, "sha256": digest}))?;
+    let dir = kits::write(home, name, &files)?;
+    list.put(kit.clone());
+    list.write(home)?;
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"kit": kit, "sha256": digest, "folder": dir}))?;
+    } else {
+        let mut text = described(&kit, &manifest, &files);
+        text += &format!("{GOOD}✓{GOOD:#} `{name}` is in {}, and runs nothing yet\n", dir.display());
+        text += &format!("  {DIM}→{DIM:#} read it, then let it run: `tenterhook hooks trust {name}`\n");
+        context.terminal.say(&text)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::kits::{self, Kit, KitList, MANIFEST, Manifest};
+use tenterhook_home::{Configuration, Place};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
+
+/// List the kits of hooks that are here, and every hook of your settings
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook hooks list\n  tenterhook hooks list --json")]
+pub(super) struct Args {}
+
+pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let list = KitList::read_to_change(home)?;
+    let configuration = Configuration::read_in_haste(home, &context.env, &Place::default());
+    let stands = |kit: &Kit| match (kit.files(home), kit.trusted) {
+        (Err(failure), _) => ("changed", Some(failure.message)),
+        (Ok(_), true) => ("trusted", None),
+        (Ok(_), false) => ("not trusted", None),
+    };
+    let title = |kit: &Kit| {
+        let text = std::fs::read_to_string(home.kits().join(&kit.name).join(MANIFEST)).unwrap_or_default();
+        Manifest::read(MANIFEST, &text).map(|manifest| manifest.title).unwrap_or_default()
+    };
+    if context.terminal.json {
+        let kits: Vec<_> = list
+            .kits
+            .iter()
+            .map(|kit| {
+                let (standing, why) = stands(kit);
+                json!({"kit": kit, "title": title(kit), "sha256": kits::digest(&kit.files), "standing": standing, "why": why})
+            })
+            .collect();
+        let hooks: Vec<_> = configuration
+            .hooks
+            .iter()
+            .map(|hook| json!({"id": &*hook.id, "on": hook.on, "enabled": hook.enabled}))
+            .collect();
+        context.terminal.print_json(&json!({"kits": kits, "hooks": hooks}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for kit in &list.kits {
+        let (standing, why) = stands(kit);
+        let style = match standing {
+            "trusted" => GOOD,
+            "changed" => BAD,
+            _ => WARN,
+        };
+        let _ = writeln!(
+            text,
+            "{BOLD}{:<26}{BOLD:#} {style}{standing}{style:#}  {} {DIM}{}{DIM:#}",
+            kit.name,
+            tame(&title(kit)),
+            tame(&kit.from)
+        );
+        if let Some(why) = why {
+            let _ = writeln!(text, "  {DIM}→ {}{DIM:#}", tame(&why));
+        }
+    }
+    for hook in &configuration.hooks {
+        let on: Vec<_> = hook.on.iter().map(|kind| kind.name()).collect();
+        let off = if hook.enabled { "" } else { ", off" };
+        let _ =
+            writeln!(text, "{GOOD}●{GOOD:#} {:<26} {DIM}on {}{off}{DIM:#}", tame(&hook.id), on.join(", "));
+    }
+    if text.is_empty() {
+        text += "there are no hooks here; `tenterhook new hook --list` shows how to begin\n";
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

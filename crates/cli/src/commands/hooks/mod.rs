@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `hooks`: kits of hooks are found, fetched, read, trusted, tried and removed.
+
+mod add;
+mod list;
+mod place;
+mod search;
+mod test;
+mod trust;
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use tenterhook_engine::load::Around;
+use tenterhook_home::kits::{self, Kit, KitList, Manifest};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM, WARN, tame};
+
+const EXAMPLES: &str = "\
+A kit is a folder with a `hook.yaml` and the files it runs. It comes from a template (`tenterhook new hook`), a
+directory or a git repository, and is pinned by the hash of every file. It runs nothing before you trust it, and
+nothing any more when a file of it is another one.
+
+Examples:
+  tenterhook hooks list
+  tenterhook hooks search secrets --from https://example.com/hooks.git
+  tenterhook hooks add https://example.com/hooks.git env-guard
+  tenterhook hooks trust env-guard";
+
+/// Find hooks of others, add them, trust them, try them
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    List(list::Args),
+    Search(search::Args),
+    Add(add::Args),
+    Trust(trust::TrustArgs),
+    Remove(trust::RemoveArgs),
+    Test(test::Args),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::List(args) => list::run(context, args),
+        Command::Search(args) => search::run(context, args),
+        Command::Add(args) => add::run(context, args),
+        Command::Trust(args) => trust::trust(context, args),
+        Command::Remove(args) => trust::remove(context, args),
+        Command::Test(args) => test::run(context, args),
+    }
+}
+
+/// What the files of a kit may refer to.
+pub(super) fn around(context: &Context) -> Result<Around<'_>, CommandError> {
+    let person = context.env.home.as_deref().and_then(std::path::Path::to_str);
+    Ok(Around { dir: &context.home()?.config, home: person, env: &context.env.all })
+}
+
+/// The kit of this name.
+fn found<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
+    list.find(name).ok_or_else(|| {
+        CommandError::unusable(format!("there is no kit of hooks `{name}`"))
+            .hint("`tenterhook hooks list` shows those that are here")
+    })
+}
+
+/// What a kit would do, for a person who decides about it.
+fn described(kit: &Kit, manifest: &Manifest, files: &kits::Files) -> String {
+    let mut text = format!("{BOLD}{}{BOLD:#}  {}\n", kit.name, tame(&manifest.title));
+    let _ = writeln!(text, "  {}", tame(&manifest.about));
+    let _ = write!(text, "  {DIM}from{DIM:#} {}", tame(&kit.from));
+    if let Some(commit) = &kit.commit {
+        let _ = write!(text, " {DIM}at{DIM:#} {commit}");
+    }
+    let _ = writeln!(text, "\n  {DIM}sha256{DIM:#} {}", kits::digest(&kit.files));
+    for hook in manifest.hooks.as_array().into_iter().flatten() {
+        let part = |key: &str| hook.get(key).map(|value| tame(&value.to_string())).unwrap_or_default();
+        let runs = ["command", "exec", "url"].iter().find_map(|key| hook.get(key).map(|_| part(key)));
+        let _ = writeln!(
+            text,
+            "  {WARN}on {}{WARN:#} {} runs {}",
+            part("on"),
+            part("match"),
+            runs.unwrap_or_default()
+        );
+    }
+    for (name, body) in files {
+        let _ = writeln!(text, "  {DIM}{} ({} lines){DIM:#}", tame(name), body.lines().count());
+    }
+    text
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::templates::{Kind, TEMPLATES};
+
+use super::place::Place;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM, tame};
+
+const EXAMPLES: &str = "\
+Without `--from`, the templates compiled in are searched.
+
+Examples:
+  tenterhook hooks search format
+  tenterhook hooks search --from https://example.com/hooks.git
+  tenterhook hooks search secrets --from ../our-hooks";
+
+/// Find hooks that others publish
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// A word in its name, title, description or tags; all without one
+    text: Option<String>,
+    /// A directory or the address of a git repository
+    #[arg(long, value_name = "DIR|GIT-URL")]
+    from: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let word = args.text.as_deref().unwrap_or_default();
+    let (commit, found, next): (_, Vec<Found>, _) = if let Some(from) = &args.from {
+        let place = Place::open(from, None)?;
+        let fits = place.offers.iter().filter(|offer| offer.mentions(word)).cloned();
+        let found = fits.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
+        (place.commit().map(ToOwned::to_owned), found, format!("tenterhook hooks add {} NAME", place.from))
+    } else {
+        let fits = TEMPLATES.iter().filter(|one| one.kind == Kind::Hook && one.mentions(word));
+        let found = fits.map(|one| (one.name.to_owned(), one.title(), one.about(), one.tags())).collect();
+        (None, found, "tenterhook new hook --from NAME".to_owned())
+    };
+    if context.terminal.json {
+        let hooks: Vec<_> = found
+            .iter()
+            .map(|(name, title, about, tags)| json!({"name": name, "title": title, "about": about, "tags": tags}))
+            .collect();
+        context.terminal.print_json(&json!({"from": args.from, "commit": commit, "hooks": hooks}))?;
+    } else if found.is_empty() {
+        context.terminal.say("nothing like that is offered there\n")?;
+    } else {
+        let mut text = String::new();
+        for (name, title, about, tags) in &found {
+            let _ = writeln!(text, "{BOLD}{:<26}{BOLD:#} {}", tame(name), tame(title));
+            let _ = writeln!(text, "  {}\n  {DIM}{}{DIM:#}", tame(about), tame(&tags.join(", ")));
+        }
+        let _ = writeln!(text, "\nTake one with `{next}`.");
+        context.terminal.say(&text)?;
+    }
+    Ok(if found.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Name, title, description, tags.
+type Found = (String, String, String, Vec<String>);

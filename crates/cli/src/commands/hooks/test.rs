@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::kits::{self, KitList, tried};
+
+use super::{around, found};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BAD, DIM, GOOD, tame};
+use crate::until;
+
+const EXAMPLES: &str = "\
+Runs the hooks of a kit with the samples of its `hook.yaml`, and says whether they decide as it says. Nothing is
+recorded. A kit of somebody else's has to be trusted first.
+
+Examples:
+  tenterhook hooks test env-guard";
+
+/// Try a kit with its samples
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The kit
+    name: String,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let list = KitList::read_to_change(home)?;
+    let kit = found(&list, &args.name)?;
+    let dir = home.kits().join(&kit.name);
+    let is_own = kit.from.starts_with("template ");
+    if !kit.trusted && !is_own {
+        return Err(CommandError::unusable(format!(
+            "nobody has trusted `{}`: nothing of it is run",
+            kit.name
+        ))
+        .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
+    }
+    let files = if is_own { kits::gather(&dir)? } else { kit.files(home)? };
+    let (manifest, hooks) = kits::check(&dir, &files, &around(context)?)?;
+    let all = until::until_told_to_end(async {
+        let mut all = Vec::new();
+        for sample in &manifest.samples {
+            all.push(tried::sample(&hooks, sample).await?);
+        }
+        Ok(all)
+    })?;
+    let exit = if all.iter().all(|one| one.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"kit": kit.name, "samples": all}))?;
+        return Ok(exit);
+    }
+    let mut text = String::new();
+    for one in &all {
+        let (mark, style) = if one.ok { ("✓", GOOD) } else { ("✗", BAD) };
+        let _ = writeln!(text, "{style}{mark}{style:#} {}: {}", tame(&one.title), one.decision);
+        let notes = one.outcome.trace.iter().filter_map(|step| step.note.as_deref());
+        let said = one.outcome.reason_with_nudge().into_iter().chain(notes.map(ToOwned::to_owned));
+        for line in said.filter(|_| !one.ok || one.outcome.reason().is_some()) {
+            let _ = writeln!(text, "  {DIM}{}{DIM:#}", tame(&line.replace('\n', " ")));
+        }
+        if !one.ok {
+            let _ = writeln!(text, "  expected {}", one.expect);
+        }
+    }
+    context.terminal.say(&text)?;
+    Ok(exit)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::Book;
+use tenterhook_home::authority::Action;
+use tenterhook_home::kits::{self, Kit, KitList};
+
+use super::{around, described, found};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::terminal::GOOD;
+
+const EXAMPLES: &str = "\
+What the kit would do is shown first. Afterwards its hooks run, as long as its files are the same. A hook of your
+own that you changed is trusted anew; one from a repository stays as it was at its commit.
+
+Examples:
+  tenterhook hooks trust env-guard";
+
+/// Let the hooks of a kit run
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct TrustArgs {
+    /// The kit
+    name: String,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+/// Remove a kit of hooks
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  tenterhook hooks remove env-guard")]
+pub(super) struct RemoveArgs {
+    /// The kit
+    name: String,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = KitList::read_to_change(home)?;
+    let kit = found(&list, &args.name)?.clone();
+    let dir = home.kits().join(&kit.name);
+    let files = if kit.commit.is_some() { kit.files(home)? } else { kits::gather(&dir)? };
+    let new = Kit { trusted: true, files: kits::hashes(&files), ..kit.clone() };
+    let (manifest, _) = kits::check(&dir, &files, &around(context)?)?;
+    let digest = kits::digest(&new.files);
+    if new == kit {
+        return said(context, &new, &format!("`{}` is trusted already, as it is", kit.name));
+    }
+    if !context.terminal.json {
+        context.terminal.say(&described(&new, &manifest, &files))?;
+    }
+    gate::pass(context, Action::HooksTrust, json!({"kit": new, "sha256": digest}), &args.proof)?;
+    list.put(new.clone());
+    list.write(home)?;
+    said(context, &new, &format!("`{}` is trusted: its hooks run from the next event on", kit.name))
+}
+
+pub(super) fn remove(context: &Context, args: &RemoveArgs) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let mut list = KitList::read_to_change(home)?;
+    let kit = found(&list, &args.name)?.clone();
+    let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
+    // What never ran protects nobody.
+    if kit.trusted {
+        gate::pass(context, Action::HooksRemove, detail, &args.proof)?;
+    } else {
+        Book::of(home).change("hooks remove", detail)?;
+    }
+    list.kits.retain(|other| other.name != kit.name);
+    list.write(home)?;
+    let dir = home.kits().join(&kit.name);
+    if dir.exists() {
+        fs_err::remove_dir_all(dir)?;
+    }
+    said(context, &Kit { trusted: false, ..kit.clone() }, &format!("`{}` is removed", kit.name))
+}
+
+fn said(context: &Context, kit: &Kit, what: &str) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        let sha256 = kits::digest(&kit.files);
+        context.terminal.print_json(&json!({"kit": kit, "sha256": sha256}))?;
+    } else {
+        context.terminal.say(&format!("{GOOD}✓{GOOD:#} {what}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `new`: a hook or a rule of one's own, from a template.
+
+mod hook;
+mod rule;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_home::templates::{Kind, TEMPLATES, Template, find};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BOLD, DIM, GOOD};
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook new hook --list
+  tenterhook new hook --from env-guard
+  tenterhook new rule --from ask-before-deploy
+  tenterhook new rule --from host-list --output hosts.yaml";
+
+/// Begin a hook or a rule of your own from a template
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Hook(hook::Args),
+    Rule(rule::Args),
+}
+
+/// What both take.
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// The template; without it they are listed
+    #[arg(long, value_name = "TEMPLATE")]
+    from: Option<String>,
+    /// List the templates
+    #[arg(long, conflicts_with = "from")]
+    list: bool,
+    /// Overwrite what is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::Hook(args) => hook::run(context, args),
+        Command::Rule(args) => rule::run(context, args),
+    }
+}
+
+impl Which {
+    /// The template that is meant; `None`: they were listed.
+    fn template(&self, context: &Context, kind: Kind) -> Result<Option<&'static Template>, CommandError> {
+        match &self.from {
+            Some(name) => find(kind, name).map(Some),
+            None => list(context, kind).map(|()| None),
+        }
+    }
+
+    /// Whether a file may be written.
+    fn may_write(&self, path: &Path) -> Result<(), CommandError> {
+        if self.force || path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        Err(CommandError::unusable(format!("`{}` is there already", path.display()))
+            .hint("name another place with `--output`, or overwrite it with `--force`"))
+    }
+}
+
+fn list(context: &Context, kind: Kind) -> Result<(), CommandError> {
+    let all = TEMPLATES.iter().filter(|template| template.kind == kind);
+    if context.terminal.json {
+        let all: Vec<_> = all.map(Template::to_json).collect();
+        return context.terminal.print_json(&json!({"templates": all}));
+    }
+    let mut text = String::new();
+    for template in all {
+        let _ = writeln!(text, "{BOLD}{:<26}{BOLD:#} {}", template.name, template.title());
+        let _ = writeln!(text, "{:<26} {DIM}{}{DIM:#}", "", template.tags().join(", "));
+    }
+    let _ = writeln!(text, "\nBegin one with `tenterhook new {} --from TEMPLATE`.", kind.word());
+    context.terminal.say(&text)
+}
+
+/// Says what was written and what to do next.
+fn done(
+    context: &Context,
+    template: &Template,
+    files: &[PathBuf],
+    next: &[String],
+    more: Value,
+) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        let mut answer =
+            json!({"kind": template.kind.word(), "template": template.name, "files": files, "next": next});
+        if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
+            answer.extend(more);
+        }
+        context.terminal.print_json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for file in files {
+        let _ = writeln!(text, "{GOOD}✓{GOOD:#} wrote {}", file.display());
+    }
+    for step in next {
+        let _ = writeln!(text, "  {DIM}→{DIM:#} {step}");
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

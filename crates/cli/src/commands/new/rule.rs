@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_event::Decision;
+use tenterhook_home::authority::Action;
+use tenterhook_home::templates::Kind;
+use tenterhook_home::trust::sha256;
+use tenterhook_home::{Place, Sources, make_private, regular_file, write_whole};
+use tenterhook_policy::{Rule, RuleSet};
+
+use super::{Which, done};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+
+const EXAMPLES: &str = "\
+The rules are added to policy.yaml in your settings, behind what is there, and tried with their examples first.
+
+Examples:
+  tenterhook new rule --list
+  tenterhook new rule --from ask-before-deploy
+  tenterhook new rule --from host-list --output hosts.yaml   a file of its own";
+
+/// Begin a rule from a template
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// The file to write instead of your policy
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let Some(template) = args.which.template(context, Kind::Rule)? else { return Ok(ExitCode::SUCCESS) };
+    let ids: Vec<String> = template.items().into_iter().map(|(id, _)| id).collect();
+    if let Some(path) = &args.output {
+        args.which.may_write(path)?;
+        let path = std::path::absolute(path)?;
+        check(context, template.rules())?;
+        write_whole(&path, template.rules().as_bytes(), 0o644)?;
+        let next = [
+            format!("change it, then see that it holds: `tenterhook policy check {}`", path.display()),
+            format!("put its directory in force as a pack: `tenterhook rules add {}`", parent(&path)),
+        ];
+        return done(context, template, &[path], &next, json!({"rules": ids}));
+    }
+    let home = context.home()?;
+    let path = home.policy();
+    let before = regular_file(&path)?.unwrap_or_default();
+    let name = path.display().to_string();
+    let after =
+        if args.which.force { template.rules().to_owned() } else { template.added_to(&name, &before)? };
+    let loosens = check(context, &after)?;
+    let replaced = args.which.force && !before.trim().is_empty();
+    // An exception loosens, and so does taking away what was there.
+    if replaced || loosens.iter().any(|id| ids.contains(id)) {
+        let detail = json!({"file": path, "template": template.name, "to": sha256(after.as_bytes())});
+        gate::pass(context, Action::PolicyChange, detail, &args.proof)?;
+    }
+    make_private(&home.config)?;
+    write_whole(&path, after.as_bytes(), 0o600)?;
+    let next = [
+        format!("change `{}` as you need it, then `tenterhook policy check`", ids.join("`, `")),
+        format!("see what it would have changed: `tenterhook policy backtest {name}`"),
+    ];
+    done(context, template, &[path], &next, json!({"rules": ids}))
+}
+
+/// Tries a text in the place of the person's policy. The rules in it that loosen.
+fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
+    let home = context.home()?;
+    let mut sources = Sources::in_force(home, &context.env, &Place::default());
+    let name = home.policy().display().to_string();
+    sources.replace(&home.policy(), text);
+    let loaded = sources.load(RuleSet::load_with);
+    if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
+        return Err(CommandError::unusable(format!("it cannot be used: {problem}")));
+    }
+    let loosens = |rule: &&Rule| {
+        rule.source() == name && (rule.verdict() == Decision::Allow || rule.overrides().next().is_some())
+    };
+    Ok(loaded.rules.rules().filter(loosens).map(|rule| rule.id().to_owned()).collect())
+}
+
+fn parent(path: &std::path::Path) -> String {
+    path.parent().unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The rules of a template in a file that somebody has already.
+
+use super::Template;
+use crate::{Failure, append_rule};
+
+impl Template {
+    /// The text of a file with this template's rules at its end; a file of its own where there is none yet.
+    pub fn added_to(&self, name: &str, before: &str) -> Result<String, Failure> {
+        if before.trim().is_empty() {
+            return Ok(self.rules().to_owned());
+        }
+        if self.rules().contains("\nlists:\n") {
+            let message =
+                format!("`{}` has lists of its own, which only a file of its own can hold", self.name);
+            let hint =
+                format!("`tenterhook new rule --from {} --output FILE`, then put it in by hand", self.name);
+            return Err(Failure::unusable(message).hint(hint));
+        }
+        let added = |text: String, (id, item): &(String, String)| append_rule(name, &text, item, id);
+        self.items().iter().try_fold(before.to_owned(), added)
+    }
+
+    /// The ids of its rules, each with its text as an item of a list.
+    pub fn items(&self) -> Vec<(String, String)> {
+        let (_, list) = self.rules().split_once("\nrules:\n").unwrap_or_default();
+        let mut items: Vec<(String, String)> = Vec::new();
+        for line in list.lines() {
+            let line = line.strip_prefix("  ").unwrap_or(line);
+            if let Some(id) = line.strip_prefix("- id: ") {
+                items.push((id.trim().to_owned(), String::new()));
+            }
+            if let Some((_, text)) = items.last_mut() {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, find};
+
+    #[test]
+    fn rules_are_added_behind_those_that_are_there() {
+        let before = "version: 1\nrules:\n  - {id: a, match: {tool: shell}, verdict: ask}\n";
+        let two = find(Kind::Rule, "no-sending-after-secrets").unwrap();
+        let after = two.added_to("policy.yaml", before).unwrap();
+        assert!(after.starts_with(before));
+        assert_eq!(after.matches("- id: ").count(), 2, "{after}");
+        assert!(two.added_to("policy.yaml", &after).unwrap_err().message.contains("already"));
+        assert_eq!(two.added_to("policy.yaml", "").unwrap(), two.rules());
+        let lists = find(Kind::Rule, "host-list").unwrap();
+        assert!(lists.added_to("policy.yaml", before).unwrap_err().message.contains("lists of its own"));
+    }
+}

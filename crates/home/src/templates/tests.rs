@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tenterhook_engine::load::Around;
+use tenterhook_policy::{Layer, RuleSet, Source};
+
+use super::*;
+use crate::kits;
+
+#[test]
+fn no_template_is_forgotten() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates");
+    for (kind, folder) in [(Kind::Hook, "hooks"), (Kind::Rule, "rules")] {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap());
+        for entry in entries {
+            let name = entry.file_name().into_string().unwrap();
+            let template = find(kind, name.trim_end_matches(".yaml")).unwrap();
+            if kind == Kind::Hook {
+                let found = kits::gather(&entry.path()).unwrap();
+                assert_eq!(found, template.kit(template.name), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_template_says_what_it_is_for() {
+    for template in TEMPLATES {
+        let name = template.name;
+        assert!(template.title().len() > 10, "{name}");
+        assert!(template.about().len() > 30, "{name}: {}", template.about());
+        assert!(!template.tags().is_empty(), "{name}");
+        kits::check_name(name).unwrap();
+    }
+    assert_eq!(find(Kind::Rule, "env-guard").unwrap_err().exit, 2);
+}
+
+#[test]
+fn every_rule_loads_with_its_examples() {
+    let rules: Vec<_> = TEMPLATES.iter().filter(|template| template.kind == Kind::Rule).collect();
+    // Beside the pack an exception needs the rule of.
+    let mut sources: Vec<_> =
+        RuleSet::packs().iter().filter(|pack| pack.name == "destructive").map(|pack| pack.source).collect();
+    sources.extend(rules.iter().map(|template| Source {
+        name: template.name,
+        text: template.rules(),
+        layer: Layer::User,
+        trusted: true,
+    }));
+    let loaded = RuleSet::load(&sources);
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    for template in rules {
+        assert!(loaded.rules.rules().any(|rule| rule.source() == template.name), "{}", template.name);
+    }
+}
+
+#[test]
+fn every_kit_can_be_used_and_has_samples() {
+    let env = BTreeMap::new();
+    let around = Around { dir: Path::new("/"), home: None, env: &env };
+    for template in TEMPLATES.iter().filter(|template| template.kind == Kind::Hook) {
+        let files = template.kit("another-name");
+        let (manifest, hooks) = kits::check(Path::new("/k"), &files, &around).unwrap();
+        assert!(!manifest.samples.is_empty(), "{}", template.name);
+        assert_eq!(hooks[0].id.as_ref(), "another-name", "{}", template.name);
+        for sample in &manifest.samples {
+            sample.event().unwrap();
+        }
+    }
+}
