@@ -23,6 +23,7 @@ impl Session {
             Some(who) => Purpose::Subagent(who.kind.clone()),
             None => Purpose::Turn,
         };
+        self.say_what_is_pending();
         let messages = self.state().messages.clone();
         let mut request = self.request(messages, self.tool_specs(), purpose);
         self.select_tools(&mut request, cancel).await?;

@@ -160,6 +160,13 @@ impl Session {
         }
     }
 
+    /// What hooks said since the last message goes to the model before it is asked.
+    pub(crate) fn say_what_is_pending(&self) {
+        if !self.state().pending.is_empty() {
+            self.say_as_user(Vec::new());
+        }
+    }
+
     /// What came of a call, for the model.
     pub(crate) fn keep_result(&self, call: &ToolCall, result: &call::Result) {
         self.state().pending.extend(result.context.clone());

@@ -154,6 +154,3 @@ fn bounded(text: String) -> String {
     let kept: String = text.chars().take(LONGEST).collect();
     format!("{kept}\n… {left} more letters were left out")
 }
-
-#[cfg(test)]
-mod tests;
