@@ -20,6 +20,7 @@ mod query;
 mod reader;
 mod remove;
 mod rows;
+mod scan;
 mod serve;
 mod signing;
 mod stats;
@@ -31,6 +32,7 @@ pub use ledger::{Appended, Ledger, Opened, SinkReport};
 pub use options::{Batch, Durability, Every, Options};
 pub use query::{Filter, Found};
 pub use reader::{Format, Reader, Record, StoredPayload};
+pub use scan::Glance;
 pub use signing::SETTINGS;
 pub use stats::Stats;
 

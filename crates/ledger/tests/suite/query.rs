@@ -141,3 +141,19 @@ fn the_proof_of_a_leaf_is_a_text_that_needs_nothing_else() {
     }
     assert!(test.reader().proof(41).unwrap().is_none());
 }
+
+#[test]
+fn decisions_are_gone_through_oldest_first_by_session() {
+    let test = Test::filled();
+    let reader = test.reader();
+    let (mut all, mut of_one) = (Vec::new(), Vec::new());
+    let end = reader.scan(0..20, |_, session| session == "session-1", |leaf| all.push(leaf.seq)).unwrap();
+    assert_eq!((end, reader.scan(end..1000, |_, _| false, |_| {}).unwrap()), (20, 41));
+    reader
+        .session("claude-code", "session-1", |leaf| of_one.push((leaf.seq, leaf.payload.is_some())))
+        .unwrap();
+    let expected: Vec<_> = seqs(&test, &Filter { session: Some("session-1".into()), ..Filter::default() });
+    assert_eq!(of_one, expected.iter().rev().map(|seq| (*seq, true)).collect::<Vec<_>>());
+    assert_eq!(all, expected.into_iter().rev().filter(|seq| *seq < 20).collect::<Vec<_>>());
+    reader.session("codex", "session-1", |_| panic!("of another harness")).unwrap();
+}
