@@ -44,7 +44,7 @@ mod state;
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
     Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, Seen, ShellCommand,
-    ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts, look, url,
+    ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts, look, touched, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use prices::{Money, Price, Prices};

@@ -105,15 +105,53 @@ pub struct SecretFact {
 
 /// Reads what a call would do. Bounded by the size of the text and of its tree, never by a clock.
 pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
+    let Some(tool) = &event.tool else {
+        return Facts { secrets: secrets(event, &[]), ..who(event, around) };
+    };
+    let (ground, cwd) = (ground_of(event, around), place_of(event));
+    let (deeds, connects) = deeds(tool, &ground, cwd);
+    let Facts { user, groups, .. } = who(event, around);
+    let mut facts = Facts { user, groups, ..deeds };
+    facts.packages = facts.commands.iter().flat_map(package::packages).collect();
+    let named = tool.urls().into_iter().chain(connects.iter().map(String::as_str)).filter_map(url);
+    let urls = named.chain(facts.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
+    facts.urls = urls;
+    facts.secrets = secrets(event, &facts.contents);
+    facts.mcp.clone_from(&tool.mcp);
+    facts.follow(around.seen, &ground, cwd);
+    facts
+}
+
+/// What a call would do to files, and nothing else: as [`facts`] would say it, for less.
+pub fn touched(event: &Event, around: &Surroundings<'_>) -> Vec<Touch> {
+    let Some(tool) = &event.tool else { return Vec::new() };
+    let (ground, cwd) = (ground_of(event, around), place_of(event));
+    let (mut facts, _) = deeds(tool, &ground, cwd);
+    facts.follow(around.seen, &ground, cwd);
+    facts.touched()
+}
+
+fn who(event: &Event, around: &Surroundings<'_>) -> Facts {
     let user = around.user.or(event.agent.user.as_deref()).map(str::to_owned);
     let groups = around.groups.iter().map(|group| (*group).to_owned()).collect();
-    let who = Facts { user, groups, ..Facts::default() };
-    let Some(tool) = &event.tool else { return Facts { secrets: secrets(event, &[]), ..who } };
-    let cwd = event.cwd.as_deref().or(event.project.as_deref());
-    let mut ground = Ground::new(around.home, event.project.as_deref().or(cwd));
-    if let Some(seen) = around.seen {
-        ground = ground.with_links(seen);
+    Facts { user, groups, ..Facts::default() }
+}
+
+/// Where the agent works.
+fn place_of(event: &Event) -> Option<&str> {
+    event.cwd.as_deref().or(event.project.as_deref())
+}
+
+fn ground_of(event: &Event, around: &Surroundings<'_>) -> Ground {
+    let ground = Ground::new(around.home, event.project.as_deref().or(place_of(event)));
+    match around.seen {
+        Some(seen) => ground.with_links(seen),
+        None => ground,
     }
+}
+
+/// The commands, paths, effects and added lines of a call, and where its commands connect to.
+fn deeds(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> (Facts, Vec<String>) {
     let named = tool.paths().into_iter();
     let files = tool.urls().into_iter().filter(|url| url.starts_with("file://"));
     let mut named = named.chain(files);
@@ -127,33 +165,25 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let more: Vec<_> = named.collect();
     let mut effects = effect::by_tool(tool, &paths);
     let patches: Vec<_> = tool.patches().into_iter().flat_map(patch::read).collect();
-    effects.extend(patches.iter().map(|file| by_patch(file, &tool.name, &ground, cwd)));
-    let mut read = shell::read(tool, &ground, cwd);
+    effects.extend(patches.iter().map(|file| by_patch(file, &tool.name, ground, cwd)));
+    let mut read = shell::read(tool, ground, cwd);
     if !more.is_empty() {
         read.unread.push(Unread::any("too many paths", &more.join("\n")));
         read.unparsed = true;
     }
     effects.extend(read.effects);
     let added = patches.into_iter().map(|file| file.added).chain(read.contents);
-    let contents: Vec<_> = added.filter(|added| !added.is_empty()).collect();
-    let packages = read.commands.iter().flat_map(package::packages).collect();
-    let named = tool.urls().into_iter().chain(read.connects.iter().map(String::as_str)).filter_map(url);
-    let urls = named.chain(read.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
-    let mut facts = Facts {
+    let contents = added.filter(|added| !added.is_empty()).collect();
+    let facts = Facts {
         commands: read.commands,
         paths,
         effects,
-        urls,
-        packages,
-        secrets: secrets(event, &contents),
         contents,
         unparsed: read.unparsed,
         unread: read.unread,
-        mcp: tool.mcp.clone(),
-        ..who
+        ..Facts::default()
     };
-    facts.follow(around.seen, &ground, cwd);
-    facts
+    (facts, read.connects)
 }
 
 /// The kinds of secrets in what a call writes, runs, sends or says; each once.
