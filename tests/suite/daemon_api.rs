@@ -106,7 +106,10 @@ fn sessions_are_put_together_and_survive_the_daemon() {
         assert_eq!(session["model"], "claude-test-1");
         assert_eq!((&session["verdicts"]["deny"], &session["tools"]["Bash"]), (&json!(1), &json!(2)));
         assert_eq!(session["prompt_texts"][0]["text"], "please tidy up");
-        assert_eq!(session["todo_items"][0], json!({"text": "tidy", "status": "in_progress"}));
+        assert_eq!(
+            session["todo_items"][0],
+            json!({"text": "tidy", "status": "in_progress", "active_form": "tidying"})
+        );
     };
     check(&served);
     let read = |session: &Value| {

@@ -3,27 +3,59 @@
 //! What others recorded, for whoever looks on: leaves from before the daemon began, and decisions that
 //! hooks made by themselves.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use serde_json::Value;
+use tenterhook_home::Book;
 use tenterhook_home::recorded::Recorded;
-use tenterhook_home::{Book, door};
 use tenterhook_ledger::{Origin, Reader};
 
 use crate::daemon::Daemon;
+use crate::sessions::Key;
 
-/// Puts the sessions of the last day together, after calls are answered already.
+/// How long after an event a session that is kept in short is read again: the leaf has to be there.
+const SOON: Duration = Duration::from_millis(50);
+
+/// Puts sessions together from the ledger, after calls are answered already.
 pub(crate) async fn remember(daemon: Arc<Daemon>) {
     let until = daemon.readers.with(Reader::size).await.unwrap_or_default();
     daemon.observers.grew(until);
     let done = tokio::task::spawn_blocking(move || {
-        let sessions = &daemon.observers.sessions;
-        daemon.readers.read(|reader| sessions.rebuild(reader, until, door::now()))
+        let dir = daemon.home.ledger();
+        // Half of the processors, so that calls find one.
+        let threads = std::thread::available_parallelism().map_or(1, |cores| usize::from(cores) / 2);
+        daemon.observers.sessions.rebuild(|| Reader::open(&dir), threads)
     });
     match done.await {
-        Ok(Ok(events)) => tracing::debug!(events, "sessions are known again"),
-        Ok(Err(error)) => tracing::warn!(%error, "earlier sessions are not known"),
+        Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions are known again"),
+        Ok(Err(error)) => tracing::warn!(error = error.message, "earlier sessions are not known"),
         Err(error) => tracing::warn!(%error, "earlier sessions are not known"),
     }
+}
+
+/// Something was taken out of the ledger: sessions are put together anew, without it.
+pub(crate) fn anew(daemon: &Arc<Daemon>) {
+    daemon.observers.sessions.forget();
+    tokio::spawn(remember(Arc::clone(daemon)));
+}
+
+/// Sessions that were kept in short and go on become whole again.
+pub(crate) async fn warm(daemon: Arc<Daemon>) {
+    loop {
+        daemon.observers.sessions.cold.notified().await;
+        tokio::time::sleep(SOON).await;
+        for key in daemon.observers.sessions.take_cold() {
+            bring_back(&daemon, key).await;
+        }
+    }
+}
+
+async fn bring_back(daemon: &Arc<Daemon>, key: Key) {
+    let sessions = Arc::clone(&daemon.observers.sessions);
+    // What cannot be read is said in the log; the session stays short until somebody looks.
+    let _ = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
 }
 
 /// Takes in what hooks decided by themselves, and tells whoever looks on.
@@ -32,22 +64,34 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
     book.take_in(&daemon.ledger);
     let told = Arc::clone(daemon);
     let taken = daemon.readers.with(move |reader| {
-        let mut next = before;
+        let (mut next, mut superseding) = (before, HashSet::new());
         loop {
             let page = reader.from(next, 256)?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else { return Ok(superseding) };
             next = last.seq + 1;
             for record in &page {
                 let Some(Ok(leaf)) = record.envelope() else { continue };
-                match (leaf.origin, Recorded::happened(record)) {
-                    (Origin::Spool, Ok(recorded)) => told.observers.taken_in(&recorded, record.seq),
-                    (Origin::Transcript, Ok(recorded)) => told.observers.told_of(&recorded, record.seq),
+                match (leaf.origin, Recorded::of(record)) {
+                    (Origin::Spool, Ok(recorded)) => {
+                        told.observers.taken_in(&recorded, record);
+                        superseding.extend(Key::of(&recorded.event).filter(|_| supersedes(&recorded.leaf)));
+                    }
+                    (Origin::Transcript, _) => told.observers.told_of(record),
                     _ => {}
                 }
             }
         }
     });
-    if taken.await.is_err() {
+    let Ok(superseding) = taken.await else {
         tracing::warn!("what was taken in is in the ledger, but sessions do not show it");
+        return;
+    };
+    for key in superseding {
+        // The decision that nobody heard is in it as well.
+        bring_back(daemon, key).await;
     }
+}
+
+fn supersedes(leaf: &Value) -> bool {
+    leaf.get("detail").is_some_and(|detail| detail.get("supersedes").is_some())
 }

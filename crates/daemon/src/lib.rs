@@ -26,7 +26,7 @@ mod places;
 mod record;
 mod run;
 mod sdk;
-mod sessions;
+pub mod sessions;
 mod stamp;
 mod telemetry;
 mod wiring;

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
+use crate::sessions::Key;
+
 /// How much whoever watches may be behind; beyond that they are told how much they missed.
 const KEPT: usize = 1024;
 
@@ -16,10 +18,20 @@ const KEPT: usize = 1024;
 pub(crate) struct News {
     /// Counts up from the daemon's start.
     pub(crate) number: u64,
-    /// `decided`, `session`, `generation`, `verify` or `warning`.
+    /// `decided`, `session`, `generation`, `verify` or `warning`; of a session what [`crate::sessions`] tells.
     pub(crate) kind: &'static str,
+    /// The session it happened in, for whoever follows one.
+    about: Option<Arc<Key>>,
     /// What happened, as JSON.
     pub(crate) data: Arc<str>,
+}
+
+impl News {
+    /// Whether it happened in the session of this id, or of `<harness>:<id>`.
+    pub(crate) fn is_about(&self, id: &str) -> bool {
+        let Some(Key { harness, id: own }) = self.about.as_deref() else { return false };
+        id == own || id.strip_prefix(harness).and_then(|rest| rest.strip_prefix(':')) == Some(own)
+    }
 }
 
 /// Tells everybody who watches.
@@ -37,11 +49,26 @@ impl Default for Live {
 impl Live {
     /// Tells it; `data` is not even made when nobody watches.
     pub(crate) fn tell(&self, kind: &'static str, data: impl FnOnce() -> Value) {
+        self.tell_about(None, kind, data);
+    }
+
+    /// Tells what happened in a session.
+    pub(crate) fn tell_about(
+        &self,
+        about: Option<Arc<Key>>,
+        kind: &'static str,
+        data: impl FnOnce() -> Value,
+    ) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        if self.sender.receiver_count() > 0 {
+        if self.is_watched() {
             // Whoever watched may have gone by now.
-            let _ = self.sender.send(News { number, kind, data: data().to_string().into() });
+            let _ = self.sender.send(News { number, kind, about, data: data().to_string().into() });
         }
+    }
+
+    /// Whether anybody watches.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.sender.receiver_count() > 0
     }
 
     /// Watches from now on.

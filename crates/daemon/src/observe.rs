@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_event::Decided;
+use tenterhook_event::{Decided, Event};
 use tenterhook_home::recorded::Recorded;
-use tenterhook_ledger::Appended;
+use tenterhook_ledger::{Appended, Record};
 use tokio::sync::watch;
 
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::sessions::{Projector, clean};
+use crate::sessions::{Happened, Key, Past, Projector, Told, clean};
 use crate::telemetry::Exporter;
 
 /// The longest text of a call that is shown in a line.
@@ -25,6 +25,8 @@ pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sessions: Arc<Projector>,
     pub(crate) live: Live,
+    /// What happens in sessions.
+    pub(crate) followed: Live,
     pub(crate) telemetry: Option<Exporter>,
     /// How many leaves there are at least: whoever follows the ledger looks when it changes.
     grew: watch::Sender<u64>,
@@ -33,8 +35,8 @@ pub(crate) struct Observers {
 impl Observers {
     pub(crate) fn new(person: Option<String>, metrics: Arc<Metrics>, telemetry: Option<Exporter>) -> Self {
         let grew = watch::Sender::new(0);
-        let sessions = Projector::new(person);
-        Self { metrics, sessions, live: Live::default(), telemetry, grew }
+        let sessions = Projector::new(person, None);
+        Self { metrics, sessions, live: Live::default(), followed: Live::default(), telemetry, grew }
     }
 
     /// A decision is durable.
@@ -53,8 +55,7 @@ impl Observers {
             id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.word(),
             rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
         );
-        let native = decided.call.native.as_ref().map(|native| &native.fields);
-        let session = self.sessions.apply(event, outcome.decision, native, &decided.touched);
+        let session = self.apply(&Happened::now(decided, appended.seq()));
         self.live.tell("decided", || line(decided, appended.seq()));
         if let Some(id) = session {
             self.live.tell("session", || self.sessions.summary(&id));
@@ -62,10 +63,13 @@ impl Observers {
     }
 
     /// A decision that somebody else made and the ledger took in.
-    pub(crate) fn taken_in(&self, recorded: &Recorded, seq: u64) {
+    pub(crate) fn taken_in(&self, recorded: &Recorded, record: &Record) {
+        let seq = record.seq;
         self.grew(seq + 1);
         self.metrics.taken_in();
-        self.sessions.apply_recorded(&recorded.event, recorded.outcome.decision);
+        if let Some(past) = Past::of(record) {
+            self.apply(&past.happened());
+        }
         let generation = recorded.leaf.get("generation").and_then(Value::as_str).unwrap_or_default();
         let call = tenterhook_event::Call { event: recorded.event.clone(), native: None };
         let outcome = &recorded.outcome;
@@ -75,9 +79,27 @@ impl Observers {
     }
 
     /// A leaf of what a transcript tells of: sessions show it, and nobody is told of a decision.
-    pub(crate) fn told_of(&self, recorded: &Recorded, seq: u64) {
-        self.grew(seq + 1);
-        self.sessions.apply_recorded(&recorded.event, recorded.outcome.decision);
+    pub(crate) fn told_of(&self, record: &Record) {
+        self.grew(record.seq + 1);
+        if let Some(past) = Past::of(record) {
+            self.apply(&past.happened());
+        }
+    }
+
+    /// Sessions hear of it, and whoever follows them.
+    fn apply(&self, happened: &Happened<'_>) -> Option<Key> {
+        let mut told = Told::listening(self.followed.is_watched());
+        let key = self.sessions.apply(happened, &mut told)?;
+        let news = told.news();
+        if !news.is_empty() {
+            let about = Arc::new(key.clone());
+            for (kind, data) in news {
+                let about = Arc::clone(&about);
+                self.followed
+                    .tell_about(Some(about), kind, || named(data, &key, happened.event, happened.seq));
+            }
+        }
+        Some(key)
     }
 
     /// The ledger has at least so many leaves.
@@ -93,6 +115,16 @@ impl Observers {
     pub(crate) fn growth(&self) -> watch::Receiver<u64> {
         self.grew.subscribe()
     }
+}
+
+/// News of a session, with the session and the leaf it comes from.
+fn named(mut data: Value, key: &Key, event: &Event, seq: u64) -> Value {
+    if let Some(fields) = data.as_object_mut() {
+        fields.insert("session".to_owned(), json!(key.id));
+        fields.insert("harness".to_owned(), json!(key.harness));
+        fields.insert("at".to_owned(), json!({"seq": seq, "ts": event.ts}));
+    }
+    data
 }
 
 /// A decision as one line of a live view. Secrets are out of it.

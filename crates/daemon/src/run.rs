@@ -76,6 +76,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     book.take_in(&opened.ledger);
     let token = places::token(&home.token())?;
     let observers = observers(env, options)?;
+    observers.sessions.begin();
     let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers)?);
     daemon.programs.notes.start(&daemon);
 
@@ -99,11 +100,13 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     tracing::info!(listen = ?running.listen, socket = %home.socket().display(), "ready");
     ready(&running);
     let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
+    let warming = tokio::spawn(catch_up::warm(Arc::clone(&daemon)));
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     press(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
     remembering.abort();
+    warming.abort();
     wiring.abort();
 
     tracing::info!("ending: calls under way are finished");

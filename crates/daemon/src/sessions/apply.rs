@@ -3,30 +3,39 @@
 //! What one event changes in its session. Events may come out of order: what counts as the latest is
 //! what happened last, not what was heard last.
 
-use serde_json::{Map, Value};
-use tenterhook_event::{Decision, Event, EventKind, ToolClass};
+use serde_json::{Value, json};
+use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 
 use super::clean;
-use super::session::{Doing, Prompt, Session, Subagent};
-use super::todo;
+use super::denial::Denial;
+use super::happened::Happened;
+use super::session::{Body, Doing, Ended, Prompt, Session, Subagent};
+use super::told::Told;
+use super::usage::Prices;
 
 const PROMPTS: usize = 20;
 const PROMPT: usize = 2000;
+const TITLE: usize = 80;
 const SUBAGENTS: usize = 200;
-const TOOLS: usize = 64;
-const RECENT: usize = 10;
+const DENIALS: usize = 100;
+
+/// What a session is put together with.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    /// Whose home `~` is.
+    pub(super) person: Option<&'a str>,
+    pub(super) prices: Option<Prices>,
+}
 
 impl Session {
-    /// Applies an event. Says whether a command runs whose files have to be looked for.
-    pub(super) fn apply(
-        &mut self,
-        event: &Event,
-        decision: Decision,
-        native: Option<&Map<String, Value>>,
-    ) -> bool {
+    /// Applies an event, and tells what came of it.
+    pub(super) fn apply(&mut self, happened: &Happened<'_>, around: Around<'_>, told: &mut Told) {
+        let (event, decision) = (happened.event, happened.decision);
         let latest = event.ts >= self.last;
         self.started = self.started.min(event.ts);
+        self.last_seq = self.last_seq.max(happened.seq);
         self.events += 1;
+        self.erased += u64::from(happened.gone.is_some());
         *self.verdicts.entry(decision).or_default() += 1;
         newer(&mut self.model, event.agent.model.as_ref(), latest);
         newer(&mut self.user, event.agent.user.as_ref(), latest);
@@ -36,63 +45,133 @@ impl Session {
         if latest {
             (self.last, self.last_event) = (event.ts, event.event);
             self.doing = doing(event, decision);
+            self.end(event, told);
         }
-        self.usage.read(event, native);
+        if self.usage.read(event, self.model.as_deref(), around.prices) {
+            told.tell("usage", || json!(self.usage));
+        }
+        // A body that is not there comes back whole, with this event in it.
+        let mut body = self.body.take();
+        if let Some(body) = body.as_deref_mut() {
+            body.agent(event, decision, told);
+        }
         match event.event {
-            EventKind::Prompt => self.prompt(event),
-            EventKind::SubagentStart | EventKind::SubagentStop => self.subagent(event),
-            EventKind::PreTool => return self.tool(event, decision, latest),
+            EventKind::Prompt => self.prompt(happened, body.as_deref_mut(), told),
+            EventKind::PreTool => self.asked(happened, around, body.as_deref_mut(), told),
+            EventKind::PostTool | EventKind::ToolError | EventKind::PermissionDenied => {
+                self.result(happened, around, body.as_deref_mut(), told);
+            }
             _ => {}
         }
-        false
+        if decision == Decision::Deny && is_denial(event.event) {
+            self.denied.all += 1;
+            self.denied.nudged += u64::from(happened.nudge.is_some());
+            if let Some(body) = body.as_deref_mut() {
+                body.denied(Denial::of(happened), told);
+            }
+        }
+        self.body = body;
     }
 
-    fn prompt(&mut self, event: &Event) {
+    fn prompt(&mut self, happened: &Happened<'_>, body: Option<&mut Body>, told: &mut Told) {
+        let ts = happened.event.ts;
         self.prompted += 1;
-        let Some(text) = &event.detail.prompt else { return };
-        let at = self.prompts.partition_point(|prompt| prompt.ts <= event.ts);
-        self.prompts.insert(at, Prompt { ts: event.ts, text: clean(text, PROMPT) });
-        if self.prompts.len() > PROMPTS {
-            self.prompts.remove(0);
+        let text = happened.event.detail.prompt.as_deref().map(|text| clean(text, PROMPT));
+        if let Some(text) = &text {
+            if self.title.is_none() {
+                self.title = title(text);
+            }
+            self.last_prompt = Some(text.clone());
+        }
+        told.tell("prompt", || json!({"text": text, "gone": happened.gone}));
+        let Some(body) = body else { return };
+        let at = body.prompts.partition_point(|prompt| prompt.ts <= ts);
+        body.prompts.insert(at, Prompt { ts, seq: happened.seq, text, gone: happened.gone });
+        if body.prompts.len() > PROMPTS {
+            body.prompts.pop_front();
         }
     }
 
-    fn subagent(&mut self, event: &Event) {
+    fn end(&mut self, event: &Event, told: &mut Told) {
+        self.ended = None;
+        if event.event == EventKind::SessionEnd {
+            let why = event.detail.cause.as_deref().map(|cause| clean(cause, TITLE));
+            told.tell("ended", || json!({"reason": why}));
+            self.ended = Some(Ended { at: event.ts, why });
+        }
+    }
+}
+
+impl Body {
+    /// What an event says about the agent beneath that it comes from.
+    fn agent(&mut self, event: &Event, decision: Decision, told: &mut Told) {
         let Some(id) = &event.agent.id else { return };
-        let ended = (event.event == EventKind::SubagentStop).then_some(event.ts);
-        if let Some(known) = self.subagents.iter_mut().find(|known| known.id == *id) {
-            known.ended = known.ended.max(ended);
-            known.started = known.started.min(event.ts);
-        } else if self.subagents.len() < SUBAGENTS {
-            let kind = event.agent.kind.clone();
-            self.subagents.push(Subagent { id: id.clone(), kind, started: event.ts, ended });
+        let begins = event.event == EventKind::SubagentStart;
+        let ends = event.event == EventKind::SubagentStop && decision != Decision::Deny;
+        let Some(child) = self.child(id, event.ts) else { return };
+        child.started = child.started.min(event.ts);
+        child.ended = if ends { child.ended.max(Some(event.ts)) } else { child.ended };
+        child.events += 1;
+        child.tools += u64::from(event.event == EventKind::PreTool);
+        child.failed += u64::from(event.event == EventKind::ToolError);
+        child.denied += u64::from(decision == Decision::Deny && is_denial(event.event));
+        newer(&mut child.kind, event.agent.kind.as_ref(), false);
+        newer(&mut child.parent, event.agent.parent.as_ref(), false);
+        if begins || ends {
+            told.tell("subagent", || json!(child));
         }
     }
 
-    fn tool(&mut self, event: &Event, decision: Decision, latest: bool) -> bool {
-        let Some(tool) = &event.tool else { return false };
-        let known = self.tools.contains_key(&tool.name) || self.tools.len() < TOOLS;
-        let name = if known { tool.name.as_str() } else { "…" };
-        *self.tools.entry(name.to_owned()).or_default() += 1;
-        if decision == Decision::Deny {
-            return false;
+    pub(super) fn child(&mut self, id: &str, ts: Timestamp) -> Option<&mut Subagent> {
+        if let Some(known) = self.subagents.iter().position(|known| known.id == id) {
+            return self.subagents.get_mut(known);
         }
-        if latest {
-            let over = (self.recent.len() + 1).saturating_sub(RECENT);
-            self.recent.drain(..over);
-            self.recent.push(name.to_owned());
+        if self.subagents.len() >= SUBAGENTS {
+            return None;
         }
-        if tool.class == ToolClass::Todo && latest {
-            todo::apply(&mut self.todos, tool);
-        }
-        match tool.class {
-            ToolClass::Read => self.files.read(&tool.paths()),
-            ToolClass::Write | ToolClass::Edit => self.files.wrote(&tool.paths()),
-            ToolClass::Shell | ToolClass::Patch => return true,
-            _ => {}
-        }
-        false
+        self.subagents.push(Subagent {
+            id: id.to_owned(),
+            kind: None,
+            parent: None,
+            started: ts,
+            ended: None,
+            events: 0,
+            tools: 0,
+            failed: 0,
+            denied: 0,
+            tokens: None,
+        });
+        self.subagents.last_mut()
     }
+
+    fn denied(&mut self, denial: Denial, told: &mut Told) {
+        told.tell("denied", || denial.json());
+        if self.denials.len() >= DENIALS {
+            self.denials.pop_front();
+        }
+        self.denials.push_back(denial);
+    }
+}
+
+/// Whether a deny at such an event keeps the agent from something. A denied stop means: go on.
+fn is_denial(kind: EventKind) -> bool {
+    !matches!(
+        kind,
+        EventKind::Stop
+            | EventKind::SubagentStop
+            | EventKind::PostTool
+            | EventKind::ToolError
+            | EventKind::PermissionDenied
+    )
+}
+
+/// The first line that says something.
+fn title(prompt: &str) -> Option<String> {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(match line.char_indices().nth(TITLE) {
+        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
+        None => line.to_owned(),
+    })
 }
 
 fn newer(known: &mut Option<String>, said: Option<&String>, latest: bool) {
@@ -114,4 +193,9 @@ fn doing(event: &Event, decision: Decision) -> Doing {
         _ if decision == Decision::Ask => Doing::Waits,
         _ => Doing::Works,
     }
+}
+
+/// A value as an option: null is nothing.
+pub(super) fn some(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_null())
 }

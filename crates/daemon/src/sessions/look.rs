@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which files a command or patch touches, where nobody judged it just now: it is read as the policy does.
+//! Which files a call touches, where nobody judged it just now: it is read as the policy does, with the
+//! links that were seen then. The disk of today is not asked.
 
-use tenterhook_event::{Event, ToolClass, Touch};
-use tenterhook_policy::Surroundings;
+use tenterhook_event::{Event, Touch};
+use tenterhook_policy::{Seen, Surroundings};
+
+use super::happened::Happened;
 
 /// Longer calls are not looked at, in bytes.
 const LONGEST: usize = 64 * 1024;
 
 /// What a call of the past did to files. `None` if it is too long to be looked at.
-pub(super) fn touched(event: &Event, person: Option<&str>) -> Option<Vec<Touch>> {
-    let Some(tool) = &event.tool else { return Some(Vec::new()) };
-    if !matches!(tool.class, ToolClass::Shell | ToolClass::Patch) {
-        return Some(Vec::new());
-    }
+pub(super) fn touched(happened: &Happened<'_>, person: Option<&str>) -> Option<Vec<Touch>> {
+    let Some(tool) = happened.tool() else { return Some(Vec::new()) };
+    let commands = if tool.paths().is_empty() { tool.gist().len() } else { 0 };
     let patches = tool.patches().iter().map(|text| text.len()).sum::<usize>();
-    if patches + tool.gist().len() > LONGEST {
+    if patches + commands > LONGEST {
         return None;
     }
-    let around = Surroundings { home: person, ..Surroundings::default() };
-    Some(tenterhook_policy::facts(event, &around).touched())
+    let seen = happened.seen.filter(|seen| **seen != Seen::default());
+    let around = Surroundings { home: person, seen, ..Surroundings::default() };
+    if happened.input.is_none() {
+        return Some(tenterhook_policy::touched(happened.event, &around));
+    }
+    let changed = Event { tool: Some(tool.into_owned()), ..happened.event.clone() };
+    Some(tenterhook_policy::touched(&changed, &around))
 }

@@ -2,58 +2,90 @@
 
 //! Sessions: everything one agent's conversation did, put together from the events that were decided.
 //!
-//! Every event is applied at once, under a lock that is held for microseconds. Which files a shell
-//! command touches comes from whoever judged it; for events of the past it is read anew ([`look`]). At
-//! the start of the daemon the leaves of the last day are applied ([`rebuild`]).
+//! ```text
+//! decided just now ─▶ happened ─┐
+//!                               ├─▶ apply (tool, files, behind, todo, denial, usage) ─▶ session ─▶ told
+//! ledger ─▶ leaf ─▶ happened ───┘                                                   └─▶ keep
+//! ```
+//!
+//! Both ways are one: a session that is put together from the ledger ([`rebuild`]) is the one that was put
+//! together live. So only events are asked, never the disk or the clock. Live events are applied at once,
+//! under a lock that is held for microseconds; which files a command touches comes from whoever judged it,
+//! and is read anew for events of the past ([`look`]).
 
 mod apply;
+mod behind;
+mod calls;
+mod clean;
+mod denial;
+mod diff;
 mod files;
+mod happened;
+mod keep;
+mod leaf;
+mod list;
 mod look;
+mod offline;
 mod rebuild;
 mod session;
+mod shape;
+mod step;
 mod todo;
+mod told;
+mod tool;
 mod usage;
 
-use std::collections::HashMap;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value};
-use tenterhook_event::{Decision, Event, Timestamp, Touch};
-use tenterhook_harness::dialect::a3s::Session as Around;
+use serde_json::Value;
+use tenterhook_event::{Event, Timestamp};
+use tenterhook_harness::dialect::a3s::Session as Known;
 
+use apply::Around;
+pub(crate) use clean::clean;
+pub(crate) use diff::diff;
+pub(crate) use happened::Happened;
+use keep::Shelf;
+pub(crate) use leaf::Past;
+pub use list::{STATES, Wanted};
+pub use offline::Offline;
 use session::Session;
+pub(crate) use step::timeline;
+pub(crate) use told::Told;
+pub use usage::{Prices, Tokens};
 
-/// How many sessions are kept.
-const MOST: usize = 10_000;
-/// How many of the oldest are forgotten together, so that making room is rare.
-const FORGOTTEN: usize = MOST / 20;
-
-/// How many are kept with all they did; of older ones only what a list shows.
-const WHOLE: usize = 500;
-/// After how many new ones the others are looked through.
-const NEW: usize = 50;
+/// How many live events are remembered while sessions are put together from the ledger.
+const MEANWHILE: usize = 8192;
 
 /// A session, by its harness and the harness's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) harness: String,
-    pub(crate) id: String,
+pub struct Key {
+    /// The harness.
+    pub harness: String,
+    /// The harness's id.
+    pub id: String,
 }
 
 /// Puts events together to sessions.
-pub(crate) struct Projector {
-    sessions: Mutex<HashMap<Key, Session>>,
+pub struct Projector {
+    held: Mutex<Held>,
     /// Whose home `~` is.
     person: Option<String>,
+    prices: Option<Prices>,
+    /// Said when a session that is kept in short has something new.
+    pub(crate) cold: tokio::sync::Notify,
 }
 
-/// Which sessions are meant.
-#[derive(Debug, Default)]
-pub(crate) struct Wanted {
-    pub(crate) harness: Option<String>,
-    pub(crate) state: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) limit: usize,
+#[derive(Default)]
+struct Held {
+    shelf: Shelf,
+    /// Leaves before this one are in it.
+    from: u64,
+    /// What came in while sessions are put together from the ledger.
+    meanwhile: Option<VecDeque<Past>>,
+    /// Sessions that are kept in short and have something new.
+    cold: HashSet<Key>,
 }
 
 impl Key {
@@ -65,35 +97,30 @@ impl Key {
 }
 
 impl Projector {
-    pub(crate) fn new(person: Option<String>) -> Arc<Self> {
-        Arc::new(Self { sessions: Mutex::default(), person })
+    /// Nothing is known yet.
+    pub fn new(person: Option<String>, prices: Option<Prices>) -> Arc<Self> {
+        Arc::new(Self { held: Mutex::default(), person, prices, cold: tokio::sync::Notify::new() })
     }
 
     /// The event has been decided. Says which session it belongs to.
-    pub(crate) fn apply(
-        &self,
-        event: &Event,
-        decision: Decision,
-        native: Option<&Map<String, Value>>,
-        touched: &[Touch],
-    ) -> Option<Key> {
-        let key = Key::of(event)?;
-        self.with(&key, event.ts, |session| {
-            if session.apply(event, decision, native) {
-                for touch in touched {
-                    session.files.did(touch);
-                }
+    pub(crate) fn apply(&self, happened: &Happened<'_>, told: &mut Told) -> Option<Key> {
+        let key = Key::of(happened.event)?;
+        let mut held = self.lock();
+        if happened.seq < held.from {
+            // It was in the ledger when that was read.
+            return Some(key);
+        }
+        if let Some(meanwhile) = &mut held.meanwhile {
+            if meanwhile.len() >= MEANWHILE {
+                meanwhile.pop_front();
             }
-        });
-        Some(key)
-    }
-
-    /// The same for an event of the past, of which only the record is there.
-    pub(crate) fn apply_recorded(&self, event: &Event, decision: Decision) -> Option<Key> {
-        let touched = look::touched(event, self.person.as_deref());
-        let key = self.apply(event, decision, None, touched.as_deref().unwrap_or_default())?;
-        if touched.is_none() {
-            self.with(&key, event.ts, |session| session.files.leave_out(1));
+            meanwhile.push_back(Past::copy(happened));
+        }
+        let session = held.shelf.session(key.clone(), happened.event.ts);
+        session.apply(happened, self.means(), told);
+        if session.body.is_none() {
+            held.cold.insert(key.clone());
+            self.cold.notify_one();
         }
         Some(key)
     }
@@ -102,112 +129,85 @@ impl Projector {
     pub(crate) fn complete(&self, event: &mut Event) {
         if event.agent.model.is_none()
             && let Some(key) = Key::of(event)
-            && let Some(session) = self.lock().get(&key)
+            && let Some(session) = self.lock().shelf.sessions.get(&key)
         {
             event.agent.model.clone_from(&session.model);
         }
     }
 
     /// What hooks of programs are told of the session of an event.
-    pub(crate) fn around(&self, event: &Event) -> Around {
-        let sessions = self.lock();
-        let Some(session) = Key::of(event).and_then(|key| sessions.get(&key)) else {
-            return Around::default();
+    pub(crate) fn around(&self, event: &Event) -> Known {
+        let held = self.lock();
+        let Some(session) = Key::of(event).and_then(|key| held.shelf.sessions.get(&key)) else {
+            return Known::default();
         };
-        Around {
+        Known {
             recent_tools: session.recent.clone(),
             input_tokens: session.usage.input_tokens,
             output_tokens: session.usage.output_tokens,
         }
     }
 
-    /// Sessions that are meant, the latest first, and how many there are in all.
-    pub(crate) fn list(&self, wanted: &Wanted, now: Timestamp) -> (Vec<Value>, usize) {
-        let sessions = self.lock();
-        let fits =
-            |said: &Option<String>, is: Option<&str>| said.as_deref().is_none_or(|said| is == Some(said));
-        let mut found: Vec<_> = sessions
-            .values()
-            .filter(|session| {
-                fits(&wanted.harness, Some(&session.key.harness))
-                    && fits(&wanted.project, session.project.as_deref().or(session.cwd.as_deref()))
-                    && fits(&wanted.state, Some(session.state(now).word()))
-            })
-            .collect();
-        found.sort_by(|one, other| (other.last, &other.key.id).cmp(&(one.last, &one.key.id)));
-        let shown = found.iter().take(wanted.limit).map(|session| session.summary(now)).collect();
-        (shown, found.len())
+    /// One session in short, for a live view.
+    pub(crate) fn summary(&self, key: &Key) -> Value {
+        let held = self.lock();
+        held.shelf.sessions.get(key).map(|session| session.summary(session.last)).unwrap_or_default()
     }
 
-    /// One session, whole. The id may be `<harness>:<id>`.
-    pub(crate) fn whole(&self, id: &str, now: Timestamp) -> Option<(Key, Value)> {
-        let sessions = self.lock();
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().shelf.sessions.len()
+    }
+
+    /// The session that an id means: `<harness>:<id>`, or the latest with this id. Also whether it is whole.
+    pub(crate) fn find(&self, id: &str) -> Option<(Key, bool)> {
+        let held = self.lock();
+        let sessions = &held.shelf.sessions;
         let exact = |(harness, id): (&str, &str)| {
             sessions.get(&Key { harness: harness.to_owned(), id: id.to_owned() })
         };
         let any =
             || sessions.values().filter(|session| session.key.id == id).max_by_key(|session| session.last);
-        let found = any().or_else(|| id.split_once(':').and_then(exact))?;
-        Some((found.key.clone(), found.whole(now)))
+        let found = id.split_once(':').and_then(exact).or_else(any)?;
+        Some((found.key.clone(), found.body.is_some()))
     }
 
-    /// One session in short, for a live view.
-    pub(crate) fn summary(&self, key: &Key) -> Value {
-        self.lock().get(key).map(|session| session.summary(session.last)).unwrap_or_default()
+    /// Looks at a session that is in memory, whole or not.
+    pub(crate) fn look<T>(&self, key: &Key, look: impl FnOnce(&View<'_>) -> T) -> Option<T> {
+        self.lock().shelf.sessions.get(key).map(|session| look(&View(session)))
     }
 
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+    fn means(&self) -> Around<'_> {
+        Around { person: self.person.as_deref(), prices: self.prices }
     }
 
-    fn with<T>(&self, key: &Key, ts: Timestamp, change: impl FnOnce(&mut Session) -> T) -> T {
-        let mut sessions = self.lock();
-        if !sessions.contains_key(key) {
-            make_room(&mut sessions);
-        }
-        change(sessions.entry(key.clone()).or_insert_with(|| Session::new(key.clone(), ts)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Session>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Another session comes.
-fn make_room(sessions: &mut HashMap<Key, Session>) {
-    if sessions.len() >= MOST {
-        let border = newest(sessions, MOST - FORGOTTEN);
-        sessions.retain(|_, session| session.last > border);
-    }
-    if sessions.len() >= WHOLE + NEW && sessions.len().is_multiple_of(NEW) {
-        let border = newest(sessions, WHOLE);
-        sessions.values_mut().filter(|session| session.last <= border).for_each(Session::shrink);
-    }
-}
+/// A session, for whoever looks at it.
+pub struct View<'a>(&'a Session);
 
-/// The moment after which so many sessions had their last event.
-fn newest(sessions: &HashMap<Key, Session>, number: usize) -> Timestamp {
-    let mut ages: Vec<_> = sessions.values().map(|session| std::cmp::Reverse(session.last)).collect();
-    let at = number.min(ages.len().saturating_sub(1));
-    ages.select_nth_unstable(at).1.0
-}
-
-/// A text for people to see: short, and without the secrets that the policy knows.
-pub(crate) fn clean(text: &str, most: usize) -> String {
-    // A secret that begins before the cut is found even if its end is not shown.
-    let searched = text.get(..text.floor_char_boundary(most * 4 + 4096)).unwrap_or(text);
-    let mut out = String::new();
-    let mut at = 0;
-    for (span, kind) in tenterhook_home::secrets(searched) {
-        out += searched.get(at..span.start).unwrap_or_default();
-        out += &format!("[{kind}]");
-        at = span.end.max(at);
+impl View<'_> {
+    /// In short.
+    pub fn summary(&self, now: Timestamp) -> Value {
+        self.0.summary(now)
     }
-    out += searched.get(at..).unwrap_or_default();
-    match out.char_indices().nth(most) {
-        Some((cut, _)) => format!("{}…", out.get(..cut).unwrap_or_default()),
-        None => out,
+
+    /// All of it.
+    pub fn whole(&self, now: Timestamp) -> Value {
+        self.0.whole(now)
+    }
+
+    /// The files it changed.
+    pub fn files(&self) -> Value {
+        self.0.files()
+    }
+
+    /// Its to-do list.
+    pub fn todos(&self) -> Value {
+        self.0.todos()
     }
 }
 

@@ -1,37 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Sessions of a daemon that has just begun: from the leaves of the last day.
+//! Sessions from the ledger: all of them when a daemon begins, one when somebody looks at it.
 
-use tenterhook_event::Timestamp;
-use tenterhook_home::recorded::Recorded;
-use tenterhook_ledger::{ReadFailed, Reader};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::Projector;
+use tenterhook_home::Failure;
+use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
-/// How far back, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1000;
-/// How many leaves at most.
-const MOST: u64 = 50_000;
-const PAGE: u64 = 500;
+use super::keep::Shelf;
+use super::leaf::Past;
+use super::offline::unread;
+use super::session::Session;
+use super::told::Told;
+use super::{Key, Projector, View};
+
+/// How many leaves are read at most; older ones are read when somebody looks at a session.
+const MOST: u64 = 4_000_000;
+/// How many leaves are read at a time: a reader that stays long keeps the journal from being emptied.
+const PAGE: u64 = 16_384;
+/// From how many leaves on it is worth another thread.
+const MANY: u64 = 20_000;
 
 impl Projector {
-    /// Applies the leaves before `until`: from there on, events are applied as they are decided. Says
-    /// how many decisions there were.
-    pub(crate) fn rebuild(&self, reader: &Reader, until: u64, now: Timestamp) -> Result<u64, ReadFailed> {
-        let since = now.unix_ms().saturating_sub(DAY);
-        let (mut next, mut applied) = (until.saturating_sub(MOST), 0);
-        while next < until {
-            let page = reader.from(next, PAGE.min(until - next))?;
-            let Some(last) = page.last() else { break };
-            next = last.seq + 1;
-            // What cannot be read is for `ledger verify` to name; changes belong to no session.
-            for recorded in page.iter().filter_map(|record| Recorded::happened(record).ok()) {
-                if recorded.event.ts.unix_ms() >= since {
-                    self.apply_recorded(&recorded.event, recorded.outcome.decision);
-                    applied += 1;
+    /// From now on live events are remembered until [`Projector::rebuild`] has read what was before.
+    pub(crate) fn begin(&self) {
+        self.lock().meanwhile.get_or_insert_default();
+    }
+
+    /// Puts all sessions together from the ledger, on so many threads, and says how many leaves there were.
+    /// A session belongs to one thread, so that its events stay in order and nobody waits for anybody.
+    pub fn rebuild(
+        &self,
+        open: impl Fn() -> Result<Reader, ReadFailed> + Sync,
+        threads: usize,
+    ) -> Result<u64, Failure> {
+        let size = open().and_then(|reader| reader.size()).map_err(unread)?;
+        let from = size.saturating_sub(MOST);
+        let threads = if size - from < MANY { 1 } else { threads.clamp(1, 8) };
+        let open = &open;
+        let part = move |number: usize| {
+            let reader = open()?;
+            let mut shelf = Shelf::of(threads);
+            let end =
+                self.fill(&reader, &mut shelf, from..size, |_, session| share(session, threads) == number)?;
+            Ok((shelf, end))
+        };
+        let parts: Vec<_> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || part(number))).collect();
+            let first = Ok(part(0));
+            std::iter::once(first).chain(others.into_iter().map(|other| other.join().map_err(drop))).collect()
+        });
+        let (mut shelf, mut end) = (Shelf::default(), size);
+        for part in parts {
+            let broken = |()| Failure::failed("putting sessions together broke off");
+            let (other, upto): (Shelf, u64) = part.map_err(broken)?.map_err(unread)?;
+            end = end.min(upto);
+            shelf.add(other);
+        }
+        // What came in while we read.
+        let reader = open().map_err(unread)?;
+        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true).map_err(unread)?;
+        self.adopt(shelf, end);
+        Ok(end - from)
+    }
+
+    fn fill(
+        &self,
+        reader: &Reader,
+        shelf: &mut Shelf,
+        range: std::ops::Range<u64>,
+        wanted: impl Fn(&str, &str) -> bool,
+    ) -> Result<u64, ReadFailed> {
+        let mut next = range.start;
+        while next < range.end {
+            let page = next..range.end.min(next.saturating_add(PAGE));
+            let end = reader.scan(page, &wanted, |glance| {
+                if let Some(past) = Past::read(glance)
+                    && let Some(key) = Key::of(&past.event)
+                {
+                    let session = shelf.session(key, past.event.ts);
+                    session.apply(&past.happened(), self.means(), &mut Told::default());
                 }
+            })?;
+            if end == next {
+                break;
+            }
+            next = end;
+        }
+        Ok(next)
+    }
+
+    /// These sessions count from now on. What is not in them yet is applied.
+    fn adopt(&self, shelf: Shelf, end: u64) {
+        let mut held = self.lock();
+        let meanwhile = held.meanwhile.take().unwrap_or_default();
+        (held.shelf, held.from) = (shelf, end);
+        let mut late: Vec<_> = meanwhile.into_iter().filter(|past| past.seq >= end).collect();
+        late.sort_by_key(|past| past.seq);
+        for past in late {
+            if let Some(key) = Key::of(&past.event) {
+                let session = held.shelf.session(key, past.event.ts);
+                session.apply(&past.happened(), self.means(), &mut Told::default());
             }
         }
-        Ok(applied)
     }
+
+    /// Puts one session together from the ledger and keeps it. `None`: the ledger has no such session.
+    pub fn bring_back<T>(
+        &self,
+        key: &Key,
+        reader: &Reader,
+        look: impl FnOnce(&View<'_>) -> T,
+    ) -> Result<Option<T>, ReadFailed> {
+        let mut session: Option<Session> = None;
+        reader.session(&key.harness, &key.id, |glance| {
+            if let Some(past) = Past::read(glance) {
+                let session = session.get_or_insert_with(|| Session::new(key.clone(), past.event.ts));
+                session.apply(&past.happened(), self.means(), &mut Told::default());
+            }
+        })?;
+        let Some(session) = session else { return Ok(None) };
+        let seen = look(&View(&session));
+        let mut held = self.lock();
+        let newer = |known: &Session| known.last_seq > session.last_seq;
+        // What was sequenced a moment ago is not in the ledger's file yet: then it comes back later.
+        if !held.shelf.sessions.get(key).is_some_and(newer) {
+            held.cold.remove(key);
+            held.shelf.put(session);
+        }
+        Ok(Some(seen))
+    }
+
+    /// The session that an id means, where memory does not know it.
+    pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<Key>, ReadFailed> {
+        let exact = id.split_once(':').map(|(harness, id)| (Some(harness.to_owned()), id.to_owned()));
+        for (harness, session) in exact.into_iter().chain([(None, id.to_owned())]) {
+            let filter = Filter { session: Some(session.clone()), harness, ..Filter::default() };
+            let found = reader.query(&filter, 1)?;
+            let source =
+                found.records.first().and_then(|record| record.envelope()?.ok()?.source.map(String::from));
+            if let Some(harness) = source {
+                return Ok(Some(Key { harness, id: session }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sessions that are kept in short and have something new.
+    pub(crate) fn take_cold(&self) -> HashSet<Key> {
+        std::mem::take(&mut self.lock().cold)
+    }
+
+    /// Forgets all sessions, until [`Projector::rebuild`] has read them anew.
+    pub(crate) fn forget(&self) {
+        let mut held = self.lock();
+        held.shelf = Shelf::default();
+        held.meanwhile.get_or_insert_default();
+    }
+}
+
+/// Which of so many threads a session belongs to.
+fn share(session: &str, threads: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    session.hash(&mut hasher);
+    usize::try_from(hasher.finish() % u64::try_from(threads.max(1)).unwrap_or(1)).unwrap_or(0)
 }

@@ -17,6 +17,7 @@ use tenterhook_ledger::Reader;
 
 use crate::api::authority::refused;
 use crate::api::{failed, read, refuse};
+use crate::catch_up;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
@@ -113,6 +114,7 @@ async fn remove(
     });
     let why = match removed.await {
         Ok(Ok(appended)) => {
+            catch_up::anew(daemon);
             return Json(json!({"from": from, "to": to, "leaf": appended.seq()})).into_response();
         }
         Ok(Err(error)) => error.to_string(),

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Tool calls: which wait for their result, and how many of each tool there were.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde::Serialize;
+use serde_json::Value;
+use tenterhook_event::{Event, EventKind, ToolCall};
+
+/// How many calls may wait for their results.
+const WAITING: usize = 64;
+/// How many tools are counted by name.
+const TOOLS: usize = 64;
+/// Under which name the others are counted.
+const OTHERS: &str = "…";
+
+/// How often a tool was called, and what came of it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Counted {
+    /// Calls, denied ones too.
+    pub(super) calls: u64,
+    pub(super) ok: u64,
+    pub(super) failed: u64,
+    pub(super) denied: u64,
+}
+
+/// The tools of a session.
+#[derive(Debug, Default)]
+pub(super) struct Tools(pub(super) BTreeMap<String, Counted>);
+
+/// Calls that have no result yet.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(VecDeque<Call>);
+
+/// A call that was let through.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    /// Its leaf.
+    pub(super) seq: u64,
+    id: Option<String>,
+    tool: String,
+    args: u64,
+}
+
+impl Tools {
+    pub(super) fn count(&mut self, name: &str, change: impl FnOnce(&mut Counted)) {
+        let known = self.0.contains_key(name) || self.0.len() < TOOLS;
+        change(self.0.entry(if known { name } else { OTHERS }.to_owned()).or_default());
+    }
+
+    /// All tools together.
+    pub(super) fn all(&self) -> Counted {
+        let mut all = Counted::default();
+        for counted in self.0.values() {
+            all.calls += counted.calls;
+            all.ok += counted.ok;
+            all.failed += counted.failed;
+            all.denied += counted.denied;
+        }
+        all
+    }
+}
+
+impl Waiting {
+    pub(super) fn push(&mut self, event: &Event, tool: &ToolCall, seq: u64) {
+        if self.0.len() >= WAITING {
+            self.0.pop_front();
+        }
+        let id = event.tool_use_id.clone();
+        let args = if id.is_none() { digest(&tool.args) } else { 0 };
+        self.0.push_back(Call { seq, id, tool: tool.name.clone(), args });
+    }
+
+    /// The call that a result belongs to: by its id, else by its arguments, else the oldest of the tool.
+    pub(super) fn take(&mut self, event: &Event, tool: &ToolCall) -> Option<Call> {
+        let at = if let Some(id) = &event.tool_use_id {
+            self.0.iter().position(|call| call.id.as_ref() == Some(id))
+        } else {
+            let args = digest(&tool.args);
+            let exact = self.0.iter().position(|call| call.tool == tool.name && call.args == args);
+            exact.or_else(|| self.0.iter().position(|call| call.tool == tool.name))
+        };
+        self.0.remove(at?)
+    }
+}
+
+fn digest(args: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    args.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether a result is one of a failure.
+pub(super) fn failed(event: &Event) -> bool {
+    if matches!(event.event, EventKind::ToolError | EventKind::PermissionDenied) {
+        return true;
+    }
+    let Some(output) = &event.detail.tool_output else { return event.detail.error.is_some() };
+    if let Some(text) = output.as_str() {
+        // Codex says it in words.
+        let code =
+            text.strip_prefix("Exit code: ").and_then(|rest| rest.lines().next()?.trim().parse::<i64>().ok());
+        return code.is_some_and(|code| code != 0) || event.detail.error.is_some();
+    }
+    let is = |keys: &[&str], value: bool| {
+        keys.iter().any(|key| output.get(key).and_then(Value::as_bool) == Some(value))
+    };
+    let code = ["exitCode", "exit_code"].iter().find_map(|key| output.get(key)?.as_i64());
+    let error = output.get("error").is_some_and(|error| !error.is_null() && error != false);
+    event.detail.error.is_some()
+        || error
+        || is(&["is_error", "isError", "interrupted"], true)
+        || is(&["success"], false)
+        || code.is_some_and(|code| code != 0)
+}

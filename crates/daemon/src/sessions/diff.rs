@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What happened to one file, change by change. The texts come from the ledger: what was erased there
+//! is not shown.
+
+use serde_json::{Value, json};
+use tenterhook_home::recorded::{self, Field as _};
+use tenterhook_ledger::{ReadFailed, Reader, Record};
+
+use super::View;
+use super::clean::clean;
+use super::shape::{Shape, shape};
+
+/// No diff is longer, in characters.
+const LONGEST: usize = 200_000;
+
+/// A change of a file, as it was kept: what is shown of it, and the leaves that tell the rest.
+pub(crate) struct Kept {
+    shown: Value,
+    call: u64,
+    result: Option<u64>,
+    path: String,
+}
+
+impl View<'_> {
+    /// The changes of one file, by its path, whole or from the project.
+    pub(crate) fn changes_of(&self, path: &str) -> Vec<Kept> {
+        let Some(body) = &self.0.body else { return Vec::new() };
+        let shown = |path: &str| self.0.shown(path);
+        let meant =
+            body.files.changes.iter().filter(|change| change.path == path || shown(&change.path) == path);
+        meant
+            .map(|change| Kept {
+                shown: change.json(&shown),
+                call: change.seq,
+                result: change.result,
+                path: change.path.clone(),
+            })
+            .collect()
+    }
+}
+
+/// Each change with its diff, or why there is none.
+pub(crate) fn diff(changes: Vec<Kept>, reader: &Reader) -> Result<Vec<Value>, ReadFailed> {
+    changes.into_iter().map(|change| one(change, reader)).collect()
+}
+
+fn one(change: Kept, reader: &Reader) -> Result<Value, ReadFailed> {
+    let Kept { mut shown, call, result, path } = change;
+    let call = reader.get(call)?;
+    let result = match result {
+        Some(result) => reader.get(result)?,
+        None => None,
+    };
+    let (text, why) = match &call {
+        None => (None, Some("not-yet")),
+        Some(record) => text(record, result.as_ref(), &path),
+    };
+    if let Some(fields) = shown.as_object_mut() {
+        fields.insert("diff".to_owned(), json!(text));
+        fields.insert("why".to_owned(), json!(why));
+    }
+    Ok(shown)
+}
+
+/// The diff of a call, or why there is none.
+fn text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>, Option<&'static str>) {
+    if record.bytes.is_none() {
+        return (None, Some("pruned"));
+    }
+    let (leaf, payload) = (recorded::leaf(record), recorded::payload(record));
+    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
+    if payload.is_null() {
+        return (None, Some(if erased { "erased" } else { "too-large" }));
+    }
+    let Some(mut tool) = recorded::tool(&leaf, &payload) else { return (None, Some("unknown")) };
+    if let Some(input) = payload.get("tool_input").filter(|input| !input.is_null()) {
+        tool.args = input.clone();
+    }
+    let answered = result.map(recorded::payload).unwrap_or_default();
+    let output = answered.field("detail").get("tool_output");
+    let told = shape(&tool, output, path);
+    let before_known = !matches!(told, Shape::Written { new: false, .. });
+    match told.diff() {
+        Some(diff) => (Some(clean(&diff, LONGEST)), (!before_known).then_some("before-unknown")),
+        None => (None, Some("unknown")),
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One event as sessions see it, whether it was decided just now or long ago.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use tenterhook_event::{Decided, Decision, Event, ToolCall, Touch};
+use tenterhook_policy::Seen;
+
+use super::look;
+
+/// An event, and what came of it.
+pub(crate) struct Happened<'a> {
+    /// Its leaf.
+    pub(crate) seq: u64,
+    pub(crate) event: &'a Event,
+    pub(crate) decision: Decision,
+    /// The rule that decided.
+    pub(crate) rule: Option<Cow<'a, str>>,
+    /// Why it was denied.
+    pub(crate) reason: Option<Cow<'a, str>>,
+    /// What the agent could do instead.
+    pub(crate) nudge: Option<Cow<'a, str>>,
+    /// What the tool runs with, where a hook or a rule changed it.
+    pub(crate) input: Option<&'a Value>,
+    /// What the call does to files, if somebody looked already.
+    pub(crate) touched: Option<&'a [Touch]>,
+    /// The links that were seen then.
+    pub(crate) seen: Option<&'a Seen>,
+    /// Why nothing is known of what was said and done, if so.
+    pub(crate) gone: Option<Gone>,
+}
+
+/// Why a content is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Gone {
+    /// Somebody erased it.
+    Erased,
+    /// It was too large to be recorded.
+    TooLarge,
+}
+
+impl<'a> Happened<'a> {
+    /// A decision that was made just now.
+    pub(crate) fn now(decided: &'a Decided<'a>, seq: u64) -> Self {
+        let (event, outcome) = (&decided.call.event, decided.outcome);
+        let denied = outcome.decision == Decision::Deny;
+        let mut once: Vec<&str> = Vec::new();
+        for nudge in outcome.nudges.iter().filter(|_| denied) {
+            if !once.contains(&nudge.what.as_str()) {
+                once.push(&nudge.what);
+            }
+        }
+        Self {
+            seq,
+            event,
+            decision: outcome.decision,
+            rule: outcome.deciding_rule().map(Cow::Borrowed),
+            reason: if denied { outcome.reason().map(Cow::Owned) } else { None },
+            nudge: (!once.is_empty()).then(|| Cow::Owned(once.join("; "))),
+            input: outcome.tool_input.as_ref(),
+            touched: Some(&decided.touched),
+            seen: None,
+            gone: None,
+        }
+    }
+
+    /// The call as it runs.
+    pub(super) fn tool(&self) -> Option<Cow<'a, ToolCall>> {
+        let tool = self.event.tool.as_ref()?;
+        Some(match self.input {
+            Some(args) => Cow::Owned(ToolCall { args: args.clone(), ..tool.clone() }),
+            None => Cow::Borrowed(tool),
+        })
+    }
+
+    /// What it does to files. `None`: it is too long to be looked at, or its content is gone.
+    pub(super) fn touches(&self, person: Option<&str>) -> Option<Cow<'a, [Touch]>> {
+        match self.touched {
+            Some(touched) => Some(Cow::Borrowed(touched)),
+            None if self.gone.is_some() => None,
+            None => look::touched(self, person).map(Cow::Owned),
+        }
+    }
+}

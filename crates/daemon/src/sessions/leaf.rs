@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A leaf as an event again: only what sessions need of it, because there are many.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tenterhook_event::{
+    Agent, Decision, Detail, Event, EventId, EventKind, Mcp, Timestamp, ToolCall, ToolClass,
+};
+use tenterhook_ledger::{Glance, Record, Stored};
+use tenterhook_policy::Seen;
+
+use super::happened::{Gone, Happened};
+
+/// An event of the past.
+#[derive(Debug, Clone)]
+pub(crate) struct Past {
+    pub(super) seq: u64,
+    pub(super) event: Event,
+    decision: Decision,
+    rule: Option<String>,
+    reason: Option<String>,
+    nudge: Option<String>,
+    input: Option<Value>,
+    seen: Option<Seen>,
+    gone: Option<Gone>,
+}
+
+#[derive(Deserialize)]
+struct Leaf<'a> {
+    id: EventId,
+    ts: Timestamp,
+    source: String,
+    event: EventKind,
+    #[serde(borrow)]
+    native_event: Cow<'a, str>,
+    harness_session_id: Option<String>,
+    tool_use_id: Option<String>,
+    turn_id: Option<String>,
+    tool: Option<Tool>,
+    #[serde(default)]
+    agent: Agent,
+    cwd: Option<String>,
+    project: Option<String>,
+    #[serde(default)]
+    verdict: Decision,
+    reason: Option<String>,
+    policy_rule_id: Option<String>,
+    nudge: Option<String>,
+    facts: Option<Value>,
+    payload: Option<Mark>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    name: String,
+    class: ToolClass,
+}
+
+#[derive(Deserialize)]
+struct Mark {
+    stored: Stored,
+}
+
+#[derive(Deserialize, Default)]
+struct Payload {
+    #[serde(default)]
+    args: Value,
+    #[serde(default)]
+    detail: Part,
+    tool_input: Option<Value>,
+}
+
+/// The details that sessions look at; requests to models are large, and nobody looks at them.
+#[derive(Deserialize, Default)]
+struct Part {
+    prompt: Option<String>,
+    cause: Option<String>,
+    error: Option<String>,
+    tool_output: Option<Value>,
+    model_response: Option<Value>,
+    duration_ms: Option<u64>,
+}
+
+impl Past {
+    /// Reads a leaf. What cannot be read is for `ledger verify` to name.
+    pub(crate) fn read(glance: Glance<'_>) -> Option<Self> {
+        let leaf: Leaf<'_> = serde_json::from_str(std::str::from_utf8(glance.bytes).ok()?).ok()?;
+        let gone = match &leaf.payload {
+            Some(_) if glance.erased => Some(Gone::Erased),
+            Some(Mark { stored: Stored::Hash }) => Some(Gone::TooLarge),
+            _ => None,
+        };
+        let payload = match glance.payload {
+            Some(bytes) if tells(leaf.event) => serde_json::from_slice(bytes).ok()?,
+            _ => Payload::default(),
+        };
+        let Payload { args, detail, tool_input } = payload;
+        let mut event = Event::new(leaf.id, leaf.ts, "", leaf.event, "");
+        event.source = leaf.source;
+        event.native_event = leaf.native_event.into_owned();
+        event.harness_session_id = leaf.harness_session_id;
+        event.tool_use_id = leaf.tool_use_id;
+        event.turn_id = leaf.turn_id;
+        event.cwd = leaf.cwd;
+        event.project = leaf.project;
+        event.agent = leaf.agent;
+        event.tool = leaf.tool.map(|Tool { name, class }| {
+            let mcp = if class == ToolClass::Mcp { Mcp::from_tool_name(&name) } else { None };
+            ToolCall { name, class, args, mcp }
+        });
+        let Part { prompt, cause, error, tool_output, model_response, duration_ms } = detail;
+        event.detail =
+            Detail { prompt, cause, error, tool_output, model_response, duration_ms, ..Detail::default() };
+        let seen = leaf.facts.and_then(|facts| serde_json::from_value(facts).ok());
+        let denied = leaf.verdict == Decision::Deny;
+        Some(Self {
+            seq: glance.seq,
+            event,
+            decision: leaf.verdict,
+            rule: leaf.policy_rule_id,
+            reason: leaf.reason.filter(|_| denied),
+            nudge: leaf.nudge.filter(|_| denied),
+            input: tool_input,
+            seen,
+            gone,
+        })
+    }
+
+    /// The same of a leaf that was read whole.
+    pub(crate) fn of(record: &Record) -> Option<Self> {
+        let payload = record.payload.as_ref();
+        Self::read(Glance {
+            seq: record.seq,
+            bytes: record.bytes.as_deref()?,
+            payload: payload.and_then(|payload| payload.bytes.as_deref()),
+            erased: payload.is_some_and(|payload| payload.salt.is_none()),
+        })
+    }
+
+    /// A copy of an event that was decided just now.
+    pub(super) fn copy(happened: &Happened<'_>) -> Self {
+        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(ToOwned::to_owned);
+        Self {
+            seq: happened.seq,
+            event: happened.event.clone(),
+            decision: happened.decision,
+            rule: owned(&happened.rule),
+            reason: owned(&happened.reason),
+            nudge: owned(&happened.nudge),
+            input: happened.input.cloned(),
+            seen: happened.seen.cloned(),
+            gone: happened.gone,
+        }
+    }
+
+    /// As sessions see it.
+    pub(crate) fn happened(&self) -> Happened<'_> {
+        Happened {
+            seq: self.seq,
+            event: &self.event,
+            decision: self.decision,
+            rule: self.rule.as_deref().map(Cow::Borrowed),
+            reason: self.reason.as_deref().map(Cow::Borrowed),
+            nudge: self.nudge.as_deref().map(Cow::Borrowed),
+            input: self.input.as_ref(),
+            touched: None,
+            seen: self.seen.as_ref(),
+            gone: self.gone,
+        }
+    }
+}
+
+/// Whether what was said and done at such an event changes a session.
+fn tells(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Prompt
+            | EventKind::PreTool
+            | EventKind::PostTool
+            | EventKind::ToolError
+            | EventKind::PermissionDenied
+            | EventKind::PostModel
+            | EventKind::SessionEnd
+    )
+}

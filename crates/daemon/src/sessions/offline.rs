@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Sessions where no daemon runs: from the ledger, which is only read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tenterhook_event::Timestamp;
+use tenterhook_home::Failure;
+use tenterhook_ledger::{ReadFailed, Reader};
+
+use super::step::timeline;
+use super::{Key, Prices, Projector, View, Wanted, diff};
+
+/// The sessions of a ledger.
+pub struct Offline {
+    dir: PathBuf,
+    reader: Reader,
+    sessions: Arc<Projector>,
+}
+
+impl Offline {
+    /// Opens a ledger for reading.
+    pub fn open(dir: PathBuf, person: Option<String>, prices: Option<Prices>) -> Result<Self, Failure> {
+        let reader = Reader::open(&dir).map_err(unread)?;
+        Ok(Self { dir, reader, sessions: Projector::new(person, prices) })
+    }
+
+    /// Sessions that are meant, as `GET /v1/sessions` gives them.
+    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Result<Value, Failure> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let dir = &self.dir;
+        self.sessions.rebuild(|| Reader::open(dir), threads)?;
+        Ok(self.sessions.list(wanted, now))
+    }
+
+    /// One session, whole. `None`: there is none.
+    pub fn show(&self, id: &str, now: Timestamp) -> Result<Option<Value>, Failure> {
+        self.look(id, |view| view.whole(now))
+    }
+
+    /// The changes of one file, with diffs.
+    pub fn diff(&self, id: &str, path: &str) -> Result<Option<Value>, Failure> {
+        let Some(changes) = self.look(id, |view| view.changes_of(path))? else { return Ok(None) };
+        let changes = diff(changes, &self.reader).map_err(unread)?;
+        Ok(Some(json!({"path": path, "changes": changes})))
+    }
+
+    /// A page of a session's timeline.
+    pub fn timeline(&self, id: &str, before: Option<u64>, limit: u64) -> Result<Option<Value>, Failure> {
+        let Some(key) = self.find(id)? else { return Ok(None) };
+        let (steps, next) = timeline(&self.reader, &key, before, limit).map_err(unread)?;
+        Ok(Some(json!({"steps": steps, "next": next})))
+    }
+
+    /// The session that an id means.
+    pub fn find(&self, id: &str) -> Result<Option<Key>, Failure> {
+        Projector::find_recorded(id, &self.reader).map_err(unread)
+    }
+
+    fn look<T>(&self, id: &str, look: impl FnOnce(&View<'_>) -> T) -> Result<Option<T>, Failure> {
+        let Some(key) = self.find(id)? else { return Ok(None) };
+        self.sessions.bring_back(&key, &self.reader, look).map_err(unread)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
+pub(super) fn unread(error: ReadFailed) -> Failure {
+    Failure::failed(error.to_string()).hint("`tenterhook ledger verify` says whether the ledger is whole")
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use super::*;
+
+fn changes(told: &Told1) -> Vec<String> {
+    let whole = told.whole(1);
+    let text = |change: &Value, key: &str| change[key].as_str().unwrap_or("-").to_owned();
+    let line = |change: &Value| {
+        let number = |key: &str| change[key].as_u64().map_or("?".to_owned(), |number| number.to_string());
+        format!(
+            "{} {} {} {} +{} -{} {}",
+            text(change, "tool"),
+            text(change, "how"),
+            text(change, "shown"),
+            text(change, "state"),
+            number("added"),
+            number("removed"),
+            text(change, "behind")
+        )
+    };
+    whole["changes"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record() {
+    let command = json!({"command": "cat a.txt > b.txt && rm -f ~/c.txt"});
+    let event = tool("s", 1000, "Bash", command);
+    let expected = json!({"read": 1, "written": 1, "deleted": 1, "changed": 2, "behind": 0, "left_out": 0});
+    let told = Told1::new();
+    told.apply(&event, Decision::None);
+    let read = told.whole(1000);
+    assert_eq!(read["files"], expected);
+    told.apply(&tool("t", 1, "Bash", json!({"command": "x".repeat(70_000)})), Decision::None);
+    assert_eq!(whole(&told.projector, "t", 1).unwrap()["files"]["left_out"], 1);
+
+    let told = Told1::new();
+    let touch = |path: &str, how| Touch { path: path.into(), how };
+    let touched = [
+        touch("/work/a.txt", Touches::Reads),
+        touch("/work/b.txt", Touches::Writes),
+        touch("/home/ada/c.txt", Touches::Deletes),
+    ];
+    let judged = Happened { touched: Some(&touched), ..happened(&event, Decision::None, 1) };
+    told.tell(&judged);
+    assert_eq!(told.whole(1000), read, "both are the same");
+    told.tell(&Happened { decision: Decision::Deny, seq: 2, ..judged });
+    assert_eq!(told.whole(1000)["files"], expected, "what was denied touched nothing");
+}
+
+#[test]
+fn changes_are_asked_then_done_or_failed() {
+    let told = Told1::new();
+    let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n2\n"})), "w");
+    let edit = json!({"file_path": "/work/b", "old_string": "x\ny\n", "new_string": "x\nz\nz\n"});
+    let edit = with_id(tool("s", 3, "Edit", edit), "e");
+    told.apply(&write, Decision::None);
+    told.apply(&edit, Decision::None);
+    assert_eq!(changes(&told), ["Write write a asked +2 -? -", "Edit edit b asked +2 -1 -"]);
+    let news = told.apply(&result(&write, json!({"type": "create"})), Decision::None);
+    assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool", "file-changed"]);
+    assert_eq!((&news[1].1["path"], &news[1].1["tool_use_id"]), (&json!("/work/a"), &json!("w")));
+    let mut failed = result(&edit, json!(null));
+    failed.event = EventKind::ToolError;
+    failed.detail.error = Some("no such text".into());
+    let news = told.apply(&failed, Decision::None);
+    assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool"]);
+    assert_eq!(changes(&told), ["Write write a done +2 -0 -", "Edit edit b failed +2 -1 -"]);
+    let whole = told.whole(9);
+    assert_eq!(whole["tool_results"]["Edit"], json!({"calls": 1, "ok": 0, "failed": 1, "denied": 0}));
+    assert_eq!(
+        whole["changed_files"],
+        json!([{
+            "path": "/work/a", "shown": "a", "changes": 1, "tools": ["Write"], "added": 2, "removed": 0, "deleted": false,
+            "last": "1970-01-01T00:00:00.002Z", "behind": null,
+        }])
+    );
+}
+
+#[test]
+fn every_file_is_listed_once_in_the_order_of_its_first_change() {
+    let told = Told1::new();
+    for (ms, path) in [(1, "/work/z"), (2, "/work/a"), (3, "/work/z")] {
+        told.apply(&tool("s", ms, "Write", json!({"file_path": path, "content": "x"})), Decision::None);
+    }
+    told.apply(&tool("s", 4, "Bash", json!({"command": "mv a b; sed -i s/x/y/ z; rm b"})), Decision::None);
+    let whole = told.whole(9);
+    let files = whole["changed_files"].as_array().unwrap().iter();
+    let files: Vec<_> = files
+        .map(|file| {
+            (
+                file["shown"].as_str().unwrap(),
+                file["changes"].as_u64().unwrap(),
+                file["deleted"].as_bool().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(files, [("z", 3, false), ("a", 2, true), ("b", 2, true)]);
+    assert_eq!(whole["changed_files"][0]["tools"], json!(["Write", "Bash"]));
+}
+
+#[test]
+fn a_harness_that_only_tells_results_is_understood_too() {
+    let told = Told1::new();
+    let call = tool("s", 1, "write_file", json!({"file_path": "a", "content": "x"}));
+    told.apply(&result(&call, json!({})), Decision::None);
+    assert_eq!(changes(&told), ["write_file write a done +1 -? -"]);
+    assert_eq!(told.whole(9)["calls"], json!({"calls": 1, "ok": 1, "failed": 0, "denied": 0}));
+}
+
+#[test]
+fn what_runs_counts_not_what_was_asked() {
+    let told = Told1::new();
+    let event = tool("s", 1, "Write", json!({"file_path": "/work/asked", "content": "x"}));
+    let runs = json!({"file_path": "/work/runs", "content": "x"});
+    told.tell(&Happened { input: Some(&runs), ..happened(&event, Decision::None, 1) });
+    assert_eq!(changes(&told), ["Write write runs asked +1 -? -"]);
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_is_marked_where_results_carry_it() {
+    let told = Told1::new();
+    let edit = |ms: u64, original: &str, old: &str, new: &str| {
+        let call =
+            tool("s", ms, "Edit", json!({"file_path": "/work/a", "old_string": old, "new_string": new}));
+        told.apply(&call, Decision::None);
+        told.apply(&result(&call, json!({"originalFile": original})), Decision::None);
+    };
+    let write = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "one\ntwo\n"}));
+    told.apply(&write, Decision::None);
+    told.apply(&result(&write, json!({"type": "create"})), Decision::None);
+    edit(10, "one\ntwo\n", "one", "ONE");
+    edit(20, "ONE\ntwo\n", "two", "TWO");
+    edit(30, "ONE\nTWO\nthree\n", "three", "THREE");
+    let marks = |told: &Told1| {
+        changes(told).iter().map(|line| line.rsplit_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marks(&told), ["-", "-", "-", "unseen"]);
+    assert_eq!(told.whole(9)["changed_files"][0]["behind"], "unseen");
+    assert_eq!(told.whole(9)["files"]["behind"], 1);
+    told.apply(&tool("s", 40, "Bash", json!({"command": "make fmt"})), Decision::None);
+    edit(50, "one\nTWO\nTHREE\n", "one", "1");
+    assert_eq!(marks(&told).last().unwrap(), "command", "it may have been the agent's own command");
+    told.apply(&tool("s", 60, "Bash", json!({"command": "sed -i s/1/2/ a"})), Decision::None);
+    edit(70, "2\nTWO\nTHREE\n", "2", "3");
+    assert_eq!(marks(&told).last().unwrap(), "-", "the agent's own command changed it");
+    let read = tool("s", 80, "Read", json!({"file_path": "/work/a"}));
+    told.apply(&read, Decision::None);
+    let file = json!({"content": "3\nTWO\nTHREE\n", "startLine": 1, "numLines": 3, "totalLines": 3});
+    told.apply(&result(&read, json!({"file": file})), Decision::None);
+    edit(90, "4\nTWO\nTHREE\n", "4", "5");
+    assert_eq!(marks(&told).last().unwrap(), "unseen", "it is not what the agent read");
+}
+
+#[test]
+fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() {
+    let told = Told1::new();
+    let call = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "x"}));
+    told.apply(&call, Decision::None);
+    told.apply(&result(&call, json!({"type": "create", "userModified": true})), Decision::None);
+    assert_eq!(changes(&told), ["Write write a done +1 -0 person"]);
+    let edit = tool("s", 3, "Edit", json!({"file_path": "/work/a", "old_string": "x", "new_string": "y"}));
+    told.apply(&edit, Decision::None);
+    let mut refused = result(&edit, json!(null));
+    refused.event = EventKind::ToolError;
+    refused.detail.error =
+        Some("File has been modified since read, either by the user or by a linter.".into());
+    told.apply(&refused, Decision::None);
+    assert_eq!(changes(&told)[1], "Edit edit a failed +1 -1 unseen");
+}
+
+#[test]
+fn content_that_is_gone_is_said_to_be_gone() {
+    let told = Told1::new();
+    let event = tool("s", 1, "Write", json!(null));
+    told.tell(&Happened { gone: Some(happened::Gone::Erased), ..happened(&event, Decision::None, 1) });
+    let mut prompt = event.clone();
+    (prompt.event, prompt.tool) = (EventKind::Prompt, None);
+    told.tell(&Happened { gone: Some(happened::Gone::Erased), ..happened(&prompt, Decision::None, 2) });
+    let whole = told.whole(1);
+    assert_eq!((&whole["erased"], &whole["title"]), (&json!(2), &json!(null)));
+    assert_eq!(whole["files"]["left_out"], 1, "nobody can know which file it was");
+    assert_eq!(
+        whole["prompt_texts"],
+        json!([{"ts": "1970-01-01T00:00:00.001Z", "seq": 2, "text": null, "gone": "erased"}])
+    );
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+mod denials;
+mod files;
+mod kept;
+mod todos;
+mod usage;
+
+use serde_json::json;
+use tenterhook_event::{Decision, EventId, EventKind, ToolCall, Touch, Touches};
+
+use super::*;
+
+/// A session that is told event by event.
+pub(super) struct Told1 {
+    pub(super) projector: Arc<Projector>,
+    seq: std::cell::Cell<u64>,
+}
+
+pub(super) fn event(session: &str, ms: u64, kind: EventKind) -> Event {
+    let ts = Timestamp::from_unix_ms(ms);
+    let mut event = Event::new(EventId::from_parts(ms, 1), ts, "claude-code", kind, kind.name());
+    event.harness_session_id = Some(session.to_owned());
+    event.cwd = Some("/work".to_owned());
+    event
+}
+
+pub(super) fn tool(session: &str, ms: u64, name: &str, args: Value) -> Event {
+    Event { tool: Some(ToolCall::new(name, args)), ..event(session, ms, EventKind::PreTool) }
+}
+
+/// The result of a call.
+pub(super) fn result(call: &Event, output: Value) -> Event {
+    let mut result = Event { event: EventKind::PostTool, ..call.clone() };
+    result.ts = Timestamp::from_unix_ms(call.ts.unix_ms() + 1);
+    result.detail.tool_output = Some(output);
+    result
+}
+
+pub(super) fn with_id(mut call: Event, id: &str) -> Event {
+    call.tool_use_id = Some(id.to_owned());
+    call
+}
+
+pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> Happened<'_> {
+    Happened {
+        seq,
+        event,
+        decision,
+        rule: None,
+        reason: None,
+        nudge: None,
+        input: None,
+        touched: None,
+        seen: None,
+        gone: None,
+    }
+}
+
+impl Told1 {
+    pub(super) fn new() -> Self {
+        Self { projector: Projector::new(Some("/home/ada".into()), None), seq: std::cell::Cell::new(0) }
+    }
+
+    /// The next event. Gives what whoever follows is told.
+    pub(super) fn apply(&self, event: &Event, decision: Decision) -> Vec<(&'static str, Value)> {
+        self.seq.set(self.seq.get() + 1);
+        self.tell(&happened(event, decision, self.seq.get()))
+    }
+
+    pub(super) fn tell(&self, happened: &Happened<'_>) -> Vec<(&'static str, Value)> {
+        let mut told = Told::listening(true);
+        self.projector.apply(happened, &mut told);
+        told.news()
+    }
+
+    pub(super) fn whole(&self, now: u64) -> Value {
+        whole(&self.projector, "s", now).unwrap()
+    }
+}
+
+pub(super) fn whole(projector: &Projector, id: &str, now: u64) -> Option<Value> {
+    let (key, _) = projector.find(id)?;
+    projector.look(&key, |view| view.whole(Timestamp::from_unix_ms(now)))
+}
+
+#[test]
+fn a_session_is_what_its_events_say() {
+    let told = Told1::new();
+    let mut start = event("s", 1000, EventKind::SessionStart);
+    start.agent.model = Some("opus".into());
+    told.apply(&start, Decision::None);
+    assert_eq!(told.whole(1000)["state"], "idle");
+    let mut prompt = event("s", 2000, EventKind::Prompt);
+    prompt.detail.prompt = Some(concat!("use AKIA", "Q3EGRZ7LWQ2NFKXT please").into());
+    told.apply(&prompt, Decision::None);
+    told.apply(&tool("s", 3000, "Read", json!({"file_path": "/work/a"})), Decision::None);
+    told.apply(&tool("s", 4000, "Write", json!({"file_path": "/work/b", "content": "x"})), Decision::Allow);
+    told.apply(
+        &tool("s", 5000, "Write", json!({"file_path": "/etc/passwd", "content": "x"})),
+        Decision::Deny,
+    );
+    let todos = json!({"todos": [{"content": "one", "status": "completed"}, {"content": "two", "status": "in_progress"}]});
+    told.apply(&tool("s", 6000, "TodoWrite", todos), Decision::None);
+    let found = told.whole(7000);
+    assert_eq!((&found["model"], &found["state"]), (&json!("opus"), &json!("active")));
+    assert_eq!(found["title"], "use [aws-access-key] please");
+    assert_eq!((&found["duration_ms"], &found["last_seq"]), (&json!(5000), &json!(6)));
+    assert_eq!(found["verdicts"], json!({"none": 4, "allow": 1, "deny": 1}));
+    assert_eq!(found["tools"], json!({"Read": 1, "Write": 2, "TodoWrite": 1}));
+    assert_eq!(found["calls"], json!({"calls": 4, "ok": 0, "failed": 0, "denied": 1}));
+    assert_eq!(
+        found["files"],
+        json!({"read": 1, "written": 1, "deleted": 0, "changed": 1, "behind": 0, "left_out": 0}),
+        "a denied write is none"
+    );
+    assert_eq!(
+        found["todos"],
+        json!({"all": 2, "completed": 1, "in_progress": 1, "pending": 0, "progress": "1/2"})
+    );
+    assert!(!found["prompt_texts"][0]["text"].as_str().unwrap().contains("AKIA"), "{found}");
+    told.apply(&tool("s", 8000, "Bash", json!({"command": "x"})), Decision::Ask);
+    assert_eq!(told.whole(8000)["state"], "waiting");
+    told.apply(&event("s", 9000, EventKind::Stop), Decision::None);
+    assert_eq!(told.whole(9000)["state"], "idle");
+    let mut end = event("s", 10_000, EventKind::SessionEnd);
+    end.detail.cause = Some("logout".into());
+    let news = told.apply(&end, Decision::None);
+    assert_eq!(news, [("ended", json!({"reason": "logout"}))]);
+    let found = told.whole(10_000);
+    assert_eq!((&found["state"], &found["end_reason"]), (&json!("ended"), &json!("logout")));
+    assert_eq!(found["ended"], "1970-01-01T00:00:10.000Z");
+    told.apply(&event("s", 11_000, EventKind::Prompt), Decision::None);
+    assert_eq!(told.whole(11_000)["ended"], json!(null), "it was taken up again");
+}
+
+#[test]
+fn the_model_of_an_earlier_event_holds_for_later_ones() {
+    let told = Told1::new();
+    let mut first = event("s", 1, EventKind::SessionStart);
+    first.agent.model = Some("opus".into());
+    told.apply(&first, Decision::None);
+    let mut later = event("s", 2, EventKind::Stop);
+    told.projector.complete(&mut later);
+    assert_eq!(later.agent.model.as_deref(), Some("opus"));
+    let mut stranger = event("t", 2, EventKind::Stop);
+    told.projector.complete(&mut stranger);
+    assert_eq!(stranger.agent.model, None);
+}
+
+#[test]
+fn what_happened_last_counts_whatever_was_heard_last() {
+    let told = Told1::new();
+    let mut new = event("s", 2000, EventKind::Stop);
+    new.agent.model = Some("new".into());
+    let mut old = event("s", 1000, EventKind::SessionStart);
+    old.agent.model = Some("old".into());
+    told.apply(&new, Decision::None);
+    told.apply(&old, Decision::None);
+    let found = told.whole(2000);
+    assert_eq!((&found["model"], &found["last_event"]), (&json!("new"), &json!("stop")));
+    assert_eq!(found["started"], "1970-01-01T00:00:01.000Z");
+}
+
+#[test]
+fn agents_beneath_are_children_with_numbers_of_their_own() {
+    let told = Told1::new();
+    let of = |mut event: Event, agent: &str, parent: Option<&str>| {
+        event.agent.id = Some(agent.into());
+        event.agent.kind = Some("helper".into());
+        event.agent.parent = parent.map(Into::into);
+        event
+    };
+    let news = told.apply(&of(event("s", 1, EventKind::SubagentStart), "a", None), Decision::None);
+    assert_eq!(news[0].0, "subagent");
+    told.apply(&of(tool("s", 2, "Bash", json!({"command": "ls"})), "a", None), Decision::None);
+    told.apply(&of(tool("s", 3, "Bash", json!({"command": "rm -rf /"})), "b", Some("a")), Decision::Deny);
+    told.apply(&of(event("s", 4, EventKind::SubagentStop), "a", None), Decision::Deny);
+    assert_eq!(told.whole(9)["agents"][0]["ended"], json!(null), "a denied stop is none");
+    told.apply(&of(event("s", 5, EventKind::SubagentStop), "a", None), Decision::None);
+    let call = tool("s", 6, "Agent", json!({"prompt": "x"}));
+    told.apply(&call, Decision::None);
+    told.apply(&result(&call, json!({"agentId": "a", "totalTokens": 15})), Decision::None);
+    let second = |ms: u64| Timestamp::from_unix_ms(ms);
+    assert_eq!(
+        told.whole(9)["agents"],
+        json!([
+            {"id": "a", "type": "helper", "started": second(1), "ended": second(5), "events": 4, "tools": 1, "failed": 0, "denied": 0, "tokens": 15},
+            {"id": "b", "type": "helper", "parent": "a", "started": second(3), "events": 1, "tools": 1, "failed": 0, "denied": 1},
+        ])
+    );
+}
+
+#[test]
+fn texts_for_people_are_short_and_keep_secrets() {
+    assert_eq!(clean("short", 10), "short");
+    assert_eq!(clean("äöü and more", 3), "äöü…");
+    let cleaned = clean(concat!("token AKIA", "Q3EGRZ7LWQ2NFKXT here"), 100);
+    assert!(!cleaned.contains("AKIA") && cleaned.ends_with("] here"), "{cleaned}");
+    assert_eq!(
+        clean("token [[redacted:aws-access-key:0123456789ab]] here", 100),
+        cleaned,
+        "as the ledger has it"
+    );
+    assert_eq!(clean("an odd [[redacted:", 100), "an odd [[redacted:");
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use super::*;
+
+fn answered(ms: u64, response: Value) -> Event {
+    let mut event = event("s", ms, EventKind::PostModel);
+    event.detail.model_response = Some(response);
+    event
+}
+
+#[test]
+fn tokens_add_up_and_cost_what_the_table_says() {
+    let prices: Prices = |model, tokens| {
+        (model == "known")
+            .then(|| f64::from(u32::try_from(tokens.input + 10 * tokens.output).unwrap()) / 1000.0)
+    };
+    let projector = Projector::new(None, Some(prices));
+    let told = Told1 { projector, seq: std::cell::Cell::new(0) };
+    let anthropic = json!({"model": "known", "usage": {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 5, "context_limit": 310}});
+    told.apply(&answered(1, anthropic), Decision::None);
+    let piece = json!({"candidates": [{"content": {}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 9}});
+    told.apply(&answered(2, piece), Decision::None);
+    assert_eq!(told.whole(1)["usage"]["answers"], 1, "a piece of a stream is no answer");
+    let gemini = json!({"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 1, "cachedContentTokenCount": 10}});
+    let news = told.apply(&answered(3, gemini), Decision::None);
+    assert_eq!(news[0].0, "usage");
+    let usage = told.whole(1)["usage"].clone();
+    assert_eq!(
+        usage,
+        json!({
+            "input_tokens": 200, "output_tokens": 21, "cache_read_tokens": 60, "cache_write_tokens": 5, "context_tokens": 110,
+            "context_limit": 310, "context_share": 110.0 / 310.0, "cost_usd": 0.3, "unpriced": 1, "answers": 2,
+        })
+    );
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Tool calls of a session: what they were asked to do, and what came of them.
+
+use serde_json::{Value, json};
+use tenterhook_event::{Decision, EventKind, ToolCall, ToolClass, Touch, Touches};
+
+use super::apply::{Around, some};
+use super::behind::{self, Behind};
+use super::calls::failed;
+use super::clean;
+use super::denial::Hint;
+use super::files::{Change, How, Lines, State};
+use super::happened::Happened;
+use super::look;
+use super::session::{Body, Session};
+use super::shape::{Shape, shape};
+use super::todo::Call;
+use super::told::Told;
+
+const RECENT: usize = 10;
+const GIST: usize = 300;
+
+impl Session {
+    /// A tool is about to run, or was denied.
+    pub(super) fn asked(
+        &mut self,
+        happened: &Happened<'_>,
+        around: Around<'_>,
+        mut body: Option<&mut Body>,
+        told: &mut Told,
+    ) {
+        let Some(tool) = happened.tool() else { return };
+        let denied = happened.decision == Decision::Deny;
+        self.tools.count(&tool.name, |counted| {
+            counted.calls += 1;
+            counted.denied += u64::from(denied);
+        });
+        if let Some(body) = body.as_deref_mut()
+            && let Some((hint, nudged)) = body.next_call(happened, told)
+        {
+            self.denied.heard(hint, nudged);
+        }
+        told.tell("tool", || shown(happened, &tool, if denied { "denied" } else { "asked" }));
+        if denied {
+            return;
+        }
+        if happened.event.ts >= self.last {
+            let over = (self.recent.len() + 1).saturating_sub(RECENT);
+            self.recent.drain(..over);
+            self.recent.push(tool.name.clone());
+        }
+        let Some(body) = body else { return };
+        if tool.class == ToolClass::Todo
+            && body.todos.apply(&tool, happened.event.tool_use_id.as_deref(), &Call::Asked)
+        {
+            told.tell("todo-update", || body.todos_json());
+        }
+        body.files_of(happened, &tool, around, State::Asked);
+        body.waiting.push(happened.event, &tool, happened.seq);
+    }
+
+    /// A tool has run, or failed.
+    pub(super) fn result(
+        &mut self,
+        happened: &Happened<'_>,
+        around: Around<'_>,
+        body: Option<&mut Body>,
+        told: &mut Told,
+    ) {
+        let event = happened.event;
+        // Without the body nobody knows whether the call was counted: it comes back and knows.
+        let (Some(tool), Some(body)) = (happened.tool(), body) else { return };
+        let failed = failed(event);
+        let call = body.waiting.take(event, &tool);
+        if call.is_none() && event.event == EventKind::PermissionDenied {
+            return;
+        }
+        self.tools.count(&tool.name, |counted| {
+            counted.calls += u64::from(call.is_none());
+            counted.ok += u64::from(!failed);
+            counted.failed += u64::from(failed);
+        });
+        let state = if failed { State::Failed } else { State::Done };
+        if call.is_none() && !failed {
+            body.files_of(happened, &tool, around, State::Done);
+        }
+        let seq = call.map_or(happened.seq, |call| call.seq);
+        body.files.settle(seq, state, happened.seq, event.ts);
+        body.compare(seq, happened, &tool, failed);
+        told.tell("tool", || shown(happened, &tool, if failed { "failed" } else { "done" }));
+        if !failed {
+            let done: Vec<_> = body.files.of_call(seq).map(|change| change.clone()).collect();
+            for change in done.iter().rev() {
+                told.tell("file-changed", || change.json(&|path| self.shown(path)));
+            }
+        }
+        let output = some(event.detail.tool_output.as_ref());
+        let how = if failed { Call::Failed } else { Call::Done(output) };
+        if tool.class == ToolClass::Todo && body.todos.apply(&tool, event.tool_use_id.as_deref(), &how) {
+            told.tell("todo-update", || body.todos_json());
+        }
+        if tool.class == ToolClass::Agent {
+            body.agent_done(output, happened, told);
+        }
+    }
+}
+
+impl Body {
+    /// The next call of an agent that was denied something. Says what it made of the hint, and whether there was one.
+    fn next_call(&mut self, happened: &Happened<'_>, told: &mut Told) -> Option<(Hint, bool)> {
+        let next = happened.event.tool.as_ref()?;
+        let agent = &happened.event.agent.id;
+        let open = |denial: &&mut super::denial::Denial| denial.hint == Hint::Open && denial.agent == *agent;
+        let denial = self.denials.iter_mut().rev().find(open)?;
+        denial.hear(next, happened.gone.is_some());
+        told.tell("hint", || json!({"denied": denial.seq, "hint": denial.hint}));
+        Some((denial.hint, denial.nudge.is_some()))
+    }
+
+    /// What a call does to files.
+    fn files_of(&mut self, happened: &Happened<'_>, tool: &ToolCall, around: Around<'_>, state: State) {
+        let event = happened.event;
+        let named =
+            matches!(tool.class, ToolClass::Read | ToolClass::Write | ToolClass::Edit | ToolClass::Patch);
+        if matches!(tool.class, ToolClass::Shell | ToolClass::Mcp | ToolClass::Agent | ToolClass::Other) {
+            self.commands += 1;
+        }
+        if !named && !matches!(tool.class, ToolClass::Shell | ToolClass::Mcp | ToolClass::Other) {
+            return;
+        }
+        let mut touches = happened.touches(around.person);
+        if named && happened.gone.is_none() && touches.as_ref().is_some_and(|touches| touches.is_empty()) {
+            // Nobody judged it: no rule is about such events.
+            touches = look::touched(happened, around.person).map(Into::into);
+        }
+        let Some(touches) = touches else {
+            self.files.left_out += 1;
+            return;
+        };
+        for touch in touches.iter().filter(|touch| !is_guess(touch, &touches)) {
+            if touch.how == Touches::Reads {
+                self.files.read(&touch.path);
+                continue;
+            }
+            if !named && let Some(content) = self.files.content(&touch.path) {
+                content.forget();
+            }
+            let change = Change {
+                seq: happened.seq,
+                result: (state == State::Done).then_some(happened.seq),
+                ts: event.ts,
+                path: touch.path.clone(),
+                tool: tool.name.clone(),
+                how: How::of(tool.class, touch.how),
+                state,
+                lines: shape(tool, None, &touch.path).lines(),
+                agent: event.agent.id.clone(),
+                call: event.tool_use_id.clone(),
+                behind: None,
+                gone: happened.gone,
+            };
+            self.files.changed(change);
+        }
+    }
+
+    /// What a result says about the files of its call: how many lines, and whether they were as the agent knew them.
+    fn compare(&mut self, seq: u64, happened: &Happened<'_>, tool: &ToolCall, failed: bool) {
+        if !matches!(tool.class, ToolClass::Read | ToolClass::Write | ToolClass::Edit) {
+            return;
+        }
+        let event = happened.event;
+        let mut paths: Vec<String> = self.files.of_call(seq).map(|change| change.path.clone()).collect();
+        if tool.class == ToolClass::Read || paths.is_empty() {
+            paths = tool.paths().into_iter().map(|path| absolute(path, event.cwd.as_deref())).collect();
+        }
+        let output = some(event.detail.tool_output.as_ref());
+        let [path] = paths.as_slice() else { return };
+        if failed {
+            if event.detail.error.as_deref().is_some_and(behind::refused) {
+                self.files.mark(path, Some(seq), Behind::Unseen);
+            }
+            return;
+        }
+        let whole = behind::whole(tool, output);
+        let commands = self.commands;
+        let mut behind = self.files.content(path).and_then(|content| content.found(&whole, commands));
+        if behind::by_person(output) {
+            behind = behind.max(Some(Behind::Person));
+        }
+        if let Some(behind) = behind {
+            self.files.mark(path, Some(seq), behind);
+        }
+        let shape = shape(tool, output, path);
+        if tool.class != ToolClass::Read
+            && output.is_some()
+            && !matches!(shape, Shape::Parts(_) | Shape::Unknown)
+            && let Some(lines @ Lines { .. }) = shape.lines()
+        {
+            self.files.set_lines(seq, path, lines);
+        }
+    }
+
+    /// What the result of an agent's tool tells about the agent.
+    fn agent_done(&mut self, output: Option<&Value>, happened: &Happened<'_>, told: &mut Told) {
+        let id = output.and_then(|output| output.get("agentId").or_else(|| output.get("agent_id"))?.as_str());
+        let tokens = output.and_then(|output| output.get("totalTokens")?.as_u64());
+        let (Some(id), Some(tokens)) = (id, tokens) else { return };
+        if let Some(child) = self.child(id, happened.event.ts) {
+            child.tokens = Some(tokens);
+            told.tell("subagent", || json!(child));
+        }
+    }
+
+    fn todos_json(&self) -> Value {
+        let mut todos = self.todos.progress().json();
+        if let Some(fields) = todos.as_object_mut() {
+            fields.insert("items".to_owned(), json!(self.todos.0));
+        }
+        todos
+    }
+}
+
+/// `mv a b` may write `b`, or `b/a` if that is a directory: rules have to know of both, a list only of what
+/// the call names.
+fn is_guess(touch: &Touch, all: &[Touch]) -> bool {
+    let Some((above, name)) = touch.path.rsplit_once('/').filter(|_| touch.how == Touches::Writes) else {
+        return false;
+    };
+    all.iter().any(|other| other.how == Touches::Writes && other.path == above)
+        && all.iter().any(|from| from.how != Touches::Writes && from.path.rsplit('/').next() == Some(name))
+}
+
+fn absolute(path: &str, cwd: Option<&str>) -> String {
+    match cwd {
+        Some(cwd) if !path.starts_with(['/', '~']) => format!("{}/{path}", cwd.trim_end_matches('/')),
+        _ => path.to_owned(),
+    }
+}
+
+/// A call as a line.
+fn shown(happened: &Happened<'_>, tool: &ToolCall, state: &str) -> Value {
+    let event = happened.event;
+    let gist = happened.gone.is_none().then(|| clean(&tool.gist(), GIST));
+    json!({
+        "tool": {"name": tool.name, "class": tool.class, "gist": gist}, "state": state, "tool_use_id": event.tool_use_id,
+        "agent": event.agent.id, "verdict": happened.decision, "ran_ms": event.detail.duration_ms, "gone": happened.gone,
+    })
+}
