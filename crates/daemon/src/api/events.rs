@@ -1,40 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::on;
 use axum::{Extension, Json};
-use tenterhook_event::{Call, Event};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tenterhook_event::{Call, Decision, Event, Native};
+use tokio::time::Instant;
 
-use super::route::{Gives, Route, Takes};
+use super::route::{Gives, Route, Takes, query};
 use super::{error, read};
 use crate::daemon::Daemon;
-use crate::hook;
 use crate::listen::Peer;
+use crate::{approvals, hook};
+
+/// However long somebody wants to wait for a person.
+const LONGEST: Duration = Duration::from_mins(10);
+const HINT: &str = "docs/spec/event.schema.json says what one looks like";
 
 pub(super) const ROUTES: &[Route] = &[Route::post("/v1/events", "judgeEvent", |method| on(method, judge))
     .about("One event in the normal form; its outcome comes back, once it is recorded.")
+    .query(&[&[query(
+        "wait_ms",
+        "integer",
+        "how long an `ask` may wait for a person, who then makes it an `allow` or a `deny`; unsaid: not at all",
+    )]])
     .takes(Takes::Json("Event"))
     .gives(Gives::Json("Outcome"))
     .refuses(&[400])];
 
+#[derive(Deserialize)]
+struct Wait {
+    wait_ms: Option<u64>,
+}
+
+/// What an agent says about the event in words of its own, beside the normal form.
+#[derive(Deserialize)]
+struct Beside {
+    #[serde(default)]
+    native: Option<Map<String, Value>>,
+}
+
 /// One event in the normal form; its outcome comes back, once it is recorded.
-async fn judge(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Peer>, body: Bytes) -> Response {
-    let hint = "docs/spec/event.schema.json says what one looks like";
-    let mut event: Event = match read(&body, "event", hint) {
+async fn judge(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+    Query(Wait { wait_ms }): Query<Wait>,
+    body: Bytes,
+) -> Response {
+    let began = Instant::now();
+    let mut event: Event = match read(&body, "event", HINT) {
         Ok(event) => event,
         Err(response) => return *response,
     };
+    let native = match read::<Beside>(&body, "event", HINT) {
+        Ok(Beside { native }) => native,
+        Err(response) => return *response,
+    };
+    if native.is_some() && tenterhook_harness::find(&event.source).is_some() {
+        let why = format!("`{}` is a harness; its own payload says what happened", event.source);
+        let hint = "send it to /v1/hooks/<harness>/<event>";
+        return error(StatusCode::BAD_REQUEST, &why, Some(hint)).into_response();
+    }
     daemon.calls(peer, &event.source, 0);
     // Whoever sends an event does not say whose it is: rules ask for that.
     event.agent.user = Some(daemon.user_of(peer));
     daemon.observers.sessions.complete(&mut event);
-    match hook::fire(&daemon, &Call { event, native: None }).await {
-        Ok(outcome) => Json(outcome).into_response(),
-        Err(why) => error(StatusCode::INTERNAL_SERVER_ERROR, &why, None).into_response(),
+    // Plain data in memory has nothing to fail on.
+    let native =
+        native.map(|fields| Native { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
+    let call = Call { event, native };
+    let mut outcome = match hook::fire(&daemon, &call).await {
+        Ok(outcome) => outcome,
+        Err(why) => return error(StatusCode::INTERNAL_SERVER_ERROR, &why, None).into_response(),
+    };
+    if let (Decision::Ask, Some(ms)) = (outcome.decision, wait_ms) {
+        let until = began + Duration::from_millis(ms).min(LONGEST);
+        outcome = approvals::settle(&daemon, &call, outcome, until).await;
     }
+    Json(outcome).into_response()
 }
