@@ -20,6 +20,8 @@ use crate::intake;
 const BELIEVED: Duration = Duration::from_secs(1);
 /// How many are remembered; beyond that those that have ended are looked for.
 const MOST: usize = 1024;
+/// What our own agent calls itself.
+pub const OWN_AGENT: &str = "tenterhook-agent";
 /// Our own programs, which an agent calls.
 const OURS: &[&str] = &["tenterhook", "tenterhook-hook"];
 
@@ -60,7 +62,8 @@ impl Agents {
     /// judged all the same.
     pub fn remember(&self, caller: i32, harness: &str) {
         let Some(process) = Process::read(caller) else { return };
-        let ours = OURS.contains(&process.name.as_str());
+        // Our own agent is one itself, whatever started it.
+        let ours = OURS.contains(&process.name.as_str()) && harness != OWN_AGENT;
         // Usually the parent, and usually known.
         let near = if ours { process.parent } else { caller };
         if self.known().get(&near).is_some_and(|(_, looked)| looked.elapsed() < BELIEVED) {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use action::Action;
-pub use agents::{Agent, Agents};
+pub use agents::{Agent, Agents, OWN_AGENT};
 pub use caller::{Caller, Way};
 pub use enrolment::{Enrolment, Tried};
 pub use process::Process;
