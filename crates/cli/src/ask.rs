@@ -41,7 +41,18 @@ pub(crate) fn request(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Option<Value>, CommandError> {
-    let Some(answer) = exchange(home, method, path, body)? else { return Ok(None) };
+    request_within(home, method, path, body, PATIENCE)
+}
+
+/// The same, for an answer that may take longer.
+pub(crate) fn request_within(
+    home: &Home,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    patience: Duration,
+) -> Result<Option<Value>, CommandError> {
+    let Some(answer) = exchange(home, method, path, body, patience)? else { return Ok(None) };
     if (200..300).contains(&answer.status) {
         return Ok(Some(answer.body));
     }
@@ -59,10 +70,11 @@ fn exchange(
     method: &str,
     path: &str,
     body: Option<&Value>,
+    patience: Duration,
 ) -> Result<Option<Answer>, CommandError> {
     let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Ok(None) };
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
     let body = body.map(ToString::to_string).unwrap_or_default();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: tenterhook\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",

@@ -7,6 +7,7 @@ mod bash;
 mod edit;
 mod glob;
 mod grep;
+mod mcp;
 mod process;
 mod read;
 pub(crate) mod task;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+pub use mcp::of_servers;
 pub use task::SubagentKind;
 
 use crate::Cancel;

@@ -3,6 +3,7 @@
 //! The verbs, one file each.
 
 mod adopt;
+mod agent;
 mod approvals;
 mod audit;
 mod bus;
@@ -47,6 +48,7 @@ use crate::error::CommandError;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Args),
+    Agent(agent::Args),
     Detect(detect::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
@@ -81,6 +83,7 @@ pub(crate) enum Command {
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Demo(args) => demo::run(context, &args),
+        Command::Agent(args) => agent::run(context, &args),
         Command::Detect(args) => detect::run(context, &args),
         Command::Install(args) => install::run(context, &args),
         Command::Uninstall(args) => uninstall::run(context, &args),

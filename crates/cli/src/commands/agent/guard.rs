@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where the agent's events go: to the daemon while one listens, else down the road right here. Never
+//! nowhere.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tenterhook_agent::{Fire, FireError};
+use tenterhook_event::{Call, Outcome};
+use tenterhook_home::authority::{Agents, OWN_AGENT};
+use tenterhook_home::{Env, Home, Place, Road};
+
+use crate::ask;
+
+/// How long deciding may take; hooks are cut off before.
+const WITHIN: Duration = Duration::from_secs(55);
+
+/// Asks the daemon of a home, or decides as a hook does that finds none.
+pub(crate) struct Guard {
+    pub(crate) home: Home,
+    pub(crate) env: Env,
+    /// How long an `ask` waits for somebody at the dashboard or the command line; not at all where a person
+    /// sits in front of us.
+    pub(crate) wait: Option<Duration>,
+}
+
+impl Fire for Guard {
+    fn fire(&self, call: Call) -> BoxFuture<'_, Result<Outcome, FireError>> {
+        Box::pin(async move {
+            match self.daemon(&call).await {
+                Ok(outcome) => Ok(outcome),
+                Err(why) => self.here(&call, &why).await,
+            }
+        })
+    }
+}
+
+impl Guard {
+    async fn daemon(&self, call: &Call) -> Result<Outcome, String> {
+        let mut body = serde_json::to_value(&call.event).map_err(|error| error.to_string())?;
+        if let (Some(fields), Some(native)) = (body.as_object_mut(), &call.native) {
+            fields.insert("native".to_owned(), Value::Object(native.fields.clone()));
+        }
+        let waited = self.wait.unwrap_or_default();
+        let path = match self.wait {
+            Some(wait) => format!("/v1/events?wait_ms={}", wait.as_millis()),
+            None => "/v1/events".to_owned(),
+        };
+        let (home, patience) = (self.home.clone(), WITHIN + waited);
+        let asked = tokio::task::spawn_blocking(move || {
+            ask::request_within(&home, "POST", &path, Some(&body), patience)
+        });
+        let answer = asked.await.map_err(|error| error.to_string())?.map_err(|error| error.message)?;
+        let answer = answer.ok_or("no daemon listens")?;
+        serde_json::from_value(answer).map_err(|error| format!("the daemon's answer cannot be read: {error}"))
+    }
+
+    /// By the same rules and hooks, and into the spool, from which the ledger takes it in later.
+    async fn here(&self, call: &Call, why: &str) -> Result<Outcome, FireError> {
+        let failed = |failure: tenterhook_home::Failure| FireError::new(failure.message);
+        self.home.make().map_err(failed)?;
+        Agents::of(&self.home).remember(i32::try_from(std::process::id()).unwrap_or(0), OWN_AGENT);
+        let road = Road::by_itself(&self.home, &self.env, &Place::of(&call.event), why, WITHIN);
+        Ok(road.map_err(failed)?.fire(call).await)
+    }
+}

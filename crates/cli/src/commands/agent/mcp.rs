@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! MCP servers of a file, started for one session.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tenterhook_agent::Cancel;
+use tenterhook_agent::mcp::{Config, Limits, Servers};
+use tenterhook_agent::tools::{Toolbox, of_servers};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{WARN, tame};
+
+/// Starts the servers and adds their tools. One that cannot be used is said so, and keeps nobody else.
+pub(super) async fn add(
+    tools: &mut Toolbox,
+    context: &Context,
+    file: &Path,
+    cwd: &Path,
+    cancel: &Cancel,
+) -> Result<(), CommandError> {
+    let text = fs_err::read_to_string(file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let variable = |name: &str| context.env.all.get(name).cloned();
+    let config = Config::read(&text, &variable).map_err(|why| {
+        CommandError::unusable(format!("`{}` cannot be read: {why}", file.display()))
+            .hint("it should be {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}")
+    })?;
+    let (servers, problems) = Servers::start(&config, cwd, Limits::default(), cancel).await;
+    for problem in problems {
+        context.terminal.note(&format!("{WARN}warning{WARN:#}: {}\n", tame(&problem.to_string())))?;
+    }
+    for tool in of_servers(&Arc::new(servers)) {
+        tools.add(tool);
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The session as it happens, for people and in JSON.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+use tenterhook_agent::{Moment, Watch};
+use tenterhook_event::ToolCall;
+
+use crate::layout::{fit, wrap};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
+
+/// How many lines of an output are shown.
+const LINES: usize = 6;
+
+/// One JSON document a line.
+pub(super) struct Lines {
+    pub(super) terminal: Terminal,
+}
+
+impl Watch for Lines {
+    fn see(&self, subagent: Option<&str>, moment: Moment) {
+        let mut line = json!(moment);
+        if let (Some(fields), Some(subagent)) = (line.as_object_mut(), subagent) {
+            fields.insert("subagent".to_owned(), json!(subagent));
+        }
+        // Whoever stopped reading has read enough; the agent goes on all the same.
+        drop(self.terminal.exactly(&format!("{line}\n"), ""));
+    }
+}
+
+/// Text for people.
+pub(crate) struct Transcript {
+    terminal: Terminal,
+    width: usize,
+    /// Held while something is written, so that nothing comes in between.
+    writing: Mutex<()>,
+    /// Whether something was written at all: parts are set apart by a line.
+    begun: AtomicBool,
+}
+
+impl Transcript {
+    pub(crate) fn new(terminal: Terminal) -> Self {
+        let width = Terminal::width().min(110);
+        Self { terminal, width, writing: Mutex::default(), begun: AtomicBool::new(false) }
+    }
+
+    fn write(&self, indent: &str, text: &str) {
+        let _writing = self.writing.lock();
+        let mut whole = String::new();
+        for line in text.lines() {
+            whole += &format!("{indent}{line}\n");
+        }
+        drop(self.terminal.say(&whole));
+    }
+
+    /// A mark, and words that go on below themselves.
+    fn marked(&self, indent: &str, mark: &str, text: &str) {
+        let room = self.width.saturating_sub(indent.len() + 2);
+        let mut out = String::new();
+        for paragraph in text.lines() {
+            for line in wrap(&tame(paragraph), room) {
+                let lead = if out.is_empty() { mark } else { " " };
+                out += &format!("{lead} {line}\n");
+            }
+        }
+        self.write(indent, &out);
+    }
+
+    fn output(&self, indent: &str, text: &str) {
+        let mut lines = text.lines();
+        let room = self.width.saturating_sub(indent.len() + 4);
+        for line in lines.by_ref().take(LINES) {
+            let line: String = tame(line).chars().take(room).collect();
+            self.write(indent, &format!("{DIM}  │ {line}{DIM:#}"));
+        }
+        let more = lines.count();
+        if more > 0 {
+            self.write(indent, &format!("{DIM}  │ … {more} more lines{DIM:#}"));
+        }
+    }
+
+    /// The call in one line: what it is about, not how it is written.
+    fn gist(&self, tool: &str, args: &Value) -> String {
+        let word = |key: &&str| args.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+        let gist = ["pattern", "description"].iter().find_map(word).filter(|_| args.get("command").is_none());
+        let gist = gist.unwrap_or_else(|| ToolCall::new(tool, args.clone()).gist().into_owned());
+        let room = self.width.saturating_sub(tool.len() + 8);
+        fit(&tame(&gist), room).trim_end().to_owned()
+    }
+
+    /// A list of what is to do, with how far each is.
+    fn todos(&self, indent: &str, todos: &[Value]) {
+        for todo in todos {
+            let part = |key: &str| todo.get(key).and_then(Value::as_str).unwrap_or_default();
+            let (style, mark) = match part("status") {
+                "completed" => (GOOD, "✓"),
+                "in_progress" => (WARN, "▸"),
+                _ => (DIM, "·"),
+            };
+            self.write(indent, &format!("    {style}{mark}{style:#} {}", tame(part("content"))));
+        }
+    }
+}
+
+impl Watch for Transcript {
+    fn see(&self, subagent: Option<&str>, moment: Moment) {
+        let indent = if subagent.is_some() { "    " } else { "" };
+        let apart = matches!(moment, Moment::Said { .. } | Moment::Prompt { .. } | Moment::Compacted { .. });
+        if apart && subagent.is_none() && self.begun.swap(true, Ordering::Relaxed) {
+            drop(self.terminal.say("\n"));
+        }
+        match moment {
+            Moment::SessionStart { session, model } => {
+                self.begun.store(true, Ordering::Relaxed);
+                self.write(indent, &format!("{DIM}session {session}, model {model}{DIM:#}"));
+            }
+            Moment::Prompt { text } => self.marked(indent, &format!("{BOLD}>{BOLD:#}"), &text),
+            Moment::Said { text, replaced } => {
+                self.marked(indent, "●", &text);
+                if replaced {
+                    self.write(indent, &format!("{WARN}  (a hook put this in the model's place){WARN:#}"));
+                }
+            }
+            Moment::Tool { tool, args, .. } => {
+                let gist = self.gist(&tool, &args);
+                match args.get("todos").and_then(Value::as_array) {
+                    Some(todos) => {
+                        self.write(indent, &format!("  {BOLD}{}{BOLD:#}", tame(&tool)));
+                        self.todos(indent, todos);
+                    }
+                    None => self.write(indent, &format!("  {BOLD}{}{BOLD:#} {gist}", tame(&tool))),
+                }
+            }
+            Moment::Rewritten { tool, args, .. } => {
+                let gist = self.gist(&tool, &args);
+                self.write(indent, &format!("  {WARN}↳ runs instead:{WARN:#} {gist}"));
+            }
+            Moment::Denied { reason, nudge, rule, .. } => {
+                let rule = rule.map(|rule| format!(" {DIM}[{}]{DIM:#}", tame(&rule))).unwrap_or_default();
+                self.write(indent, &format!("  {BAD}✗ denied{BAD:#}{rule}"));
+                self.marked(&format!("{indent}  "), " ", &reason);
+                if let Some(nudge) = nudge {
+                    self.marked(&format!("{indent}    "), &format!("{GOOD}→{GOOD:#}"), &nudge);
+                }
+            }
+            Moment::Result { suppressed: true, .. } => {
+                self.write(indent, &format!("{DIM}  │ (a hook keeps the output back){DIM:#}"));
+            }
+            // The list and the subagent's words were shown already.
+            Moment::Result { tool, success: true, .. } if tool == "TodoWrite" || tool == "Task" => {}
+            Moment::Result { output, success, .. } => {
+                if !success {
+                    self.write(indent, &format!("  {WARN}! failed{WARN:#}"));
+                }
+                self.output(indent, &output);
+            }
+            Moment::Retry { attempt, delay_ms, .. } => {
+                self.write(
+                    indent,
+                    &format!("  {WARN}↻ once more in {delay_ms} ms (attempt {attempt} failed){WARN:#}"),
+                );
+            }
+            Moment::Message { text } => self.marked(indent, &format!("{WARN}!{WARN:#}"), &text),
+            Moment::Notification { text } => self.marked(indent, &format!("{DIM}i{DIM:#}"), &text),
+            Moment::ContextWarning { tokens, window } => {
+                self.write(
+                    indent,
+                    &format!("{WARN}! the context is nearly full: {tokens} of {window} tokens{WARN:#}"),
+                );
+            }
+            Moment::Compacted { before, after, summary } => {
+                self.write(indent, &format!("{WARN}≡{WARN:#} compacted: {before} tokens became {after}"));
+                self.marked(&format!("{indent}  "), " ", &summary);
+            }
+            Moment::SubagentStart { kind, task } => {
+                self.write(indent, &format!("{BOLD}┌ {}{BOLD:#} {}", tame(&kind), tame(&task)));
+            }
+            Moment::SubagentStop { kind } => self.write(indent, &format!("{BOLD}└ {}{BOLD:#}", tame(&kind))),
+            Moment::NotFinished { reason } => {
+                self.marked(indent, &format!("{WARN}↻{WARN:#}"), &format!("not finished yet: {reason}"));
+            }
+            Moment::SessionEnd { usage, cost, .. } => {
+                let cost = cost.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();
+                let used = usage.total();
+                self.write(indent, &format!("\n{DIM}session over: {used} tokens{cost}{DIM:#}"));
+            }
+            Moment::Delta { .. } => {}
+        }
+    }
+}
