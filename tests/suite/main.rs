@@ -11,6 +11,7 @@
     reason = "a test that cannot go on should stop where it is; it may read its own environment and say what it left out"
 )]
 
+mod agent;
 mod approvals;
 mod asked;
 mod at_work;
