@@ -6,7 +6,7 @@ use crate::context::repository;
 use crate::daemon::Served;
 
 /// The blocks of a language.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+pub(crate) fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let open = format!("```{language}\n");
     page.split(open.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }

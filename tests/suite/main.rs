@@ -73,6 +73,7 @@ mod status_line;
 mod system;
 mod system_install;
 mod templates;
+mod your_agent;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -14,8 +14,14 @@ from pathlib import Path
 
 from tenterhook import GenerateEndEvent, GenerateResponse, HookResponse, PreToolUseEvent, TokenUsage
 
-GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guide" / "sdk-python.md").read_text()
-BLOCKS = re.findall(r"^```(\w+ ?\w*)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+GUIDES = Path(__file__).resolve().parents[3] / "docs" / "guide"
+
+
+def blocks(name):
+    return re.findall(r"^```(\w+ ?\w*)\n(.*?)^```$", (GUIDES / name).read_text(), re.MULTILINE | re.DOTALL)
+
+
+BLOCKS = blocks("sdk-python.md")
 
 
 async def test_the_program(daemon):
@@ -54,3 +60,16 @@ async def test_the_pieces(daemon, capsys):
         following.cancel()
     assert len(options.hooks["PostToolUse"]) == 2
     assert "none {" in capsys.readouterr().out
+
+
+async def test_an_agent_of_your_own(daemon):
+    (source,) = (text for kind, text in blocks("your-agent.md") if kind == "python program")
+    command = [sys.executable, "-c", source]
+    ran = await asyncio.to_thread(
+        subprocess.run, command, env=daemon.environment, capture_output=True, text=True, timeout=30, check=True
+    )
+    done, refused, *_ = ran.stdout.splitlines()
+    assert done == "README.md"
+    assert refused.startswith("not done: This would delete a whole directory tree")
+    said = [(leaf["event"], leaf["verdict"]) for leaf in daemon.leaves("--harness", "my-agent")]
+    assert sorted(said) == [("post-tool", "none"), ("pre-tool", "deny"), ("pre-tool", "none")]

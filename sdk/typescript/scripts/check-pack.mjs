@@ -22,14 +22,19 @@ const running = [];
 try {
   mkdirSync(app);
   install();
-  const [guard, attempt] = guideBlocks();
+  const [guard, attempt] = guideBlocks("sdk-typescript.md");
+  const [agent] = guideBlocks("your-agent.md");
   writeFileSync(join(app, "guard.mjs"), guard);
   writeFileSync(join(app, "try.mjs"), attempt);
+  writeFileSync(join(app, "agent.mjs"), agent);
   checkTypes();
   await start(program, ["serve", "--listen", "none"], /ready on/);
   const guarding = await start("node", ["guard.mjs"], /on guard/);
-  const { stdout } = await promisify(execFile)("node", ["try.mjs"], { cwd: app, env, timeout: 20_000 });
-  expect(stdout, "block: releases are made by CI\n");
+  const run = async (file) => (await promisify(execFile)("node", [file], { cwd: app, env, timeout: 20_000 })).stdout;
+  expect(await run("try.mjs"), "block: releases are made by CI\n");
+  const [done, refused] = (await run("agent.mjs")).split("\n");
+  expect(done, "README.md");
+  expect(refused.split(",")[0], "not done: This would delete a whole directory tree outside the project");
   expect(guarding.output, "on guard\nasked about: npm publish\n");
   console.log("the packed package works in an empty directory");
 } finally {
@@ -52,9 +57,9 @@ function install() {
   npm(app, "install", "--prefer-offline", "--no-audit", "--no-fund", join(dir, filename));
 }
 
-/** The programs that the guide has one put into files. */
-function guideBlocks() {
-  const guide = readFileSync(join(root, "../../docs/guide/sdk-typescript.md"), "utf8");
+/** The programs that a guide has one put into files. */
+function guideBlocks(name) {
+  const guide = readFileSync(join(root, "../../docs/guide", name), "utf8");
   return [...guide.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
 }
 

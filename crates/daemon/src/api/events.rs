@@ -11,9 +11,11 @@ use axum::routing::on;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tenterhook_event::{Call, Decision, Event, Native};
+use tenterhook_event::{Call, Decision, Native};
+use tenterhook_home::door;
 use tokio::time::Instant;
 
+use super::draft::Draft;
 use super::route::{Gives, Route, Takes, query};
 use super::{error, read};
 use crate::daemon::Daemon;
@@ -25,7 +27,7 @@ const LONGEST: Duration = Duration::from_mins(10);
 const HINT: &str = "docs/spec/event.schema.json says what one looks like";
 
 pub(super) const ROUTES: &[Route] = &[Route::post("/v1/events", "judgeEvent", |method| on(method, judge))
-    .about("One event in the normal form; its outcome comes back, once it is recorded.")
+    .about("One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `ts`, `native_event` and `tool.class` are filled in where they are missing.")
     .query(&[&[query(
         "wait_ms",
         "integer",
@@ -55,13 +57,19 @@ async fn judge(
     body: Bytes,
 ) -> Response {
     let began = Instant::now();
-    let mut event: Event = match read(&body, "event", HINT) {
-        Ok(event) => event,
+    let draft: Draft = match read(&body, "event", HINT) {
+        Ok(draft) => draft,
         Err(response) => return *response,
     };
     let native = match read::<Beside>(&body, "event", HINT) {
         Ok(Beside { native }) => native,
         Err(response) => return *response,
+    };
+    let mut event = match door::mint() {
+        Ok(door) => draft.at(&door),
+        Err(failure) => {
+            return error(StatusCode::INTERNAL_SERVER_ERROR, &failure.message, None).into_response();
+        }
     };
     if native.is_some() && tenterhook_harness::find(&event.source).is_some() {
         let why = format!("`{}` is a harness; its own payload says what happened", event.source);

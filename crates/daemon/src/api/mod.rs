@@ -7,6 +7,7 @@ mod authority;
 mod backtest;
 mod body;
 mod dashboard;
+mod draft;
 mod events;
 mod health;
 mod hooks;
