@@ -48,6 +48,7 @@ impl Observers {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let deciding = Duration::from_micros(decided.took_us);
         self.metrics.decided(event, outcome.decision, deciding, recording);
+        self.metrics.minutes.decided(outcome.decision, decided.took_us, event.ts.unix_ms());
         if let Some(exporter) = &self.telemetry {
             exporter.decided(decided);
         }

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::on;
+use serde_json::{Map, Value, json};
+use tenterhook_event::Timestamp;
+use tenterhook_home::door;
 
 use super::route::{Gives, Route};
 use crate::daemon::Daemon;
@@ -16,7 +20,21 @@ const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) const ROUTES: &[Route] = &[Route::get("/v1/metrics", "getMetrics", |method| on(method, metrics))
     .about("Counters and times, for Prometheus.")
-    .gives(Gives::Text("text/plain"))];
+    .gives(Gives::Text("text/plain")),
+    Route::get("/v1/pace", "getPace", |method| on(method, pace))
+    .about("What was decided in each minute of the last hour, as far as this daemon was there, and how fast.")
+    .gives(Gives::Json("Pace"))];
+
+async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
+    let minutes = daemon.observers.metrics.minutes.last(door::now_ms()).into_iter().map(|minute| {
+        let verdicts: Map<_, _> =
+            minute.decisions.iter().map(|(one, count)| (one.word().to_owned(), json!(count))).collect();
+        let [p50, p95, p99] = minute.shares;
+        let at = Timestamp::from_unix_ms(minute.number * 60_000);
+        json!({"at": at, "verdicts": verdicts, "p50_us": p50, "p95_us": p95, "p99_us": p99})
+    });
+    Json(json!({"minutes": minutes.collect::<Vec<_>>()}))
+}
 
 async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     let observed = &daemon.observers.metrics;

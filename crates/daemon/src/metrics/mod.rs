@@ -3,6 +3,7 @@
 //! Counters and times of the daemon, and how Prometheus reads them.
 
 mod histogram;
+mod minutes;
 mod text;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use tenterhook_event::{Decision, Event, EventKind};
 use tenterhook_harness::HARNESSES;
 
 pub(crate) use histogram::{BOUNDS, Histogram};
+pub(crate) use minutes::Minutes;
 pub(crate) use text::Text;
 
 /// Every decision, in the order of their strictness.
@@ -29,6 +31,8 @@ pub(crate) struct Metrics {
     pub(crate) deciding: Histogram,
     /// From the fold to the disk.
     pub(crate) recording: Histogram,
+    /// The last hour.
+    pub(crate) minutes: Minutes,
     taken_in: AtomicU64,
     refused: AtomicU64,
 }
@@ -40,6 +44,7 @@ impl Default for Metrics {
             decisions: (0..numbers).map(|_| AtomicU64::new(0)).collect(),
             deciding: Histogram::default(),
             recording: Histogram::default(),
+            minutes: Minutes::default(),
             taken_in: AtomicU64::new(0),
             refused: AtomicU64::new(0),
         }

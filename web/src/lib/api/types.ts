@@ -73,7 +73,13 @@ export type Hooks = { generation: string; hooks: Hook[] };
 
 export type Key = { file: string; id: string; /** the public key that signs */ key: string; sealed: boolean };
 
+export type Leaf = Record & ({ /** what is hashed, to the byte */ raw: { leaf: string | null; payload: string | null; /** in hexadecimal digits */ salt: string | null }; /** what the harness is told for such a decision, made anew from the record */ reply: { exit: number; /** what it cannot be told */ lost: string[]; stderr: string; stdout: string } | null });
+
 export type Leaves = { leaves: Record[]; /** `before` of the next page */ next: number | null };
+
+export type Line = { event?: string | null; harness?: string | null; kind?: string | null; pruned: boolean; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; session?: string | null; took_us?: number | null; tool?: ShownTool; ts?: string | null; verdict?: string | null; /** what changed */ what?: string | null; /** who changed it */ who?: string | null };
+
+export type Lines = { lines: Line[]; /** `before` of the next page */ next: number | null; /** leaves in all, whether they fit or not */ size: number };
 
 /** An MCP tool: the server and its own name for the tool. */
 export type Mcp = { /** The server, as configured in the harness. */ server: string; /** The tool, as the server names it. */ tool: string };
@@ -96,6 +102,8 @@ export type Origin = string;
 
 /** The fold of all findings. Every part carries who said it. */
 export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
+
+export type Pace = { /** minutes in which something was decided, oldest first */ minutes: { at: string; p50_us: number; p95_us: number; p99_us: number; verdicts: { [key: string]: number } }[] };
 
 export type Policy = { generation: string; layers: ({ layer: string; pack?: string | null; source: string; standing: string; trusted: boolean })[]; own: { /** what `If-Match` of a change has to be */ etag: string; path: string; text?: string | null }; problems: Problem[]; rules: Rule[]; /** files that changed and cannot be read: what they said before is in force */ stale: Problem[]; warnings: Problem[] };
 
@@ -370,6 +378,14 @@ export interface Operations {
     body: SealRequest;
     gives: Sealed;
   };
+  /** The same, each leaf as one short line, and how many leaves there are in all. */
+  lineLedger: {
+    path: undefined;
+    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; limit?: number; before?: number };
+    headers: undefined;
+    body: undefined;
+    gives: Lines;
+  };
   /** Removes old leaves; their hashes stay, and a leaf says so. Needs a person's proof. */
   pruneLedger: {
     path: undefined;
@@ -410,13 +426,13 @@ export interface Operations {
     body: VerifyRequest;
     gives: Verification;
   };
-  /** One leaf with its payload, by its number or its event's id. */
+  /** One leaf with its payload, by its number or its event's id; as it stands in the ledger, to the byte, and with the reply that its harness gets for it. */
   getLeaf: {
     path: { seq: string };
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Record;
+    gives: Leaf;
   };
   /** The proof that a leaf is in the ledger, as a text of its own (c2sp.org/tlog-proof@v1). */
   getProof: {
@@ -457,6 +473,14 @@ export interface Operations {
     headers: undefined;
     body: undefined;
     gives: Anything;
+  };
+  /** What was decided in each minute of the last hour, as far as this daemon was there, and how fast. */
+  getPace: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Pace;
   };
   /** The rules in force, layer by layer, what cannot be used, and the person's own text with its ETag. */
   getPolicy: {
@@ -558,6 +582,7 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   rotateKey: ['POST', '/v1/ledger/key/rotate'],
   sealKey: ['POST', '/v1/ledger/key/seal'],
   unsealKey: ['POST', '/v1/ledger/key/unseal'],
+  lineLedger: ['GET', '/v1/ledger/lines'],
   pruneLedger: ['POST', '/v1/ledger/prune'],
   getLedgerStats: ['GET', '/v1/ledger/stats'],
   tailLedger: ['GET', '/v1/ledger/tail'],
@@ -569,6 +594,7 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   getMode: ['GET', '/v1/mode'],
   setMode: ['PUT', '/v1/mode'],
   getOpenapi: ['GET', '/v1/openapi.json'],
+  getPace: ['GET', '/v1/pace'],
   getPolicy: ['GET', '/v1/policy'],
   putPolicy: ['PUT', '/v1/policy'],
   backtestPolicy: ['POST', '/v1/policy/backtest'],

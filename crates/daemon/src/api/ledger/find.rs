@@ -7,9 +7,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
-use tenterhook_event::{EventId, Timestamp};
-use tenterhook_home::recorded;
-use tenterhook_ledger::{ReadFailed, Reader, Stats};
+use tenterhook_event::{Call, EventId, Timestamp};
+use tenterhook_home::recorded::{self, Recorded};
+use tenterhook_ledger::{ReadFailed, Reader, Record, Stats};
 
 use super::filter::Asked;
 use crate::api::metrics::on_disk;
@@ -36,9 +36,42 @@ pub(super) async fn one(State(daemon): State<Arc<Daemon>>, Path(said): Path<Stri
         None => Ok(None),
     });
     answer(found.await, |record| match record {
-        Some(record) => Json(recorded::json(&record)).into_response(),
+        Some(record) => Json(whole(&record)).into_response(),
         None => unknown(&said),
     })
+}
+
+/// All there is of a leaf.
+fn whole(record: &Record) -> Value {
+    let mut leaf = recorded::json(record);
+    let payload = record.payload.as_ref();
+    let raw = json!({
+        "leaf": text(record.bytes.as_ref()),
+        "payload": text(payload.and_then(|payload| payload.bytes.as_ref())),
+        "salt": payload.and_then(|payload| payload.salt.as_deref()).map(hex),
+    });
+    if let Some(fields) = leaf.as_object_mut() {
+        fields.insert("raw".to_owned(), raw);
+        fields.insert("reply".to_owned(), reply(record).unwrap_or_default());
+    }
+    leaf
+}
+
+fn text(bytes: Option<&Vec<u8>>) -> Option<&str> {
+    std::str::from_utf8(bytes?).ok()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
+/// What the harness is told for such a decision, made anew from the record.
+fn reply(record: &Record) -> Option<Value> {
+    let decided = Recorded::of(record).ok()?;
+    let harness = tenterhook_harness::find(&decided.event.source)?;
+    let call = Call { event: decided.event, native: None };
+    let reply = harness.encode(&call, &decided.outcome);
+    Some(json!({"stdout": reply.stdout, "stderr": reply.stderr, "exit": reply.exit, "lost": reply.lost}))
 }
 
 pub(super) async fn proof(State(daemon): State<Arc<Daemon>>, Path(said): Path<String>) -> Response {

@@ -6,6 +6,7 @@
 mod filter;
 mod find;
 mod key;
+mod lines;
 mod remove;
 mod tail;
 mod verify;
@@ -39,6 +40,17 @@ pub(super) const ROUTES: &[Route] = &[
             ],
         ])
         .gives(Gives::Json("Leaves"))
+        .refuses(&[400]),
+    Route::get("/v1/ledger/lines", "lineLedger", |method| on(method, lines::lines))
+        .about("The same, each leaf as one short line, and how many leaves there are in all.")
+        .query(&[
+            FILTER,
+            &[
+                query("limit", "integer", "at most so many; 100 unless said, 1000 at most"),
+                query("before", "integer", "only leaves before this one: the `next` of the page before"),
+            ],
+        ])
+        .gives(Gives::Json("Lines"))
         .refuses(&[400]),
     Route::get("/v1/ledger/stats", "getLedgerStats", |method| on(method, find::stats))
         .about("The leaves that fit, in numbers; and how the ledger itself stands.")
@@ -101,8 +113,11 @@ pub(super) const ROUTES: &[Route] = &[
         .gives(Gives::Json("Verification"))
         .refuses(&[404]),
     Route::get("/v1/ledger/{seq}", "getLeaf", |method| on(method, find::one))
-        .about("One leaf with its payload, by its number or its event's id.")
-        .gives(Gives::Json("Record"))
+        .about(
+            "One leaf with its payload, by its number or its event's id; as it stands in the ledger, to the byte, and \
+             with the reply that its harness gets for it.",
+        )
+        .gives(Gives::Json("Leaf"))
         .refuses(&[404]),
     Route::get("/v1/ledger/{seq}/proof", "getProof", |method| on(method, find::proof))
         .about("The proof that a leaf is in the ledger, as a text of its own (c2sp.org/tlog-proof@v1).")
