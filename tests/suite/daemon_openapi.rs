@@ -131,6 +131,10 @@ fn answers_look_as_the_document_says() {
         ("/v1/policy", "/v1/policy"),
         ("/v1/mode", "/v1/mode"),
         ("/v1/authority", "/v1/authority?action=stop"),
+        ("/v1/hooks/analytics", "/v1/hooks/analytics"),
+        ("/v1/kits", "/v1/kits"),
+        ("/v1/templates", "/v1/templates"),
+        ("/v1/harnesses", "/v1/harnesses"),
     ];
     let asked = paths.map(|(path, asked)| (path, "get", served.get(asked)));
     let posted = [
@@ -144,6 +148,13 @@ fn answers_look_as_the_document_says() {
             served.post("/v1/policy/backtest", &json!({"text": "version: 1\nrules: []\n"})),
         ),
         ("/v1/hooks/{id}/enable", "post", served.post("/v1/hooks/look/enable", &json!({}))),
+        (
+            "/v1/hooks/{id}/test",
+            "post",
+            served.post("/v1/hooks/look/test", &json!({"sample": {"event": "stop"}})),
+        ),
+        ("/v1/kits/validate", "post", served.post("/v1/kits/validate", &json!({"files": {}}))),
+        ("/v1/policy/draft", "post", served.post("/v1/policy/draft", &json!({"template": "env-files"}))),
     ];
     for (path, method, answer) in asked.into_iter().chain(posted) {
         assert_eq!(answer.status, 200, "{path}: {answer:?}");

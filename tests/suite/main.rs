@@ -37,6 +37,7 @@ mod daemon_openapi;
 mod daemon_places;
 mod daemon_reload;
 mod daemon_telemetry;
+mod dashboard_api;
 mod doctor;
 mod faults;
 mod fixtures;

@@ -8,6 +8,7 @@
 //! programs come in through [`grpc`] and are kept in [`sdk`]. Whoever
 //! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
+mod analytics;
 mod api;
 mod approvals;
 mod authority;
@@ -22,6 +23,7 @@ mod live;
 mod metrics;
 mod mode;
 mod observe;
+mod own;
 mod places;
 mod record;
 mod run;

@@ -12,6 +12,7 @@ use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Appended, Record};
 use tokio::sync::watch;
 
+use crate::analytics::Analytics;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::sessions::{Happened, Key, Past, Projector, Told, clean};
@@ -23,6 +24,7 @@ const GIST: usize = 500;
 /// All observers.
 pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) analytics: Analytics,
     pub(crate) sessions: Arc<Projector>,
     pub(crate) live: Live,
     /// What happens in sessions.
@@ -36,7 +38,8 @@ impl Observers {
     pub(crate) fn new(person: Option<String>, metrics: Arc<Metrics>, telemetry: Option<Exporter>) -> Self {
         let grew = watch::Sender::new(0);
         let sessions = Projector::new(person, None);
-        Self { metrics, sessions, live: Live::default(), followed: Live::default(), telemetry, grew }
+        let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
+        Self { metrics, analytics, sessions, live, followed, telemetry, grew }
     }
 
     /// A decision is durable.
@@ -49,6 +52,7 @@ impl Observers {
         let deciding = Duration::from_micros(decided.took_us);
         self.metrics.decided(event, outcome.decision, deciding, recording);
         self.metrics.minutes.decided(outcome.decision, decided.took_us, event.ts.unix_ms());
+        self.analytics.decided(event, outcome);
         if let Some(exporter) = &self.telemetry {
             exporter.decided(decided);
         }

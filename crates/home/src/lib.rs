@@ -13,6 +13,7 @@ pub mod authority;
 pub mod backtest;
 mod clean;
 pub mod door;
+pub mod draft;
 pub mod env;
 mod error;
 mod guarded;

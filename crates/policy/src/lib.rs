@@ -40,6 +40,7 @@ mod schema;
 pub mod secret;
 mod source;
 mod state;
+mod write;
 
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
@@ -54,6 +55,7 @@ pub use schema::schema;
 pub use source::{Choices, Layer, Pack, Source};
 pub use state::{MOST_LABELS, MOST_STAMPS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
+pub use write::rule_yaml;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 //! The HTTP API: the same on the socket and on TCP. [`ROUTES`] is all of it.
 
+mod analytics;
 mod approvals;
 mod authority;
 mod backtest;
@@ -9,8 +10,10 @@ mod body;
 mod dashboard;
 mod draft;
 mod events;
+mod harnesses;
 mod health;
 mod hooks;
+mod kits;
 mod ledger;
 mod metrics;
 mod mode;
@@ -22,6 +25,7 @@ mod route;
 mod sessions;
 mod sse;
 mod stream;
+mod templates;
 
 use std::sync::Arc;
 
@@ -48,12 +52,17 @@ const ROUTES: &[(&str, &[Route])] = &[
     ("daemon", health::ROUTES),
     ("hooks", hooks::ROUTES),
     ("hooks", registered::ROUTES),
+    ("hooks", analytics::ROUTES),
+    ("hooks", kits::ROUTES),
+    ("hooks", templates::ROUTES),
     ("events", events::ROUTES),
     ("sessions", sessions::ROUTES),
     ("ledger", ledger::ROUTES),
     ("policy", policy::ROUTES),
+    ("policy", draft::ROUTES),
     ("policy", backtest::ROUTES),
     ("approvals", approvals::ROUTES),
+    ("harnesses", harnesses::ROUTES),
     ("authority", mode::ROUTES),
     ("authority", authority::ROUTES),
     ("dashboard", dashboard::ROUTES),

@@ -82,7 +82,7 @@ async fn view(State(daemon): State<Arc<Daemon>>, Query(asked): Query<Where>) -> 
 }
 
 /// What stands for a text, so that two people do not overwrite each other's.
-fn tag(text: Option<&str>) -> String {
+pub(super) fn tag(text: Option<&str>) -> String {
     format!("\"{}\"", text.map_or_else(|| "none".to_owned(), |text| trust::sha256(text.as_bytes())))
 }
 
@@ -161,7 +161,7 @@ async fn validate(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
 }
 
 /// Tries a text in the place of the person's own, with all examples. Says whether all of it can be used.
-fn checked(daemon: &Daemon, text: String) -> (bool, Value) {
+pub(super) fn checked(daemon: &Daemon, text: String) -> (bool, Value) {
     let name = daemon.home.policy().display().to_string();
     let mut sources = daemon.generations.sources(&Place::default());
     replace(&mut sources, &name, text);

@@ -71,10 +71,7 @@ async fn switch(daemon: Arc<Daemon>, peer: Peer, id: String, body: &[u8], on: bo
         Err(response) => return *response,
     };
     let _turn = daemon.changing.lock().await;
-    let Some(hook) = found(&daemon, &id) else {
-        let message = format!("there is no hook `{}`", crate::sessions::clean(&id, 100));
-        return refuse(StatusCode::NOT_FOUND, &message, Some("GET /v1/hooks lists them"));
-    };
+    let Some(hook) = found(&daemon, &id) else { return unknown(&id) };
     let is_on = hook.enabled;
     if is_on != on {
         let action = if on { Action::HooksAdd } else { Action::HooksRemove };
@@ -100,7 +97,12 @@ async fn switch(daemon: Arc<Daemon>, peer: Peer, id: String, body: &[u8], on: bo
     Json(json!({"hook": hook, "changed": is_on != on, "generation": generation})).into_response()
 }
 
-fn found(daemon: &Daemon, id: &str) -> Option<Arc<Hook>> {
+pub(super) fn unknown(id: &str) -> Response {
+    let message = format!("there is no hook `{}`", crate::sessions::clean(id, 100));
+    refuse(StatusCode::NOT_FOUND, &message, Some("GET /v1/hooks lists them"))
+}
+
+pub(super) fn found(daemon: &Daemon, id: &str) -> Option<Arc<Hook>> {
     daemon.generations.base().generation.all_hooks().iter().find(|hook| hook.id.as_ref() == id).cloned()
 }
 

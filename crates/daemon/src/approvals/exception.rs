@@ -3,16 +3,12 @@
 //! A yes for good: an exception in the person's policy that covers this very call and no other.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Call, Command, Decision, Event, EventKind, Origin, ToolClass};
-use tenterhook_home::{Failure, Place, Sources, append_rule, make_private, regular_file, write_whole};
+use tenterhook_event::{Call, Decision, Event, Origin};
+use tenterhook_home::{Failure, Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
 use tenterhook_policy::{RuleSet, SessionState, Surroundings};
 
 use super::Card;
 use crate::daemon::Daemon;
-
-/// What an expression would obey.
-const META: &[char] =
-    &['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$', '#', '&', '-', '~'];
 
 /// An exception, and the policy with it in.
 pub(super) struct Exception {
@@ -41,8 +37,8 @@ pub(super) fn prepare(daemon: &Daemon, card: &Card, call: &Call) -> Result<Excep
         // What would run is what was asked about.
         tool.args = card.args.clone();
     }
-    let conditions =
-        conditions(&event).ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
+    let conditions = draft::exactly(&event)
+        .ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
     let id = format!("approved-{}", card.id.to_string().to_ascii_lowercase());
     let rule = yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
     let path = daemon.home.policy();
@@ -62,32 +58,6 @@ fn rule_of(origin: &Origin) -> Option<&str> {
         Origin::Rule(id) => Some(id),
         _ => None,
     }
-}
-
-/// What exactly this call is, in the words of a rule.
-fn conditions(event: &Event) -> Option<Value> {
-    let exactly = |text: &str| format!("\\A{}\\z", escaped(text));
-    if let (EventKind::Prompt, Some(prompt)) = (event.event, &event.detail.prompt) {
-        return Some(json!({"event": "prompt", "regex": {"prompt": exactly(prompt)}}));
-    }
-    let tool = event.tool.as_ref()?;
-    if tool.class == ToolClass::Shell {
-        let text = |command: Command<'_>| match command {
-            Command::Text(text) => text.to_owned(),
-            Command::Argv(words) => words.join(" "),
-        };
-        let commands: Vec<String> =
-            tool.commands().into_iter().map(text).map(|text| exactly(&text)).collect();
-        return (!commands.is_empty()).then(|| json!({"tool": "shell", "regex": {"command": commands}}));
-    }
-    let plain = tool.name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
-    plain.then(|| json!({"tool": tool.name, "regex": {"args": exactly(&tool.args.to_string())}}))
-}
-
-fn escaped(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| META.contains(&letter).then_some('\\').into_iter().chain([letter]))
-        .collect()
 }
 
 /// The rule. Every text is a JSON string, which YAML reads as it is.
@@ -112,15 +82,4 @@ fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     let facts = tenterhook_policy::facts(event, &Surroundings { home, ..Surroundings::default() });
     let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
     judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_expression_matches_the_text_and_nothing_else() {
-        assert_eq!(escaped("rm -rf a.b (x) #1"), "rm \\-rf a\\.b \\(x\\) \\#1");
-        assert_eq!(escaped("<été>\n"), "<été>\n");
-    }
 }

@@ -38,6 +38,7 @@ pub struct Manifest {
 #[serde(deny_unknown_fields)]
 pub struct Sample {
     /// What it shows.
+    #[serde(default)]
     pub title: String,
     /// The kind of event.
     pub event: EventKind,

@@ -20,7 +20,7 @@
 mod claude;
 mod draft;
 mod openagentlock;
-mod yaml;
+pub(crate) mod yaml;
 
 use tenterhook_document::Problem;
 

@@ -13,30 +13,32 @@ const LINE: &str = "_./()- `*~,:;'+=!";
 
 /// What is to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Tree {
+pub(crate) enum Tree<K = &'static str> {
     Text(String),
-    List(Vec<Tree>),
-    Map(Map),
+    /// A number, or a yes or no.
+    Bare(String),
+    List(Vec<Tree<K>>),
+    Map(Map<K>),
 }
 
 /// Keys and what they hold, in the order they are written.
-pub(super) type Map = Vec<(&'static str, Tree)>;
+pub(crate) type Map<K = &'static str> = Vec<(K, Tree<K>)>;
 
-impl Tree {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+impl<K: AsRef<str>> Tree<K> {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// A list of texts.
-    pub(super) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
     /// Writes the entries of a map, each on a line of its own.
-    pub(super) fn write(map: &Map, depth: usize, out: &mut String) {
+    pub(crate) fn write(map: &Map<K>, depth: usize, out: &mut String) {
         for (key, value) in map {
             out.push_str(&" ".repeat(depth));
-            out.push_str(key);
+            out.push_str(key.as_ref());
             out.push(':');
             value.write_value(depth, out);
         }
@@ -81,6 +83,7 @@ impl Tree {
     fn flow(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(scalar(text, LIST)),
+            Self::Bare(text) => Some(text.clone()),
             Self::List(items) => {
                 let items: Vec<_> = items.iter().map(Self::flow).collect::<Option<_>>()?;
                 Some(format!("[{}]", items.join(", ")))
@@ -158,7 +161,7 @@ mod tests {
             "a\\\"b\r",
         ] {
             let mut yaml = String::new();
-            Tree::write(&vec![("k", Tree::texts([text])), ("one", Tree::text(text))], 0, &mut yaml);
+            Tree::<&str>::write(&vec![("k", Tree::texts([text])), ("one", Tree::text(text))], 0, &mut yaml);
             let read = tenterhook_document::parse(&yaml).unwrap();
             assert_eq!(read.get("one").unwrap().text(), Some(text), "{yaml}");
             let tenterhook_document::Value::List(list) = &read.get("k").unwrap().value else { panic!() };

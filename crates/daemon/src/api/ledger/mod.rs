@@ -5,6 +5,7 @@
 
 mod filter;
 mod find;
+mod handed_on;
 mod key;
 mod lines;
 mod remove;
@@ -112,6 +113,19 @@ pub(super) const ROUTES: &[Route] = &[
         .about("How the last check stands, or how it ended.")
         .gives(Gives::Json("Verification"))
         .refuses(&[404]),
+    Route::get("/v1/ledger/export", "exportLedger", |method| on(method, handed_on::export))
+        .about("All of the ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv`, for people.")
+        .query(&[&[query("format", "string", "jsonl or csv")]])
+        .gives(Gives::Text("application/jsonl"))
+        .refuses(&[400]),
+    Route::get("/v1/ledger/report", "getReport", |method| on(method, handed_on::report))
+        .about("A report of a period or a session: one HTML file with charts and proofs, to save and hand on.")
+        .query(&[&[
+            query("since", "string", "from then on: 24h, 7d, 2026-11-15"),
+            query("session", "string", "of this session of a harness"),
+        ]])
+        .gives(Gives::Text("text/html"))
+        .refuses(&[400]),
     Route::get("/v1/ledger/{seq}", "getLeaf", |method| on(method, find::one))
         .about(
             "One leaf with its payload, by its number or its event's id; as it stands in the ledger, to the byte, and \

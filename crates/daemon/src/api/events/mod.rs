@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+mod draft;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,12 +17,12 @@ use tenterhook_event::{Call, Decision, Native};
 use tenterhook_home::door;
 use tokio::time::Instant;
 
-use super::draft::Draft;
 use super::route::{Gives, Route, Takes, query};
 use super::{error, read};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 use crate::{approvals, hook};
+use draft::Draft;
 
 /// However long somebody wants to wait for a person.
 const LONGEST: Duration = Duration::from_mins(10);

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the pages of the dashboard ask for: rules from decisions, how hooks do, kits, harnesses, files to hand on.
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::daemon::{Answer, Served, until};
+use crate::person::code;
+
+const HOOKS: &str = "\
+hooks:
+  - {id: look, on: pre-tool, match: Bash, command: 'case $(cat) in *docker*) echo no >&2; exit 2;; *make*) exit 3;; esac'}
+  - {id: limit, on: pre-tool, match: Bash, command: 'echo {\\\"tool_input\\\":{\\\"timeout\\\":9},\\\"merge\\\":\\\"shallow\\\"}'}
+";
+
+fn put_policy(served: &Served, draft: &Value, code: &str) -> Answer {
+    let body = json!({"text": draft["text"], "proof": {"code": code}}).to_string();
+    let seen = format!("If-Match: {}", draft["etag"].as_str().unwrap());
+    served.ask("PUT", "/v1/policy", &[&seen], body.as_bytes())
+}
+
+fn draft(served: &Served, body: &Value) -> Value {
+    let answer = served.post("/v1/policy/draft", body);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+fn last(served: &Served) -> u64 {
+    served.json("/v1/ledger?kind=decision&limit=1")["leaves"][0]["seq"].as_u64().unwrap()
+}
+
+#[test]
+fn a_rule_from_a_decision_is_tried_saved_and_denies_for_real() {
+    let test = TestContext::new();
+    let secret = test.enroll();
+    let served = Served::in_home(test, &[]);
+    for command in
+        ["git status", "docker run --rm -it ubuntu bash", "sudo docker run alpine", "echo docker run"]
+    {
+        assert_eq!(served.bash(command).body, "");
+    }
+    let seq = last(&served) - 2;
+    let drafted = draft(&served, &json!({"seq": seq, "want": "block"}));
+    assert_eq!(drafted["validation"]["ok"], true, "{drafted}");
+    assert_eq!(
+        drafted["rule"]["match"]["shell"],
+        json!({"program": ["docker"], "words": ["run", "ubuntu", "bash"]})
+    );
+    assert_eq!(drafted["rule"]["examples"]["deny"], json!(["docker run --rm -it ubuntu bash"]));
+    // A person makes it wider.
+    let mut rule = drafted["rule"].clone();
+    rule["match"]["shell"]["words"] = json!(["run"]);
+    rule["reason"] = json!("no containers: here");
+    let drafted = draft(&served, &json!({"rule": rule}));
+    assert!(drafted["yaml"].as_str().unwrap().starts_with("- id: no-docker-"), "{drafted}");
+    let tried = served.post("/v1/policy/backtest", &json!({"text": drafted["text"]})).json();
+    assert_eq!(
+        (&tried["replayed"], tried["differences"].as_array().unwrap().len()),
+        (&json!(4), 2),
+        "{tried}"
+    );
+    assert_eq!(put_policy(&served, &drafted, "000000").status, 403);
+    assert_eq!(put_policy(&served, &drafted, &code(&secret, 0)).status, 200);
+    assert!(served.bash("docker run x").body.contains("no containers: here"));
+    assert_eq!(served.bash("echo docker run").body, "");
+    assert_eq!(served.test.last_change()["what"], "policy change");
+
+    // And back: an exception for exactly this, here.
+    served.bash("docker run exactly-this");
+    let drafted = draft(&served, &json!({"seq": last(&served), "want": "allow"}));
+    assert_eq!(
+        (&drafted["rule"]["verdict"], &drafted["rule"]["overrides"]),
+        (&json!("allow"), &json!([rule["id"]]))
+    );
+    let done = put_policy(&served, &drafted, &code(&secret, 1));
+    assert_eq!(done.status, 200, "{done:?}");
+    assert!(!served.bash("docker run exactly-this").body.contains("deny"));
+    assert!(served.bash("docker run exactly-this-not").body.contains("no containers: here"));
+}
+
+#[test]
+fn drafts_say_what_is_wrong_and_change_nothing() {
+    let served = Served::new();
+    served.bash("ls");
+    for (body, status, says) in [
+        (json!({}), 400, "what the rule is made from is not clear"),
+        (json!({"seq": 99, "want": "block"}), 404, "there is no leaf `99`"),
+        (json!({"seq": 0, "want": "block"}), 422, "leaf 0 is no decision"),
+        (json!({"seq": last(&served), "want": "allow"}), 422, "no rule objected to it"),
+        (json!({"template": "nothing"}), 422, "there is no template `nothing`"),
+    ] {
+        let answer = served.post("/v1/policy/draft", &body);
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert!(answer.message().contains(says), "{answer:?}");
+    }
+    let bad = draft(&served, &json!({"rule": {"id": "x", "match": {"shel": 1}, "verdict": "deny"}}));
+    assert_eq!((&bad["text"], &bad["validation"]["ok"]), (&Value::Null, &json!(false)));
+    assert!(bad["validation"]["problems"][0]["message"].as_str().unwrap().contains("shel"), "{bad}");
+    let wrong = json!({"id": "x", "match": {"shell": {"program": ["a"]}}, "verdict": "deny", "examples": {"deny": ["b"]}});
+    let wrong = draft(&served, &json!({"rule": wrong}));
+    assert_eq!(wrong["validation"]["ok"], false, "an example fails: {wrong}");
+    let template = draft(&served, &json!({"template": "env-files"}));
+    assert_eq!((&template["ids"], &template["validation"]["ok"]), (&json!(["env-files"]), &json!(true)));
+    assert!(!served.test.home().join("policy.yaml").exists());
+}
+
+#[test]
+fn how_hooks_do_is_counted_and_one_can_be_tried() {
+    let test = TestContext::new();
+    test.write("home/tenterhook.yaml", HOOKS);
+    let served = Served::in_home(test, &[]);
+    for command in ["ls", "docker ps", "make"] {
+        served.bash(command);
+    }
+    let found = served.json("/v1/hooks/analytics?minutes=5");
+    let (look, limit) = (&found["hooks"]["look"], &found["hooks"]["limit"]);
+    let numbers = |hook: &Value| {
+        ["calls", "failures", "blocks", "modifications"].map(|key| hook["recent"][key].as_u64().unwrap())
+    };
+    assert_eq!(numbers(look), [3, 1, 1, 0], "{look}");
+    assert_eq!(numbers(limit), [3, 0, 0, 3], "{limit}");
+    assert!(look["recent"]["p95_us"].as_u64().unwrap() > 0);
+    assert!(look["last_error"]["message"].as_str().unwrap().contains('3'), "{look}");
+    let size = served.json("/v1/ledger/stats")["size"].clone();
+    let sample = |command: &str, tool: &str| json!({"sample": {"event": "pre-tool", "tool": {"name": tool, "args": {"command": command}}}});
+    let tested = served.post("/v1/hooks/look/test", &sample("docker ps", "Bash")).json();
+    assert_eq!(
+        (&tested["applies"], &tested["outcome"]["decision"]),
+        (&json!(true), &json!("deny")),
+        "{tested}"
+    );
+    let tested = served.post("/v1/hooks/look/test", &sample("x", "Read")).json();
+    assert!(tested["applies"] == false && tested["why"].is_string(), "{tested}");
+    assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
+    assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
+    assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
+    let again = served.json("/v1/hooks/analytics");
+    assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");
+}
+
+#[test]
+fn a_kit_is_written_by_a_person_and_runs_at_once() {
+    let test = TestContext::new();
+    let secret = test.enroll();
+    let served = Served::in_home(test, &[]);
+    assert!(served.json("/v1/templates")["templates"].as_array().unwrap().len() >= 22);
+    let put = |name: &str, body: &Value| {
+        served.ask("PUT", &format!("/v1/kits/{name}"), &[], body.to_string().as_bytes())
+    };
+    let refused = put("keys", &json!({"template": "env-guard"}));
+    assert!(refused.status == 403 && refused.message().contains("needs a code"), "{refused:?}");
+    assert_eq!(served.json("/v1/kits")["kits"], json!([]));
+    let done = put("keys", &json!({"template": "env-guard", "proof": {"code": code(&secret, 0)}}));
+    assert_eq!((done.status, &done.json()["kits"][0]["standing"]), (200, &json!("trusted")), "{done:?}");
+    let hooks = served.json("/v1/hooks");
+    assert_eq!((&hooks["hooks"][0]["id"], &hooks["hooks"][0]["enabled"]), (&json!("keys"), &json!(true)));
+    assert_eq!(served.test.last_change()["what"], "hooks trust");
+    let write = json!({"tool_name": "Write", "tool_input": {"file_path": "/w/.env", "content": "API_KEY=0123456789"}});
+    assert!(served.call("PreToolUse", &write).body.contains("key or a password"));
+
+    // A file that changes takes the kit out, soon.
+    served.test.write("home/hooks/keys/guard.py", "pass\n");
+    until("the change is seen", || {
+        served.json("/v1/hooks")["hooks"].as_array().unwrap().is_empty().then_some(())
+    });
+    assert_eq!(served.json("/v1/kits")["kits"][0]["standing"], "changed");
+    let problems = served.json("/v1/health")["problems"].to_string();
+    assert!(problems.contains("`guard.py` was changed"), "{problems}");
+    let removed = served.post("/v1/kits/keys/remove", &json!({"proof": {"code": code(&secret, 1)}}));
+    assert_eq!((removed.status, removed.json()), (200, json!({"kits": []})));
+
+    let hook = "title: A\nabout: B\nlanguage: config\nhooks:\n  - {id: a, on: stop, exec: [cat, '{kit}/answer.json']}\n";
+    let valid = |files: Value| served.post("/v1/kits/validate", &json!({"files": files})).json();
+    assert_eq!(valid(json!({"hook.yaml": hook, "answer.json": "{}"}))["hooks"], json!(["a"]));
+    let bad = valid(json!({"hook.yaml": hook.replace("on: stop", "on: never")}));
+    assert!(bad["ok"] == false && bad["problem"].as_str().unwrap().contains("`never`"), "{bad}");
+    assert_eq!(valid(json!({"hook.yaml": hook, "../x": ""}))["ok"], false);
+    assert_eq!(put("../x", &json!({"template": "env-guard"})).status, 404);
+    assert_eq!(put("X", &json!({"template": "env-guard"})).status, 400);
+}
+
+#[test]
+fn harnesses_are_listed_and_wired_with_the_change_shown_first() {
+    let test = TestContext::new();
+    let settings = test.write("person/.claude/settings.json", "{\n  \"model\": \"x\"\n}\n");
+    let served = Served::in_home(test, &[]);
+    let claude = |served: &Served| {
+        let all = served.json("/v1/harnesses");
+        all["harnesses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["harness"] == "claude-code")
+            .unwrap()
+            .clone()
+    };
+    let before = claude(&served);
+    assert_eq!((&before["found"], &before["wired"]), (&json!(true), &json!("no")), "{before}");
+    let row =
+        before["coverage"].as_array().unwrap().iter().find(|row| row["native"] == "PreToolUse").unwrap();
+    assert_eq!(
+        (&row["wired"], &row["deny"], &row["ask"]),
+        (&json!("guard"), &json!("prevents"), &json!("prompt"))
+    );
+    let plan = served.post("/v1/harnesses/claude-code/plan", &json!({})).json();
+    assert!(plan["diff"].as_str().unwrap().contains("+  \"hooks\""), "{plan}");
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), "{\n  \"model\": \"x\"\n}\n");
+    let done = served.post("/v1/harnesses/claude-code/install", &json!({}));
+    assert_eq!((done.status, &done.json()["changed"]), (200, &json!(true)), "{done:?}");
+    assert!(std::fs::read_to_string(&settings).unwrap().contains("tenterhook-hook"));
+    assert_eq!(claude(&served)["wired"], "yes");
+    assert_eq!(served.post("/v1/harnesses/nothing/plan", &json!({})).status, 404);
+    assert_eq!(served.post("/v1/harnesses/continue/plan", &json!({})).status, 400);
+}
+
+#[test]
+fn the_ledger_is_handed_on_as_a_file() {
+    let served = Served::new();
+    served.bash("sudo rm -rf /");
+    let whole = served.get("/v1/ledger/export");
+    assert_eq!(whole.header("content-disposition"), Some("attachment; filename=\"ledger.jsonl\""));
+    let file = served.test.write("ledger.jsonl", &whole.body);
+    let ran = served.test.run(&["ledger", "verify", "--file", file.to_str().unwrap()]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        served.get("/v1/ledger/export?format=csv").body.contains("rm -rf /")
+            || served.get("/v1/ledger/export?format=csv").body.contains("deny")
+    );
+    assert_eq!(served.get("/v1/ledger/export?format=pdf").status, 400);
+    let report = served.get("/v1/ledger/report?since=24h");
+    assert!(report.status == 200 && report.body.starts_with("<!doctype html>"), "{report:?}");
+    assert!(report.header("content-disposition").unwrap().starts_with("attachment"));
+    assert_eq!(served.get("/v1/ledger/report?since=never").status, 400);
+    let left: Vec<_> = std::fs::read_dir(served.test.home().join("run"))
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter(|name| name.starts_with("report-"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
