@@ -67,6 +67,7 @@ mod sdk_faults;
 mod sdk_road;
 mod seeds;
 mod service;
+mod sessions;
 mod shim;
 mod source;
 mod spool;

@@ -2,7 +2,7 @@
 
 //! Asking the daemon of a home: HTTP over its socket.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -63,6 +63,43 @@ pub(crate) fn request_within(
         _ => CommandError::failed(message),
     };
     Err(text("hint").into_iter().fold(error, CommandError::hint))
+}
+
+/// Reads a stream of the daemon event by event, as long as `each` wants more.
+pub(crate) fn stream(
+    home: &Home,
+    path: &str,
+    each: &mut dyn FnMut(&str, &Value) -> Result<bool, CommandError>,
+) -> Result<(), CommandError> {
+    let ended = || {
+        CommandError::failed("the daemon ended, or closed the stream")
+            .hint("`tenterhook status` says how it stands")
+    };
+    let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Err(ended()) };
+    // A stream gives a sign of life before that.
+    stream.set_read_timeout(Some(PATIENCE))?;
+    // HTTP/1.0 has no chunks.
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: tenterhook\r\n\r\n").as_bytes())?;
+    let mut lines = BufReader::new(stream).lines();
+    let status = lines.next().transpose()?.unwrap_or_default();
+    if !status.contains(" 200 ") {
+        return Err(CommandError::failed(format!("the daemon refused: {status}")));
+    }
+    let (mut kind, mut data) = (String::new(), String::new());
+    for line in lines.skip_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())) {
+        let line = line.map_err(|_| ended())?;
+        if let Some(said) = line.strip_prefix("event: ") {
+            said.clone_into(&mut kind);
+        } else if let Some(said) = line.strip_prefix("data: ") {
+            data += said;
+        } else if line.is_empty() && !data.is_empty() {
+            let value = serde_json::from_str(&std::mem::take(&mut data)).unwrap_or_default();
+            if !each(&kind, &value)? {
+                return Ok(());
+            }
+        }
+    }
+    Err(ended())
 }
 
 fn exchange(

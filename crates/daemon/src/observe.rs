@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decided, Event};
+use tenterhook_event::Decided;
 use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Appended, Record};
+use tenterhook_policy::Prices;
 use tokio::sync::watch;
 
 use crate::analytics::Analytics;
@@ -37,7 +38,7 @@ pub(crate) struct Observers {
 impl Observers {
     pub(crate) fn new(person: Option<String>, metrics: Arc<Metrics>, telemetry: Option<Exporter>) -> Self {
         let grew = watch::Sender::new(0);
-        let sessions = Projector::new(person, None);
+        let sessions = Projector::new(person, Arc::new(Prices::built_in().clone()));
         let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
         Self { metrics, analytics, sessions, live, followed, telemetry, grew }
     }
@@ -95,13 +96,11 @@ impl Observers {
     fn apply(&self, happened: &Happened<'_>) -> Option<Key> {
         let mut told = Told::listening(self.followed.is_watched());
         let key = self.sessions.apply(happened, &mut told)?;
-        let news = told.news();
+        let news = told.named(&key, happened.event, happened.seq);
         if !news.is_empty() {
             let about = Arc::new(key.clone());
             for (kind, data) in news {
-                let about = Arc::clone(&about);
-                self.followed
-                    .tell_about(Some(about), kind, || named(data, &key, happened.event, happened.seq));
+                self.followed.tell_about(Some(Arc::clone(&about)), kind, || data);
             }
         }
         Some(key)
@@ -120,16 +119,6 @@ impl Observers {
     pub(crate) fn growth(&self) -> watch::Receiver<u64> {
         self.grew.subscribe()
     }
-}
-
-/// News of a session, with the session and the leaf it comes from.
-fn named(mut data: Value, key: &Key, event: &Event, seq: u64) -> Value {
-    if let Some(fields) = data.as_object_mut() {
-        fields.insert("session".to_owned(), json!(key.id));
-        fields.insert("harness".to_owned(), json!(key.harness));
-        fields.insert("at".to_owned(), json!({"seq": seq, "ts": event.ts}));
-    }
-    data
 }
 
 /// A decision as one line of a live view. Secrets are out of it.

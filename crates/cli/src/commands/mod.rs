@@ -30,6 +30,7 @@ mod rules;
 mod scan;
 mod serve;
 mod service;
+mod sessions;
 mod start;
 mod status;
 mod stop;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Check(check::Args),
     Judge(judge::Args),
     Ledger(ledger::Args),
+    Sessions(sessions::Args),
     Scan(scan::Args),
     Audit(audit::Args),
     Policy(policy::Args),
@@ -92,6 +94,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Check(args) => check::run(context, &args),
         Command::Judge(args) => judge::run(context, &args),
         Command::Ledger(args) => ledger::run(context, &args),
+        Command::Sessions(args) => sessions::run(context, &args),
         Command::Scan(args) => scan::run(context, &args),
         Command::Audit(args) => audit::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),

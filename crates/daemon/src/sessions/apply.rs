@@ -5,13 +5,13 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
+use tenterhook_policy::Prices;
 
 use super::clean;
 use super::denial::Denial;
 use super::happened::Happened;
 use super::session::{Body, Doing, Ended, Prompt, Session, Subagent};
 use super::told::Told;
-use super::usage::Prices;
 
 const PROMPTS: usize = 20;
 const PROMPT: usize = 2000;
@@ -24,7 +24,7 @@ const DENIALS: usize = 100;
 pub(super) struct Around<'a> {
     /// Whose home `~` is.
     pub(super) person: Option<&'a str>,
-    pub(super) prices: Option<Prices>,
+    pub(super) prices: &'a Prices,
 }
 
 impl Session {

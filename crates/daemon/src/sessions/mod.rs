@@ -41,6 +41,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tenterhook_event::{Event, Timestamp};
 use tenterhook_harness::dialect::a3s::Session as Known;
+use tenterhook_policy::Prices;
 
 use apply::Around;
 pub(crate) use clean::clean;
@@ -49,11 +50,10 @@ pub(crate) use happened::Happened;
 use keep::Shelf;
 pub(crate) use leaf::Past;
 pub use list::{STATES, Wanted};
-pub use offline::Offline;
+pub use offline::{Following, Offline};
 use session::Session;
 pub(crate) use step::timeline;
 pub(crate) use told::Told;
-pub use usage::{Prices, Tokens};
 
 /// How many live events are remembered while sessions are put together from the ledger.
 const MEANWHILE: usize = 8192;
@@ -72,7 +72,7 @@ pub struct Projector {
     held: Mutex<Held>,
     /// Whose home `~` is.
     person: Option<String>,
-    prices: Option<Prices>,
+    prices: Arc<Prices>,
     /// Said when a session that is kept in short has something new.
     pub(crate) cold: tokio::sync::Notify,
 }
@@ -98,7 +98,7 @@ impl Key {
 
 impl Projector {
     /// Nothing is known yet.
-    pub fn new(person: Option<String>, prices: Option<Prices>) -> Arc<Self> {
+    pub fn new(person: Option<String>, prices: Arc<Prices>) -> Arc<Self> {
         Arc::new(Self { held: Mutex::default(), person, prices, cold: tokio::sync::Notify::new() })
     }
 
@@ -178,7 +178,7 @@ impl Projector {
     }
 
     fn means(&self) -> Around<'_> {
-        Around { person: self.person.as_deref(), prices: self.prices }
+        Around { person: self.person.as_deref(), prices: &self.prices }
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {

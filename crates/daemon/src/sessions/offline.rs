@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::Failure;
 use tenterhook_ledger::{ReadFailed, Reader};
+use tenterhook_policy::Prices;
 
 use super::step::timeline;
-use super::{Key, Prices, Projector, View, Wanted, diff};
+use super::{Key, Past, Projector, Told, View, Wanted, diff};
 
 /// The sessions of a ledger.
 pub struct Offline {
@@ -21,10 +22,22 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// Opens a ledger for reading.
-    pub fn open(dir: PathBuf, person: Option<String>, prices: Option<Prices>) -> Result<Self, Failure> {
+    /// Opens a ledger for reading. `person` is whose home `~` is.
+    pub fn open(dir: PathBuf, person: Option<String>) -> Result<Self, Failure> {
         let reader = Reader::open(&dir).map_err(unread)?;
-        Ok(Self { dir, reader, sessions: Projector::new(person, prices) })
+        Ok(Self { dir, reader, sessions: Projector::new(person, Arc::new(Prices::built_in().clone())) })
+    }
+
+    /// Follows a session, or all of them, from now on.
+    pub fn follow(&self, id: Option<&str>) -> Result<Following<'_>, Failure> {
+        let wanted = match id {
+            Some(id) => self.find(id)?,
+            None => None,
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let dir = &self.dir;
+        self.sessions.rebuild(|| Reader::open(dir), threads)?;
+        Ok(Following { ledger: self, wanted, next: self.sessions.read_until() })
     }
 
     /// Sessions that are meant, as `GET /v1/sessions` gives them.
@@ -62,6 +75,36 @@ impl Offline {
     fn look<T>(&self, id: &str, look: impl FnOnce(&View<'_>) -> T) -> Result<Option<T>, Failure> {
         let Some(key) = self.find(id)? else { return Ok(None) };
         self.sessions.bring_back(&key, &self.reader, look).map_err(unread)
+    }
+}
+
+/// Sessions as they go on in a ledger that somebody else writes.
+pub struct Following<'a> {
+    ledger: &'a Offline,
+    wanted: Option<Key>,
+    next: u64,
+}
+
+impl Following<'_> {
+    /// What is new since the last time: the kind of each, and what happened.
+    pub fn news(&mut self) -> Result<Vec<(&'static str, Value)>, Failure> {
+        let mut news = Vec::new();
+        let range = self.next..u64::MAX;
+        let (reader, sessions) = (&self.ledger.reader, &self.ledger.sessions);
+        let end = reader.scan(
+            range,
+            |_, _| true,
+            |glance| {
+                let Some(past) = Past::read(glance) else { return };
+                let mut told = Told::listening(true);
+                let Some(key) = sessions.apply(&past.happened(), &mut told) else { return };
+                if self.wanted.as_ref().is_none_or(|wanted| *wanted == key) {
+                    news.extend(told.named(&key, &past.event, past.seq));
+                }
+            },
+        );
+        self.next = end.map_err(unread)?;
+        Ok(news)
     }
 }
 

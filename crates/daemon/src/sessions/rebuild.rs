@@ -147,6 +147,11 @@ impl Projector {
         Ok(None)
     }
 
+    /// Leaves before this one were read from the ledger.
+    pub(super) fn read_until(&self) -> u64 {
+        self.lock().from
+    }
+
     /// Sessions that are kept in short and have something new.
     pub(crate) fn take_cold(&self) -> HashSet<Key> {
         std::mem::take(&mut self.lock().cold)

@@ -4,23 +4,8 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::Event;
-
-/// What some tokens of a model cost, in dollars. `None`: nobody knows.
-pub type Prices = fn(model: &str, tokens: &Tokens) -> Option<f64>;
-
-/// Tokens of one answer of a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tokens {
-    /// Read by the model, without what a cache had.
-    pub input: u64,
-    /// Written by the model.
-    pub output: u64,
-    /// Read from a cache.
-    pub cache_read: u64,
-    /// Written into a cache.
-    pub cache_write: u64,
-}
+use tenterhook_event::{Event, Tokens};
+use tenterhook_policy::{Money, Prices};
 
 /// What was said about tokens and money.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -42,9 +27,12 @@ pub(super) struct Usage {
     /// The one by the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_share: Option<f64>,
-    /// What it cost, by the price table; absent when an answer was of a model without a price.
+    /// What it cost, by the price table; absent when no model has a price in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cost_usd: Option<f64>,
+    /// The same, to the last digit.
+    #[serde(skip)]
+    cost: Money,
     /// Answers of models whose price is not known.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) unpriced: u64,
@@ -60,20 +48,23 @@ fn is_zero(number: &u64) -> bool {
 
 impl Usage {
     /// Reads what an event says; the answers of a model add up. Says whether there was anything.
-    pub(super) fn read(&mut self, event: &Event, model: Option<&str>, prices: Option<Prices>) -> bool {
-        let Some(answer) = &event.detail.model_response else { return false };
-        self.limit(answer);
-        let Some(tokens) = tokens(answer) else { return false };
+    pub(super) fn read(&mut self, event: &Event, model: Option<&str>, prices: &Prices) -> bool {
+        if let Some(answer) = &event.detail.model_response {
+            self.limit(answer);
+        }
+        let Some(tokens) = Tokens::of(event) else { return false };
         self.answers += 1;
         self.input_tokens += tokens.input;
         self.output_tokens += tokens.output;
         self.cache_read_tokens += tokens.cache_read;
         self.cache_write_tokens += tokens.cache_write;
-        self.context_tokens = Some(tokens.input + tokens.cache_read + tokens.cache_write);
+        self.context_tokens = Some(tokens.prompt());
         self.share();
-        let named = answer.get("model").and_then(Value::as_str).or(model);
-        match named.zip(prices).and_then(|(model, prices)| prices(model, &tokens)) {
-            Some(dollars) => self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + dollars),
+        match event.answering_model().or(model).and_then(|model| prices.cost(model, &tokens)) {
+            Some(cost) => {
+                self.cost = self.cost.plus(cost);
+                self.cost_usd = Some(self.cost.as_dollars());
+            }
             None => self.unpriced += 1,
         }
         true
@@ -96,30 +87,4 @@ impl Usage {
             _ => None,
         };
     }
-}
-
-/// The tokens of an answer, in whichever shape. A piece of a stream tells nothing yet.
-fn tokens(answer: &Value) -> Option<Tokens> {
-    if let Some(pieces) = answer.get("candidates").and_then(Value::as_array)
-        && !pieces.iter().any(|piece| piece.get("finishReason").is_some())
-    {
-        return None;
-    }
-    let usage = ["usageMetadata", "usage"].iter().find_map(|key| answer.get(key))?;
-    let number = |keys: &[&str]| keys.iter().find_map(|key| usage.get(key)?.as_u64());
-    let input = number(&["promptTokenCount", "input_tokens", "prompt_tokens", "input"]);
-    let output = number(&["candidatesTokenCount", "output_tokens", "completion_tokens", "output"]);
-    if input.is_none() && output.is_none() {
-        return None;
-    }
-    let cached = number(&["cachedContentTokenCount"]);
-    let read = number(&["cache_read_input_tokens", "cache_read_tokens", "cache_read"]);
-    Some(Tokens {
-        // Gemini counts what the cache had among the rest.
-        input: input.unwrap_or(0).saturating_sub(cached.unwrap_or(0)),
-        output: output.unwrap_or(0),
-        cache_read: read.or(cached).unwrap_or(0),
-        cache_write: number(&["cache_creation_input_tokens", "cache_write_tokens", "cache_write"])
-            .unwrap_or(0),
-    })
 }

@@ -59,7 +59,10 @@ pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> Happened<
 
 impl Told1 {
     pub(super) fn new() -> Self {
-        Self { projector: Projector::new(Some("/home/ada".into()), None), seq: std::cell::Cell::new(0) }
+        Self {
+            projector: Projector::new(Some("/home/ada".into()), Arc::default()),
+            seq: std::cell::Cell::new(0),
+        }
     }
 
     /// The next event. Gives what whoever follows is told.

@@ -10,11 +10,10 @@ fn answered(ms: u64, response: Value) -> Event {
 
 #[test]
 fn tokens_add_up_and_cost_what_the_table_says() {
-    let prices: Prices = |model, tokens| {
-        (model == "known")
-            .then(|| f64::from(u32::try_from(tokens.input + 10 * tokens.output).unwrap()) / 1000.0)
-    };
-    let projector = Projector::new(None, Some(prices));
+    let table = "version: 1\nprices:\n  - models: [known]\n    input: 1000\n    output: 10000\n    cache_read: 0\n    cache_write: 0\n";
+    let (prices, problems) = Prices::with_own("own", table);
+    assert!(problems.is_empty(), "{problems:?}");
+    let projector = Projector::new(None, Arc::new(prices));
     let told = Told1 { projector, seq: std::cell::Cell::new(0) };
     let anthropic = json!({"model": "known", "usage": {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 5, "context_limit": 310}});
     told.apply(&answered(1, anthropic), Decision::None);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tenterhook_home::Book;
+use tenterhook_home::recorded::Field as _;
+
+use super::{escaped, offline, show};
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BAD, DIM, GOOD, WARN, tame};
+
+const EXAMPLES: &str = "\
+One line for each thing that happens: prompts, tool calls and what came of them, files changed, the to-do list,
+what was denied. With --json one object per line: {\"event\": …, \"data\": …}.
+
+Examples:
+  tenterhook sessions follow
+  tenterhook sessions follow latest
+  tenterhook sessions follow --json | jq 'select(.event == \"file-changed\").data.path'";
+
+/// How often the ledger is looked at where no daemon runs.
+const PACE: Duration = Duration::from_millis(200);
+
+/// Watch sessions as they go on
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Only this one: its id or the beginning of it, or `latest`
+    #[arg(value_name = "SESSION")]
+    id: Option<String>,
+    /// End after so many lines
+    #[arg(long, short = 'n', value_name = "NUMBER")]
+    lines: Option<u64>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let mut left = args.lines.unwrap_or(u64::MAX);
+    let mut show = |kind: &str, data: &Value| -> Result<bool, CommandError> {
+        let Some(line) = shown(context, kind, data) else { return Ok(true) };
+        left = left.saturating_sub(1);
+        let mut out = context.terminal.out();
+        match writeln!(out, "{line}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+            written => Ok(written.map(|()| left > 0)?),
+        }
+    };
+    if ask::is_up(context.home()?) {
+        let path = match &args.id {
+            Some(id) => format!("/v1/sessions/{}/stream", escaped(&show::whole_id(context, None, id)?)),
+            None => "/v1/sessions/stream".to_owned(),
+        };
+        ask::stream(context.home()?, &path, &mut show)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let ledger = offline(context)?;
+    let id = args.id.as_deref().map(|id| show::whole_id(context, Some(&ledger), id)).transpose()?;
+    let mut following = ledger.follow(id.as_deref())?;
+    context.terminal.note("no daemon is running: the ledger is looked at now and then\n")?;
+    let book = Book::of(context.home()?);
+    loop {
+        // Where there is no daemon, hooks spool.
+        book.take_in_if_free();
+        for (kind, data) in following.news()? {
+            if !show(kind, &data)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+        std::thread::sleep(PACE);
+    }
+}
+
+/// One line; nothing for signs of life.
+fn shown(context: &Context, kind: &str, data: &Value) -> Option<String> {
+    if kind == "hello" {
+        return None;
+    }
+    if context.terminal.json {
+        return Some(json!({"event": kind, "data": data}).to_string());
+    }
+    let text = |key: &str| tame(data.field(key).as_str().unwrap_or_default());
+    let number = |key: &str| data.field(key).as_u64().unwrap_or_default();
+    let tool = data.field("tool");
+    let said = match kind {
+        "file-changed" => {
+            format!(
+                "{GOOD}✎{GOOD:#} {} {} {DIM}+{} −{}{DIM:#}",
+                text("tool"),
+                text("shown"),
+                number("added"),
+                number("removed")
+            )
+        }
+        "todo-update" => format!("☑ todo list {}", text("progress")),
+        "tool" => {
+            let call = format!(
+                "{} {}",
+                tame(tool.field("name").as_str()?),
+                tame(tool.field("gist").as_str().unwrap_or_default())
+            );
+            match data.field("state").as_str()? {
+                "asked" => format!("{DIM}▸{DIM:#} {call}"),
+                "done" => format!("{GOOD}✓{GOOD:#} {DIM}{call}{DIM:#}"),
+                state => format!("{BAD}✗{BAD:#} {state}: {call}"),
+            }
+        }
+        "prompt" => format!("{WARN}?{WARN:#} {}", text("text")),
+        "denied" => {
+            let nudge = text("nudge");
+            let nudge = if nudge.is_empty() { nudge } else { format!(" → {nudge}") };
+            format!("{BAD}denied{BAD:#} by {}: {}{nudge}", text("rule"), text("reason"))
+        }
+        "hint" => format!("{DIM}hint: {}{DIM:#}", text("hint")),
+        "usage" => {
+            format!("{DIM}{} tokens in, {} out{DIM:#}", number("input_tokens"), number("output_tokens"))
+        }
+        "subagent" => {
+            let what = if data.field("ended").is_null() { "begins" } else { "ends" };
+            format!("subagent {} {} {what}", text("type"), text("id"))
+        }
+        "ended" => format!("{DIM}ended {}{DIM:#}", text("reason")),
+        "lagged" => format!("{WARN}{} missed{WARN:#}", number("missed")),
+        other => tame(other),
+    };
+    let at: String =
+        tame(data.field("at").field("ts").as_str().unwrap_or_default()).chars().skip(11).take(8).collect();
+    let session: String = text("session").chars().take(8).collect();
+    Some(format!("{DIM}{at} {} {session}{DIM:#}  {said}", text("harness")))
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `sessions`: what agents did, one conversation at a time. The daemon is asked; without one the sessions
+//! are put together from the ledger, and are the same.
+
+mod follow;
+mod list;
+mod panel;
+mod show;
+mod steps;
+
+use std::process::ExitCode;
+
+use tenterhook_daemon::sessions::Offline;
+use tenterhook_home::Book;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+const EXAMPLES: &str = "\
+A session is one conversation of an agent, whichever harness runs it: its prompts, the files it changed in
+order, its to-do list, its tools and what came of them, what was denied, its subagents and what it cost.
+
+Examples:
+  tenterhook sessions list --state active
+  tenterhook sessions show latest
+  tenterhook sessions show 89917c00 --diff src/main.rs
+  tenterhook sessions follow";
+
+/// See what agents did: files changed, to-do lists, tools, denials, cost
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Follow(follow::Args),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::List(args) => list::run(context, args),
+        Command::Show(args) => show::run(context, args),
+        Command::Follow(args) => follow::run(context, args),
+    }
+}
+
+/// The sessions of the ledger, for where no daemon runs.
+fn offline(context: &Context) -> Result<Offline, CommandError> {
+    let home = context.home()?;
+    // It says what to do when there is nothing to read.
+    drop(Book::of(home).read()?);
+    let person = context.env.home.as_deref().and_then(std::path::Path::to_str).map(ToOwned::to_owned);
+    Offline::open(home.ledger(), person)
+}
+
+/// A word in a path or a query.
+fn escaped(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    word.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// `latest`, a whole id, or the beginning of one.
+fn unknown(id: &str) -> CommandError {
+    CommandError::failed(format!("there is no session `{id}`"))
+        .hint("`tenterhook sessions list` shows them; `latest` is the last one")
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Sessions of real harnesses, replayed from what they sent: the panel of files and to-dos is right, the same
+//! live, after the daemon began anew, and without one.
+
+mod commands;
+mod panels;
+mod removed;
+
+use serde_json::{Value, json};
+
+use crate::context::repository;
+use crate::daemon::{Served, until};
+
+/// A payload that a real client sent, in the session `s-1`.
+pub(crate) fn captured(harness: &str, name: &str) -> Value {
+    let path = repository().join("tests/fixtures").join(harness).join(format!("{name}.json"));
+    let mut payload: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    payload["session_id"] = json!("s-1");
+    payload
+}
+
+/// The same with some fields changed.
+pub(crate) fn with(mut payload: Value, changes: Value) -> Value {
+    payload.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    payload
+}
+
+/// The harness calls its hooks with these payloads, one after the other.
+pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
+    for payload in payloads {
+        let event = payload["hook_event_name"].as_str().unwrap();
+        let answer = served.post(&format!("/v1/hooks/{harness}/{event}"), payload);
+        assert_eq!(answer.status, 200, "{event}: {answer:?}");
+    }
+}
+
+/// The session live, from the ledger by another daemon, and without one. They are the same, or this fails.
+pub(crate) fn settled(served: Served) -> Value {
+    let live = served.json("/v1/sessions/s-1");
+    let mut served = served.again();
+    let rebuilt = until("sessions are known again", || {
+        (served.json("/v1/sessions")["all"] == 1).then(|| served.json("/v1/sessions/s-1"))
+    });
+    assert_eq!(live, rebuilt, "from the ledger it is the same");
+    served.signal(rustix::process::Signal::TERM);
+    assert!(served.wait());
+    let mut alone = served.test.run(&["sessions", "show", "s-1", "--json"]).json();
+    alone["labels"] = live["labels"].clone();
+    assert_eq!(live, alone, "without a daemon it is the same");
+    let listed = served.test.run(&["sessions", "list", "--json"]).json();
+    for (key, value) in listed["sessions"][0].as_object().unwrap() {
+        assert_eq!(live[key], *value, "{key}");
+    }
+    live
+}
+
+/// What the panel shows, a line for each thing.
+pub(crate) fn panel(session: &Value) -> Vec<String> {
+    let word = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    };
+    let mut lines = vec![format!(
+        "{} | {} | {}",
+        word(&session["title"]),
+        word(&session["model"]),
+        word(&session["end_reason"])
+    )];
+    let mut each = |name: &str, keys: &[&str]| {
+        for item in session[name].as_array().unwrap() {
+            let parts: Vec<_> = keys.iter().map(|key| word(&item[key])).collect();
+            lines.push(format!("{name}: {}", parts.join(" ")));
+        }
+    };
+    each("changed_files", &["shown", "changes", "tools", "added", "removed", "deleted", "behind"]);
+    each("changes", &["tool", "how", "shown", "state", "added", "removed", "tool_use_id", "agent"]);
+    each("todo_items", &["id", "status", "text", "active_form"]);
+    each("agents", &["id", "type", "events", "tools", "denied", "tokens"]);
+    each("denials", &["tool", "gist", "hint"]);
+    lines.push(format!("todos: {}", word(&session["todos"]["progress"])));
+    for (name, counted) in session["tool_results"].as_object().unwrap() {
+        let parts: Vec<_> =
+            ["calls", "ok", "failed", "denied"].iter().map(|key| word(&counted[key])).collect();
+        lines.push(format!("tool: {name} {}", parts.join(" ")));
+    }
+    lines.push(format!("usage: {}", session["usage"]));
+    lines
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `tenterhook sessions`.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use super::*;
+
+fn filled() -> Served {
+    let test = crate::context::TestContext::new();
+    let rule = "version: 1\nrules:\n  - id: no-rm\n    verdict: deny\n    match: {shell: {program: [rm]}}\n    reason: no\n    nudge: use `git clean`\n";
+    test.write("home/policy.yaml", rule);
+    let served = Served::in_home(test, &[]);
+    served.call("SessionStart", &json!({"source": "startup", "model": "claude-test-1"}));
+    served.call("UserPromptSubmit", &json!({"prompt": "please tidy up\u{1b}[2J"}));
+    let todos = json!([{"content": "tidy", "status": "completed"}, {"content": "test", "status": "in_progress", "activeForm": "testing"}]);
+    let todos = json!({"tool_name": "TodoWrite", "tool_input": {"todos": todos}, "tool_use_id": "t-0"});
+    served.call("PreToolUse", &todos);
+    let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "tool_use_id": "t-1"});
+    served.call("PreToolUse", &edit);
+    served.call("PostToolUse", &with(edit, json!({"tool_response": {}})));
+    served.bash("rm -r build");
+    served.bash("git clean -n");
+    served
+}
+
+/// The text without what differs from run to run.
+fn plain(text: &str) -> String {
+    let mut text = text.replace(", 1s\n", ", 0s\n");
+    while let Some(at) =
+        text.find("20").filter(|at| text[*at..].len() > 18 && text.as_bytes()[at + 4] == b'-')
+    {
+        text.replace_range(at..at + 19, "[WHEN]");
+    }
+    text
+}
+
+#[test]
+fn a_session_is_a_panel() {
+    let served = filled();
+    let shown = served.test.run(&["sessions", "show", "latest"]);
+    let alone = {
+        let mut served = served;
+        served.signal(rustix::process::Signal::TERM);
+        assert!(served.wait());
+        served.test.run(&["sessions", "show", "s-"])
+    };
+    assert_eq!(shown.stdout, alone.stdout, "{}{}", shown.stderr, alone.stderr);
+    let user = format!(" · {} · ", tenterhook_home::env::user());
+    insta::assert_snapshot!(plain(&shown.stdout).replace(&user, " · [USER] · "), @r"
+    please tidy up[2J  active
+    claude-code · s-1 · claude-test-1 · [USER] · [DIR]/work
+    began [WHEN], 0s
+
+    Files changed (1)
+      a.txt  Edit  +1 −1
+
+    Todo list (1/2)
+      ✓ tidy
+      ▸ testing
+
+    Tools (3 calls, 1 ok, 1 denied)
+      Bash  2 calls, 1 denied
+      Edit  1 call, 1 ok
+
+    Denied (1; hints taken 1/1)
+      ✗ Bash rm -r build  no-rm
+        → use `git clean`: taken
+
+    The harness did not tell tokens or cost.
+    ");
+}
+
+#[test]
+fn sessions_are_a_table_and_what_is_not_there_is_said() {
+    let served = filled();
+    let listed = served.test.run(&["sessions", "list"]);
+    insta::assert_snapshot!(plain(&listed.stdout), @r"
+    LAST                 HARNESS       STATE     SESSION     EVENTS  FILES  TODOS   DENY  TITLE
+    [WHEN]  claude-code   active    s-1              7      1    1/2      1  please tidy up[2J
+    ");
+    let none = served.test.run(&["sessions", "list", "--harness", "codex"]);
+    assert_eq!((none.stdout.as_str(), none.exit), ("no session fits\n", 0));
+    let unknown = served.test.run(&["sessions", "show", "nobody"]);
+    assert_eq!(unknown.exit, 1);
+    assert!(unknown.stderr.contains("there is no session `nobody`"), "{}", unknown.stderr);
+    let diff = served.test.run(&["sessions", "show", "s-1", "--diff", "a.txt"]);
+    assert!(diff.stdout.contains("-one\n+two\n"), "{}", diff.stdout);
+    let timeline = served.test.run(&["sessions", "show", "s-1", "--timeline"]);
+    assert_eq!(timeline.stdout.lines().count(), 7, "{}", timeline.stdout);
+    let empty = crate::context::TestContext::new().run(&["sessions", "list"]);
+    assert_eq!(empty.exit, 1);
+    assert!(empty.stderr.contains("nothing was recorded yet"), "{}", empty.stderr);
+}
+
+#[test]
+fn whoever_follows_sees_it_happen() {
+    let served = Served::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = served.test.command(program, &["sessions", "follow", "--json", "-n", "3"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    until("somebody follows", || {
+        served.get("/v1/metrics").body.contains("tenterhook_streams 1\n").then_some(())
+    });
+    let write = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
+    served.call("PreToolUse", &write);
+    served.call("PostToolUse", &with(write, json!({"tool_response": {"type": "create"}})));
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    let seen = [next(), next(), next()];
+    assert!(child.wait().unwrap().success());
+    let kinds = seen
+        .each_ref()
+        .map(|news| (news["event"].as_str().unwrap(), news["data"]["state"].as_str().unwrap()));
+    assert_eq!(kinds, [("tool", "asked"), ("tool", "done"), ("file-changed", "done")]);
+    let changed = &seen[2]["data"];
+    assert_eq!(
+        (&changed["session"], &changed["shown"], &changed["tool_use_id"]),
+        (&json!("s-1"), &json!("a.txt"), &json!("t-1"))
+    );
+}
+
+#[test]
+fn one_session_is_followed_without_the_others() {
+    let served = Served::new();
+    let mut one = served.stream("/v1/sessions/claude-code:s-2/stream", &[]);
+    assert_eq!(one.next().unwrap().kind, "hello");
+    served.bash("ls");
+    served.call("UserPromptSubmit", &json!({"session_id": "s-2", "prompt": "mine"}));
+    let told = one.next().unwrap();
+    assert_eq!(
+        (told.kind.as_str(), &told.data["text"], &told.data["session"]),
+        ("prompt", &json!("mine"), &json!("s-2"))
+    );
+}
