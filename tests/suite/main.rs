@@ -21,6 +21,7 @@ mod authority;
 mod backtest;
 mod bad_input;
 mod borders;
+mod budgets;
 mod cases;
 mod cases_openagentlock;
 mod clock;

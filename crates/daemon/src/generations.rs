@@ -240,7 +240,7 @@ fn files(home: &Home) -> Vec<PathBuf> {
 }
 
 fn texts(home: &Home) -> Vec<PathBuf> {
-    let own = [home.settings(), home.policy(), home.pack_list(), home.kit_list()];
+    let own = [home.settings(), home.policy(), home.prices(), home.pack_list(), home.kit_list()];
     own.into_iter().chain(home.organisation.clone()).collect()
 }
 

@@ -95,9 +95,8 @@ type Batch = Vec<(u64, Recorded)>;
 impl Backtest<'_> {
     /// Replays a ledger. `progress` hears how many leaves of how many were read.
     pub fn run(&self, reader: &Reader, progress: &mut dyn FnMut(u64, u64)) -> Result<Replay, Failure> {
-        // A limit that all sessions share needs all of them in order.
-        let shared = self.rules.rules().any(|rule| self.rules.counts_together(rule.id()));
-        let threads = if shared { 1 } else { self.threads.clamp(1, 16) };
+        // A limit or a budget that all sessions share needs all of them in order.
+        let threads = if self.rules.needs_all_sessions() { 1 } else { self.threads.clamp(1, 16) };
         std::thread::scope(|scope| {
             let mut inboxes = Vec::new();
             let mut workers = Vec::new();

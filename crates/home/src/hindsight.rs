@@ -51,10 +51,10 @@ impl<'a> Hindsight<'a> {
         let (last, own) = self.sessions.entry(key).or_default();
         *last = self.turn;
         let rules = self.rules;
-        let judged = if self.together.matched.is_empty() {
+        let judged = if self.together.is_empty() {
             tenterhook_policy::judge(event, &facts, own, rules)
         } else {
-            let mut state = own.clone();
+            let mut state = SessionState { today: self.together.today, ..own.clone() };
             let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_together(rule));
             state.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
             tenterhook_policy::judge(event, &facts, &state, rules)

@@ -267,6 +267,11 @@ impl Home {
         self.config.join("policy.yaml")
     }
 
+    /// What models cost, where the person knows better.
+    pub fn prices(&self) -> PathBuf {
+        self.config.join("prices.yaml")
+    }
+
     /// Which packs and rules are on.
     pub fn pack_list(&self) -> PathBuf {
         self.config.join("packs.yaml")

@@ -2,10 +2,10 @@
 
 //! What rules remember of sessions, from one call to the next.
 //!
-//! A rule with a `limit` or a `label` depends on what happened before, and every call is a process of
-//! its own where no daemon runs. So what is remembered lies in `<state>/sessions/`: one small file for
-//! each session, named by a hash of the harness and its session id, and `all.json` for limits that
-//! count all sessions together.
+//! A rule with a `limit`, a budget or a `label` depends on what happened before, and every call is a
+//! process of its own where no daemon runs. So what is remembered lies in `<state>/sessions/`: one small
+//! file for each session, named by a hash of the harness and its session id, and `all.json` for limits
+//! that count all sessions together and for what was spent today.
 //!
 //! - Files are for their owner only, replaced as wholes, and changed under a lock under which the rules
 //!   judge once more: two calls at the same time cannot both be the last that a limit lets pass.
@@ -216,6 +216,8 @@ impl SessionMemory {
             opened.keep(&new, rules, sessions);
             both.labels.extend(new.labels);
             both.matched.extend(new.matched);
+            both.warned.extend(new.warned);
+            both.spent = both.spent.or(new.spent);
         }
         self.remember(event.id, before, both);
         judgement.steps.extend(opened.notes.into_iter().map(noted));
@@ -244,6 +246,8 @@ fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     let mut new = delta.clone();
     new.labels.retain(|label| !known.labels.contains(label));
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
+    new.warned.retain(|warning| !known.warned.contains(warning));
+    new.spent = new.spent.filter(|_| known.spent.is_none());
     new
 }
 
@@ -252,7 +256,7 @@ fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
 impl Opened {
     /// The session's own memory, with the counts that all sessions share.
     fn whole(&self, rules: &RuleSet) -> SessionState {
-        let mut whole = self.state.clone();
+        let mut whole = SessionState { today: self.together.today, ..self.state.clone() };
         whole.matched.retain(|rule, _| !rules.counts_together(rule));
         let shared = self.together.matched.iter().filter(|(rule, _)| rules.counts_together(rule));
         whole.matched.extend(shared.map(|(rule, stamps)| (rule.clone(), stamps.clone())));
@@ -263,7 +267,8 @@ impl Opened {
         let (shared, own): (Vec<_>, Vec<_>) =
             delta.matched.iter().cloned().partition(|(rule, _)| rules.counts_together(rule));
         let own = StateDelta { matched: own, ..delta.clone() };
-        let shared = StateDelta { matched: shared, labels: Vec::new(), needed: delta.needed.clone() };
+        let (needed, spent) = (delta.needed.clone(), delta.spent);
+        let shared = StateDelta { matched: shared, needed, spent, ..StateDelta::default() };
         for (of, state, delta) in
             [(self.of.as_str(), &mut self.state, own), (TOGETHER, &mut self.together, shared)]
         {

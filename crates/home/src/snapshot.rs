@@ -147,7 +147,8 @@ fn projects(env: &Env, place: &Place) -> Vec<PathBuf> {
 
 /// Every file that says something about the rules, there or not.
 fn files(home: &Home, env: &Env, place: &Place) -> Vec<PathBuf> {
-    let mut files = vec![home.pack_list(), home.policy(), home.settings(), home.trust(), home.mode()];
+    let mut files =
+        vec![home.pack_list(), home.policy(), home.prices(), home.settings(), home.trust(), home.mode()];
     files.extend(home.organisation.clone());
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);

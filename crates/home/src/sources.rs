@@ -35,6 +35,8 @@ pub struct Sources {
     pub disabled: Vec<String>,
     /// All rules only watch.
     pub monitor: bool,
+    /// The person's own prices of models: the file, and what it says.
+    pub prices: Option<(String, String)>,
     /// What cannot be used.
     pub problems: Vec<Problem>,
     /// What can be used but should be looked at.
@@ -113,7 +115,16 @@ impl Sources {
             found.file(&home.policy(), Layer::User);
         }
         found.project(home, env, place);
+        found.prices(&home.prices());
         found
+    }
+
+    fn prices(&mut self, path: &Path) {
+        let name = path.display().to_string();
+        match intake::regular_file(path) {
+            Ok(text) => self.prices = text.map(|text| (name, text)),
+            Err(error) => self.problems.push(Problem::whole(&name, error.to_string())),
+        }
     }
 
     fn mode(&mut self, home: &Home) {
@@ -264,7 +275,8 @@ impl Sources {
     pub fn with<T>(&self, make: fn(&[Source<'_>], &Choices<'_>) -> T) -> T {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
-        make(&sources, &Choices { disabled: &disabled, monitor: self.monitor })
+        let prices = self.prices.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        make(&sources, &Choices { disabled: &disabled, monitor: self.monitor, prices })
     }
 
     /// The same with another file in place of the person's policy.

@@ -59,7 +59,9 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
     let case = Case { event, facts, state };
     let candidates = rules.candidates(event, facts);
     let hits = candidates.filter_map(|(rule, parts)| hit(rule, case, Tell::Nothing, parts.as_deref()).ok());
-    settle(hits.collect(), case).into_judgement(case)
+    let mut judgement = settle(hits.collect(), case).into_judgement(case);
+    judgement.delta.spent = rules.spending(event);
+    judgement
 }
 
 /// Says of every rule whether it matches, whether that counts, and why or why not.

@@ -27,6 +27,7 @@
 //! Shell is parsed, not searched: see [`ShellCommand`] for what is made of it, and [`Unread`] for
 //! what happens to a text that is not understood.
 
+mod budget;
 mod compile;
 mod examples;
 mod facts;
@@ -42,6 +43,7 @@ mod source;
 mod state;
 mod write;
 
+pub use budget::{Spending, Spent};
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
     Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, Seen, ShellCommand,

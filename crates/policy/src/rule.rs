@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use tenterhook_event::{Decision, Timestamp};
 use tenterhook_when::When;
 
+use crate::budget::Budget;
 use crate::compile::Matcher;
 use crate::source::Layer;
 
@@ -49,9 +50,18 @@ pub(crate) struct Rewrite {
     pub(crate) command: Option<String>,
 }
 
+/// What has to be used up before a rule speaks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// A number of its matches.
+    Matches(Matches),
+    /// A budget.
+    Budget(Budget),
+}
+
 /// How often a rule must have matched before it speaks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limit {
+pub(crate) struct Matches {
     pub(crate) count: usize,
     pub(crate) window_ms: u64,
     /// Whether all sessions are counted together.
@@ -167,6 +177,14 @@ impl Rule {
         let mut asks = false;
         self.matcher.each(&mut |matcher| asks |= matcher.label.is_some());
         asks || self.limit.is_some() || !self.labels.is_empty()
+    }
+
+    /// What may be spent before it speaks.
+    pub(crate) fn budget(&self) -> Option<&Budget> {
+        match &self.limit {
+            Some(Limit::Budget(budget)) => Some(budget),
+            _ => None,
+        }
     }
 
     /// Whether it is passed over at this moment.

@@ -40,6 +40,8 @@ pub struct Choices<'a> {
     pub disabled: &'a [&'a str],
     /// All rules only watch.
     pub monitor: bool,
+    /// What models cost, where the person knows better: the name of the file, and its text.
+    pub prices: Option<(&'a str, &'a str)>,
 }
 
 /// Whose rules they are.

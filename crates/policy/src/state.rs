@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What rules remember of a session: which labels it carries, and when counted rules matched.
+//! What rules remember of a session: which labels it carries, when counted rules matched, what was spent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::budget::{Spending, Spent};
 
 /// A session carries no more labels than this; further ones are not taken.
 pub const MOST_LABELS: usize = 64;
@@ -21,6 +23,15 @@ pub struct SessionState {
     pub labels: BTreeSet<String>,
     /// When counted rules matched, oldest first, in milliseconds since the Unix epoch.
     pub matched: BTreeMap<String, Vec<u64>>,
+    /// What was spent on models.
+    #[serde(skip_serializing_if = "Spent::is_nothing")]
+    pub spent: Spent,
+    /// What was spent on the latest day on which something was. Counts where all sessions do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub today: Option<Spending>,
+    /// The warnings about budgets that were said.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub warned: BTreeSet<String>,
 }
 
 /// What one event adds to a session.
@@ -32,6 +43,12 @@ pub struct StateDelta {
     pub matched: Vec<(String, u64)>,
     /// How many matches of each of those rules are worth remembering.
     pub needed: BTreeMap<String, usize>,
+    /// What was spent on a model, and on which day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spending>,
+    /// The warnings about budgets that are said now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warned: Vec<String>,
 }
 
 // === impl SessionState ===
@@ -66,11 +83,18 @@ impl SessionState {
             let surplus = stamps.len().saturating_sub(needed);
             stamps.drain(..surplus);
         }
+        if let Some(more) = delta.spent {
+            self.spent = self.spent.plus(more.spent);
+            self.today = Some(more.after(self.today));
+        }
+        for warning in delta.warned.iter().take(MOST_RULES.saturating_sub(self.warned.len())) {
+            self.warned.insert(warning.clone());
+        }
     }
 
     /// Whether there is nothing to remember.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.matched.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -79,7 +103,7 @@ impl SessionState {
 impl StateDelta {
     /// Whether it adds nothing.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.matched.is_empty()
+        self.labels.is_empty() && self.matched.is_empty() && self.spent.is_none() && self.warned.is_empty()
     }
 }
 
@@ -93,7 +117,12 @@ mod tests {
         for stamp in 0..100 {
             let needed = BTreeMap::from([("r".to_owned(), 3)]);
             let labels = vec![format!("label-{stamp}")];
-            state.apply(&StateDelta { labels, matched: vec![("r".to_owned(), stamp)], needed });
+            state.apply(&StateDelta {
+                labels,
+                matched: vec![("r".to_owned(), stamp)],
+                needed,
+                ..StateDelta::default()
+            });
         }
         assert_eq!(state.matched["r"], [97, 98, 99]);
         assert_eq!(state.labels.len(), MOST_LABELS);

@@ -9,6 +9,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Status, Timestamp, T
 
 use super::*;
 
+mod budgets;
 mod conditions;
 mod features;
 mod hostile;
@@ -37,6 +38,16 @@ fn bash(text: &str) -> Event {
 
 fn user(text: &str) -> Loaded {
     RuleSet::load(&[Source { name: "rules.yaml", text, layer: Layer::User, trusted: true }])
+}
+
+fn good(text: &str) -> RuleSet {
+    let loaded = user(text);
+    assert_eq!(loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), "");
+    loaded.rules
+}
+
+fn ruled(event: &Event, state: &SessionState, rules: &RuleSet) -> Judgement {
+    judge(event, &facts(event, &HOME), state, rules)
 }
 
 /// What the rules say, as `rule decision`.

@@ -117,3 +117,46 @@ fn what_nobody_has_touched_for_a_week_is_removed() {
     call(dir.path(), &event(2, "new", "cat x"));
     assert!(!old.exists() && sessions.path("claude-code\nnew").exists());
 }
+
+const BUDGETS: &str = "version: 1
+rules:
+  - {id: session, match: {}, verdict: deny, limit: {cost: 5, per: session}}
+  - {id: day, match: {}, verdict: deny, limit: {cost: 8, per: day}}
+";
+
+#[test]
+fn what_was_spent_lasts_from_one_process_to_the_next_and_an_answer_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("sessions");
+    let source = Source { name: "rules.yaml", text: BUDGETS, layer: Layer::User, trusted: true };
+    let rules = RuleSet::load(&[source]).rules;
+    let judged = |memory: &SessionMemory, event: &Event| {
+        let facts = tenterhook_policy::facts(event, &Surroundings::default());
+        memory.judge(event, &rules, |state| tenterhook_policy::judge(event, &facts, state, &rules))
+    };
+    let process = || SessionMemory::keeping(Some(Sessions::new(dir.clone())));
+    // A million tokens of this model are three dollars.
+    let answers = |number: u64, session: &str| {
+        let mut answer = event(number, session, "");
+        answer.event = EventKind::PostModel;
+        answer.tool = None;
+        answer.agent.model = Some("claude-sonnet-4-5".to_owned());
+        answer.detail.model_response = Some(json!({"usage": {"input_tokens": 1_000_000}}));
+        let memory = process();
+        // The same event is judged again when a hook has changed it.
+        judged(&memory, &answer);
+        judged(&memory, &answer);
+    };
+    let gate = |number: u64, session: &str| -> Vec<String> {
+        let judgement = judged(&process(), &event(number, session, "ls"));
+        judgement.findings.iter().map(|finding| finding.by.to_string()).collect()
+    };
+    answers(1, "a");
+    assert_eq!(gate(2, "a"), Vec::<String>::new());
+    answers(3, "a");
+    assert_eq!(gate(4, "a"), ["rule:session"]);
+    assert_eq!(gate(5, "b"), Vec::<String>::new());
+    answers(6, "b");
+    assert_eq!(gate(7, "b"), ["rule:day"], "both sessions together have spent nine dollars");
+    assert_eq!(gate(24 * 60 * 60 * 1000, "b"), Vec::<String>::new(), "a new day");
+}

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use tenterhook_document::Spot;
 use tenterhook_event::{Decision, EventKind};
 
+use crate::budget::Budget;
 use crate::load::{Header, wire};
-use crate::rule::{Limit, Rewrite, Rule};
+use crate::rule::{Limit, Matches, Rewrite, Rule};
 use crate::source::{Layer, Source};
 use crate::state::MOST_STAMPS;
 pub(crate) use matcher::{Effect, Matcher, Mcp, Package, Regexes, Shell, Tools, Url};
@@ -25,6 +26,9 @@ pub use set::{Loaded, RuleSet};
 
 /// When a rule says nothing about events, it is about what is going to happen.
 const BEFORE: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
+
+/// The same for a budget: before something is asked of a model, or done for it.
+const SPENDING: &[EventKind] = &[EventKind::Prompt, EventKind::PreModel, EventKind::PreTool];
 
 /// Compiles one rule of the `number`th file.
 pub(crate) fn rule(
@@ -75,7 +79,9 @@ fn known(
         );
     }
     let mut matcher = Matcher::new(wire.matches)?;
-    matcher.events.get_or_insert_with(|| BEFORE.to_vec());
+    let limit = wire.limit.map(|wire| limit(&wire, guards)).transpose()?;
+    let usual = if matches!(limit, Some(Limit::Budget(_))) { SPENDING } else { BEFORE };
+    matcher.events.get_or_insert_with(|| usual.to_vec());
     let overrides: Vec<Arc<str>> =
         wire.overrides.map(|ids| ids.0.iter().map(|id| Arc::from(id.as_str())).collect()).unwrap_or_default();
     Ok(Rule {
@@ -93,7 +99,7 @@ fn known(
         nudge: wire.nudge.as_deref().map(|nudge| nudge.trim().to_owned()),
         when: wire.when.map(|when| when.0),
         rewrite,
-        limit: wire.limit.map(|wire| limit(&wire)).transpose()?,
+        limit,
         labels,
         expires: wire.expires.map(|expires| expires.0),
         overrides,
@@ -113,12 +119,30 @@ fn rewrite(wire: wire::Rewrite, guards: bool) -> Result<Rewrite, String> {
     Ok(Rewrite { set: wire.set, command: wire.command })
 }
 
-fn limit(wire: &wire::Limit) -> Result<Limit, String> {
-    let count = usize::try_from(wire.count).unwrap_or(usize::MAX);
+fn limit(wire: &wire::Limit, guards: bool) -> Result<Limit, String> {
+    let given =
+        [("count", wire.count.is_some()), ("cost", wire.cost.is_some()), ("tokens", wire.tokens.is_some())];
+    let mut given = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
+    match (given.next(), given.next()) {
+        (None, _) => Err("`limit` needs a `count`, a `cost` or `tokens`".to_owned()),
+        (Some(one), Some(other)) => Err(format!("`limit` has `{one}` and `{other}`; write two rules")),
+        (Some("count"), None) => matches(wire).map(Limit::Matches),
+        (Some(_), None) if !guards => Err("a budget goes with `verdict: ask` or `verdict: deny`".to_owned()),
+        (Some(_), None) => Budget::new(wire).map(Limit::Budget),
+    }
+}
+
+fn matches(wire: &wire::Limit) -> Result<Matches, String> {
+    let count = wire.count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
     if !(1..=MOST_STAMPS).contains(&count) {
         return Err(format!("`limit.count` must be from 1 to {MOST_STAMPS}"));
     }
-    Ok(Limit { count, window_ms: wire.window.0, shared: wire.per == wire::Per::Rule })
+    let window = wire.window.as_ref().ok_or("`limit.count` needs a `window`, such as `1h`")?;
+    match (wire.per, wire.warn) {
+        (wire::Per::Day, _) => Err("`per: day` is for a budget; say `window: 1d`".to_owned()),
+        (_, Some(_)) => Err("`warn` is for a budget, with `cost` or `tokens`".to_owned()),
+        (per, None) => Ok(Matches { count, window_ms: window.0, shared: per == wire::Per::Rule }),
+    }
 }
 
 /// Conditions that no event they are asked of can satisfy.

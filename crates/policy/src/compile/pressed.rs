@@ -17,13 +17,14 @@ use super::index::Index;
 use super::matcher::Matcher;
 use super::set::RuleSet;
 use super::trust;
+use crate::budget::OwnPrices;
 use crate::facts::expand_braces;
 use crate::load::{self, Header, wire};
 use crate::rule::{Mode, Rule, Severity};
 use crate::source::{Choices, Layer, Source};
 use bytes::{Cursor, Out};
 
-const FORMAT: &str = "pressed rules 1";
+const FORMAT: &str = "pressed rules 2";
 const LAYERS: [Layer; 4] = [Layer::Baseline, Layer::Organisation, Layer::User, Layer::Project];
 
 /// Rules, compiled or still to be.
@@ -71,6 +72,8 @@ impl RuleSet {
         out.text(FORMAT);
         out.text(&format!("{:016x}", set.digest));
         out.number(usize::from(set.asks_for_groups));
+        out.number(usize::from(set.has_budgets));
+        set.prices.texts().iter().for_each(|text| out.text(text));
         out.number(set.stateful.len());
         set.stateful.iter().for_each(|kind| out.text(kind.name()));
         out.number(set.count());
@@ -100,6 +103,8 @@ impl RuleSet {
         }
         let digest = u64::from_str_radix(cursor.text()?, 16).ok()?;
         let asks_for_groups = cursor.number()? != 0;
+        let has_budgets = cursor.number()? != 0;
+        let prices = OwnPrices::new(cursor.text()?, cursor.text()?);
         let kinds = cursor.number()?;
         let stateful = (0..kinds).map(|_| cursor.text()?.parse::<EventKind>().ok()).collect::<Option<_>>()?;
         let count = cursor.number()?;
@@ -117,7 +122,8 @@ impl RuleSet {
         }
         let index = Index::read(bytes, &mut cursor)?;
         let rules = Rules::Pressed(slots);
-        Some(Self { rules, index, stateful, asks_for_groups, digest, warnings: Vec::new() })
+        let warnings = Vec::new();
+        Some(Self { rules, index, stateful, asks_for_groups, has_budgets, prices, digest, warnings })
     }
 }
 

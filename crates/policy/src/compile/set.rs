@@ -12,10 +12,12 @@ use super::baseline::{BASELINE, PACKS};
 use super::index::Index;
 use super::pressed::Rules;
 use super::trust;
+use crate::budget::{Budget, OwnPrices, Spending};
 use crate::examples;
 use crate::facts::Facts;
 use crate::load::{self, Header, wire};
-use crate::rule::{Mode, Rule};
+use crate::prices::Prices;
+use crate::rule::{Limit, Matches, Mode, Rule};
 use crate::source::{Choices, Pack, Source};
 
 /// All rules that are in force together: compiled, immutable, cheap to share in an [`Arc`].
@@ -26,6 +28,9 @@ pub struct RuleSet {
     /// The kinds of events at which something is remembered.
     pub(super) stateful: BTreeSet<EventKind>,
     pub(super) asks_for_groups: bool,
+    /// Whether what models cost has to be counted.
+    pub(super) has_budgets: bool,
+    pub(super) prices: OwnPrices,
     pub(super) digest: u64,
     pub(super) warnings: Vec<Problem>,
 }
@@ -64,10 +69,14 @@ impl RuleSet {
         }
         loading.look_at_overrides();
         loading.choose(choices);
-        let Loading { rules, problems, warnings, .. } = loading;
+        let Loading { rules, mut problems, warnings, .. } = loading;
         let index = Index::new(&rules);
         let kinds = rules.iter().filter(|rule| rule.is_stateful()).flat_map(|rule| &rule.matcher.events);
-        let stateful = kinds.flatten().copied().collect();
+        let mut stateful: BTreeSet<_> = kinds.flatten().copied().collect();
+        let has_budgets = rules.iter().any(|rule| rule.budget().is_some());
+        stateful.extend(has_budgets.then_some(EventKind::PostModel));
+        let (prices, wrong) = OwnPrices::read(choices.prices);
+        problems.extend(wrong);
         let digest = digest(sources, choices);
         let mut asks_for_groups = false;
         let mut see = |matcher: &super::Matcher| asks_for_groups |= matcher.group.is_some();
@@ -75,7 +84,8 @@ impl RuleSet {
             rule.matcher.each(&mut see);
         }
         let rules = Rules::Built(rules);
-        Loaded { rules: Self { rules, index, stateful, asks_for_groups, digest, warnings }, problems }
+        let set = Self { rules, index, stateful, asks_for_groups, has_budgets, prices, digest, warnings };
+        Loaded { rules: set, problems }
     }
 
     /// The same as [`RuleSet::load`], but the examples of the packs compiled in are not even read,
@@ -112,7 +122,17 @@ impl RuleSet {
 
     /// Whether any rule looks at events of this kind; if not, there is no need to look for facts.
     pub fn concerns(&self, kind: EventKind) -> bool {
-        self.index.concerns(kind)
+        self.index.concerns(kind) || self.has_budgets && kind == EventKind::PostModel
+    }
+
+    /// What models cost.
+    pub fn prices(&self) -> &Prices {
+        self.prices.table()
+    }
+
+    /// What an event adds to what was spent, where somebody counts it.
+    pub(crate) fn spending(&self, event: &Event) -> Option<Spending> {
+        self.has_budgets.then(|| Spending::of(event, self.prices()))?
     }
 
     /// Whether what the rules say about events of this kind depends on, or changes, what is remembered
@@ -129,7 +149,13 @@ impl RuleSet {
     /// Whether matches of a rule are counted for all sessions together.
     pub fn counts_together(&self, rule: &str) -> bool {
         let limit = self.rule(rule).and_then(|rule| rule.limit);
-        limit.is_some_and(|limit| limit.shared)
+        matches!(limit, Some(Limit::Matches(Matches { shared: true, .. })))
+    }
+
+    /// Whether some rule counts all sessions together.
+    pub fn needs_all_sessions(&self) -> bool {
+        let daily = |rule: &Rule| rule.budget().is_some_and(Budget::is_daily);
+        self.rules().any(|rule| daily(rule) || self.counts_together(rule.id()))
     }
 
     /// How many rules there are.
@@ -296,6 +322,10 @@ fn digest(sources: &[Source<'_>], choices: &Choices<'_>) -> u64 {
     }
     if choices.monitor {
         add("monitor");
+    }
+    if let Some((_, prices)) = choices.prices {
+        add("prices");
+        add(prices);
     }
     hash
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Which of the rules that matched count: exceptions, order, limits, expiry, modes.
+//! Which of the rules that matched count: exceptions, order, limits and budgets, expiry, modes.
 
 use std::collections::BTreeSet;
 
-use tenterhook_event::{Decision, Finding, Origin, Status, Step};
+use tenterhook_event::{Decision, Finding, Flow, Origin, Status, Step};
 
 use super::Judgement;
 use super::conditions::Case;
-use crate::rule::{Mode, Rule};
+use crate::budget::Standing;
+use crate::rule::{Limit, Mode, Rule};
 use crate::state::StateDelta;
 
 /// A rule that matched.
@@ -32,6 +33,10 @@ enum Fate<'r> {
     Expired,
     /// So many matches pass before it speaks, and this is one of them.
     Counted(usize),
+    /// Its budget is not used up.
+    Within,
+    /// Nor yet, but it is time to say so.
+    Warns,
     /// Another rule sets it aside.
     SetAside(&'r str),
     /// An earlier rule of its file has decided.
@@ -59,6 +64,8 @@ impl<'r> Hit<'r> {
     pub(super) fn note(&self) -> String {
         let why = &self.why;
         match self.fate {
+            // What a budget has to say is in the reason.
+            Fate::Within | Fate::Warns => format!("{why}; {}", self.reason),
             Fate::Counts => why.clone(),
             Fate::Watches => format!("{why}; it only watches"),
             Fate::Expired => match self.rule.expires {
@@ -66,7 +73,10 @@ impl<'r> Hit<'r> {
                 None => format!("{why}; it expired"),
             },
             Fate::Counted(before) => {
-                let count = self.rule.limit.map_or(0, |limit| limit.count);
+                let count = match self.rule.limit {
+                    Some(Limit::Matches(matches)) => matches.count,
+                    _ => 0,
+                };
                 format!("{why}; match {} of the {count} that pass", before + 1)
             }
             Fate::SetAside(by) => format!("{why}; set aside by rule `{by}`"),
@@ -76,23 +86,35 @@ impl<'r> Hit<'r> {
 
     fn status(&self) -> Status {
         match self.fate {
-            Fate::Counts => Status::Matched,
+            Fate::Counts | Fate::Warns => Status::Matched,
             Fate::Watches => Status::Monitored,
             Fate::Expired => Status::Expired,
             Fate::SetAside(_) => Status::Overridden,
-            Fate::Counted(_) | Fate::PassedOver(_) => Status::Skipped,
+            Fate::Counted(_) | Fate::Within | Fate::PassedOver(_) => Status::Skipped,
         }
     }
 
     fn finding(&self, case: Case<'_>) -> Option<Finding> {
         let by = Origin::Rule(self.rule.id.clone());
+        if self.fate == Fate::Warns {
+            let words = Some(format!("{} (rule {})", self.reason, self.rule.id));
+            return Some(Finding { message: words.clone(), context: words, ..Finding::silent(by) });
+        }
         let rewrite = self.rule.rewrite.as_ref().zip(case.event.tool.as_ref());
         let modifications = rewrite.map(|(rewrite, tool)| rewrite.of(tool)).unwrap_or_default();
         if self.decision == Decision::None {
             return (!modifications.is_empty()).then(|| Finding { modifications, ..Finding::silent(by) });
         }
         let nudge = self.rule.nudge.clone();
-        Some(Finding { nudge, modifications, ..Finding::decided(by, self.decision, self.reason.clone()) })
+        // Whoever has used up a budget would use more of it to hear so.
+        let stops = self.rule.budget().is_some() && self.decision == Decision::Deny;
+        let flow = if stops { Flow::Stop { reason: Some(self.reason.clone()) } } else { Flow::Go };
+        Some(Finding {
+            flow,
+            nudge,
+            modifications,
+            ..Finding::decided(by, self.decision, self.reason.clone())
+        })
     }
 }
 
@@ -100,7 +122,10 @@ impl<'r> Hit<'r> {
 pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, case: Case<'_>) -> Settled<'r> {
     let mut delta = StateDelta::default();
     for hit in &mut hits {
-        hit.fate = by_itself(hit.rule, case, &mut delta);
+        hit.fate = by_itself(hit, case, &mut delta);
+        if matches!(hit.fate, Fate::Within | Fate::Warns) {
+            hit.decision = Decision::None;
+        }
     }
     // Which rules may set others aside depends on the order, and which rules the order passes over
     // depends on what is set aside: a rule that is passed over sets nothing aside, and one that is set
@@ -130,17 +155,36 @@ pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, case: Case<'_>) -> Settled<'r> 
 }
 
 /// What becomes of a rule whatever the others say.
-fn by_itself<'r>(rule: &Rule, case: Case<'_>, delta: &mut StateDelta) -> Fate<'r> {
-    let now = case.event.ts;
+fn by_itself<'r>(hit: &mut Hit<'r>, case: Case<'_>, delta: &mut StateDelta) -> Fate<'r> {
+    let (rule, now) = (hit.rule, case.event.ts);
     if rule.is_expired(now) {
         return Fate::Expired;
     }
-    if let Some(limit) = rule.limit {
-        let before = case.state.matches_within(&rule.id, limit.window_ms, now.unix_ms());
-        delta.matched.push((rule.id.to_string(), now.unix_ms()));
-        delta.needed.insert(rule.id.to_string(), limit.count);
-        if before < limit.count {
-            return Fate::Counted(before);
+    match rule.limit {
+        None => {}
+        Some(Limit::Matches(limit)) => {
+            let before = case.state.matches_within(&rule.id, limit.window_ms, now.unix_ms());
+            delta.matched.push((rule.id.to_string(), now.unix_ms()));
+            delta.needed.insert(rule.id.to_string(), limit.count);
+            if before < limit.count {
+                return Fate::Counted(before);
+            }
+        }
+        Some(Limit::Budget(budget)) => {
+            let (standing, words) = budget.look(rule.id(), case.state, now);
+            hit.reason = match (&rule.reason, &standing) {
+                (Some(own), Standing::UsedUp) => format!("{own} ({words})"),
+                _ => words,
+            };
+            match standing {
+                Standing::UsedUp => {}
+                Standing::Warns(_) if rule.mode == Mode::Monitor => return Fate::Within,
+                Standing::Warns(once) => {
+                    delta.warned.push(once);
+                    return Fate::Warns;
+                }
+                Standing::Within => return Fate::Within,
+            }
         }
     }
     match rule.mode {
@@ -194,8 +238,12 @@ impl<'r> Settled<'r> {
     }
 
     pub(super) fn into_judgement(self, case: Case<'_>) -> Judgement {
-        let findings =
-            self.hits.iter().filter(|hit| hit.counts()).filter_map(|hit| hit.finding(case)).collect();
+        let findings = self
+            .hits
+            .iter()
+            .filter(|hit| hit.counts() || hit.fate == Fate::Warns)
+            .filter_map(|hit| hit.finding(case))
+            .collect();
         let step = |hit: &Hit<'_>| Step {
             by: Origin::Rule(hit.rule.id.clone()),
             status: hit.status(),

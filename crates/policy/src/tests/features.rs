@@ -6,20 +6,10 @@ use tenterhook_event::Modification;
 
 use super::*;
 
-fn good(text: &str) -> RuleSet {
-    let loaded = user(text);
-    assert_eq!(loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), "");
-    loaded.rules
-}
-
 fn at(line: &str, ms: u64) -> Event {
     let mut event = bash(line);
     event.ts = Timestamp::from_unix_ms(ms);
     event
-}
-
-fn ruled(event: &Event, state: &SessionState, rules: &RuleSet) -> Judgement {
-    judge(event, &facts(event, &HOME), state, rules)
 }
 
 /// Every step, as `rule status decision`.

@@ -96,7 +96,8 @@ rules:
     assert_eq!(said(&bash("terraform apply"), &loaded.rules), ["rule:org-locked deny"]);
     assert_eq!(said(&bash("kubectl get pods"), &loaded.rules), ["rule:other allow"]);
 
-    let choices = Choices { disabled: &["org-locked", "org-open", "nobody"], monitor: true };
+    let choices =
+        Choices { disabled: &["org-locked", "org-open", "nobody"], monitor: true, ..Choices::default() };
     let loaded = RuleSet::load_with(&sources, &choices);
     assert_eq!(ids(&loaded.rules), ["org-locked", "other"]);
     assert_eq!(said(&bash("terraform apply; kubectl get pods"), &loaded.rules), ["rule:org-locked deny"]);

@@ -95,7 +95,7 @@ fn judged(set: &RuleSet, command: &str, kind: EventKind) -> Judgement {
 
 #[test]
 fn pressed_rules_judge_as_the_rules_they_were() {
-    let (sources, choices) = (sources(), Choices { disabled: &["own/group"], monitor: false });
+    let (sources, choices) = (sources(), Choices { disabled: &["own/group"], ..Choices::default() });
     let set = RuleSet::load_in_haste_with(&sources, &choices).rules;
     let bytes = Arc::new(RuleSet::press(&sources, &choices).unwrap());
     let pressed = RuleSet::from_pressed(&bytes, 0).unwrap();

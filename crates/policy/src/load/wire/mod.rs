@@ -91,7 +91,7 @@ pub(crate) struct Rule {
     /// is judged once more, without rewrites.
     #[serde(default)]
     pub(crate) rewrite: Option<Rewrite>,
-    /// The rule speaks only when it has matched more often than this.
+    /// The rule speaks only when it has matched more often than this, or when a budget is used up.
     #[serde(default)]
     pub(crate) limit: Option<Limit>,
     /// Labels that the session carries from then on; `match.label` asks for them.
@@ -162,17 +162,29 @@ pub(crate) struct Rewrite {
     pub(crate) command: Option<String>,
 }
 
-/// How often a rule must have matched before it speaks.
+/// What has to be used up before a rule speaks: a number of matches (`count` and `window`), or a budget
+/// (`cost` or `tokens`).
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a map with `count` and `window`")]
+#[serde(deny_unknown_fields, expecting = "a map with `count` and `window`, or with `cost` or `tokens`")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Limit {
     /// So many matches pass: from 1 to 1000.
-    pub(crate) count: u32,
+    #[serde(default)]
+    pub(crate) count: Option<u32>,
     /// Within this time: a number and `s`, `m`, `h` or `d`.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub(crate) window: Window,
-    /// Whether each session is counted by itself. Default: `session`.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub(crate) window: Option<Window>,
+    /// So many dollars may be spent on models. What models cost stands in `prices.yaml`.
+    #[serde(default)]
+    pub(crate) cost: Option<f64>,
+    /// So many tokens may be used.
+    #[serde(default)]
+    pub(crate) tokens: Option<u64>,
+    /// From this part of the budget on, the person and the agent are warned, once in a session.
+    #[serde(default)]
+    pub(crate) warn: Option<f64>,
+    /// What is counted together. Default: `session`.
     #[serde(default)]
     pub(crate) per: Per,
 }
@@ -185,8 +197,10 @@ pub(crate) enum Per {
     /// Each session by itself.
     #[default]
     Session,
-    /// All sessions together.
+    /// All sessions together. For a number of matches.
     Rule,
+    /// All sessions of a day together; days begin at midnight UTC. For a budget.
+    Day,
 }
 
 // === impl Verdict ===

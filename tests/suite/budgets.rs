@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Budgets through a real daemon: agents tell what their models used, are warned, and are stopped.
+
+use serde_json::{Value, json};
+use tenterhook_client::{Client, Fire, Fired};
+
+use crate::context::TestContext;
+use crate::daemon::Served;
+use crate::sdk::run;
+
+const POLICY: &str = "version: 1
+rules:
+  - id: session-budget
+    description: A session may cost ten dollars.
+    match: {}
+    verdict: deny
+    limit: {cost: 10.00, warn: 8.00, per: session}
+    examples: {deny: [ls], allow: [{event: stop}]}
+  - id: daily-budget
+    match: {event: prompt}
+    verdict: deny
+    reason: enough for today
+    limit: {cost: 15.00, per: day}
+";
+
+fn served() -> Served {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", POLICY);
+    // A model of our own: a million tokens are one dollar.
+    test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: 'mine-*', input: 1, output: 1}\n");
+    Served::in_home(test, &[])
+}
+
+fn told(event: &str, session: &str, payload: &Value) -> Fire {
+    Fire::new(event, payload).session(session).source("my-agent")
+}
+
+async fn start(client: &Client, session: &str) -> Fired {
+    let payload = json!({"prompt": "go", "model": {"name": "mine-1"}, "tools": []});
+    client.fire(told("GenerateStart", session, &payload)).await.unwrap()
+}
+
+async fn end(client: &Client, session: &str, model: &str, tokens: u64) -> Fired {
+    let usage = json!({"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens});
+    let response = json!({"text": "hm", "toolCalls": [], "usage": usage, "duration": 1});
+    let payload = json!({"prompt": "go", "model": {"name": model}, "response": response});
+    client.fire(told("GenerateEnd", session, &payload)).await.unwrap()
+}
+
+#[test]
+fn a_program_that_crosses_its_budget_is_warned_and_then_stopped() {
+    let served = served();
+    run(async {
+        let client = served.program("my-agent/1.0");
+        assert!(!start(&client, "s").await.blocked);
+        end(&client, "s", "mine-1", 5_000_000).await;
+        assert_eq!(start(&client, "s").await.message, None);
+        end(&client, "s", "mine-1", 3_500_000).await;
+        let warned = start(&client, "s").await;
+        let warning = "this session has cost $8.50 of a budget of $10.00 (rule session-budget)";
+        assert_eq!((warned.blocked, warned.message.as_deref()), (false, Some(warning)));
+        assert_eq!(warned.context.as_deref(), Some(warning), "the model reads it too");
+        assert_eq!(start(&client, "s").await.message, None, "it is said once");
+        end(&client, "s", "mine-1", 2_000_000).await;
+        let stopped = start(&client, "s").await;
+        let reason = "this session has cost $10.50 of a budget of $10.00";
+        assert_eq!((stopped.decision.as_str(), stopped.stop), ("deny", true), "{stopped:?}");
+        assert_eq!(stopped.reason.as_deref(), Some(reason));
+        let tool = json!({"tool": "Bash", "args": {"command": "ls"}, "context": {}});
+        assert!(client.fire(told("PreToolUse", "s", &tool)).await.unwrap().blocked);
+        assert!(!start(&client, "other").await.blocked, "another session has its own budget");
+    });
+    let leaves = served.test.leaves();
+    let rules: Vec<_> = leaves.iter().filter_map(|leaf| leaf["policy_rule_id"].as_str()).collect();
+    assert_eq!(rules, ["session-budget", "session-budget"]);
+}
+
+#[test]
+fn a_day_is_counted_over_all_sessions_and_outlives_the_daemon() {
+    let served = served();
+    run(async {
+        let client = served.program("my-agent/1.0");
+        for session in ["a", "b"] {
+            end(&client, session, "mine-1", 7_600_000).await;
+        }
+    });
+    let served = served.again();
+    run(async {
+        let client = served.program("my-agent/1.0");
+        let prompt = json!({"prompt": "once more", "context": {}});
+        let stopped = client.fire(told("UserPromptSubmit", "c", &prompt)).await.unwrap();
+        let reason = "enough for today (today's sessions have cost $15.20 of a budget of $15.00)";
+        assert_eq!((stopped.blocked, stopped.stop, stopped.reason.as_deref()), (true, true, Some(reason)));
+    });
+}
+
+#[test]
+fn a_model_without_a_price_is_said_to_have_none() {
+    let served = served();
+    run(async {
+        let client = served.program("my-agent/1.0");
+        end(&client, "s", "unheard-of", 1200).await;
+        let warning = "this session has cost $0.00 of a budget of $10.00, without 1200 tokens of models whose price \
+                       is not known (rule session-budget)";
+        assert_eq!(start(&client, "s").await.message.as_deref(), Some(warning));
+    });
+}
+
+#[test]
+fn gemini_is_stopped_too_and_the_pieces_of_a_stream_count_once() {
+    let served = served();
+    let request = json!({"model": "mine-2", "messages": [{"role": "user", "content": "go"}]});
+    let ask = |event: &str, more: Value| {
+        let mut payload =
+            json!({"session_id": "g", "hook_event_name": event, "cwd": "/", "llm_request": request});
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = served.post(&format!("/v1/hooks/gemini/{event}"), &payload);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    };
+    let piece = |finish: Value| {
+        let usage =
+            json!({"promptTokenCount": 6_000_000, "candidatesTokenCount": 0, "totalTokenCount": 6_000_000});
+        let content = json!({"role": "model", "parts": ["hm"]});
+        let candidates = json!([{"content": content, "finishReason": finish, "index": 0}]);
+        json!({"llm_response": {"candidates": candidates, "usageMetadata": usage}})
+    };
+    for _ in 0..3 {
+        ask("AfterModel", piece(Value::Null));
+    }
+    ask("AfterModel", piece(json!("STOP")));
+    assert!(!ask("BeforeModel", json!({})).contains("budget"), "six dollars, not twenty-four");
+    ask("AfterModel", piece(json!("STOP")));
+    let answer: Value = serde_json::from_str(&ask("BeforeModel", json!({}))).unwrap();
+    assert_eq!(answer["continue"], false, "{answer}");
+    assert!(answer["stopReason"].as_str().unwrap().contains("this session has cost $12.00"), "{answer}");
+}
+
+#[test]
+fn prices_that_cannot_be_read_are_told_with_their_place() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", POLICY);
+    test.write("home/prices.yaml", "version: 1\nprices:\n  - {model: mine, input: cheap, output: 1}\n");
+    let ran = test.run(&["policy", "check"]);
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains("prices.yaml:3:"), "{said}");
+    assert!(said.contains("this price does not count; the others do"), "{said}");
+}
