@@ -15,9 +15,9 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
-run: build ## Build, then watch a recorded session being judged (in a throw-away home)
+run: build ## Build, then watch an agent at work, guarded (in a throw-away home; Ctrl-C ends everything)
 	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
-		HOME="$$(mktemp -d)" "$(TARGET)/release/tenterhook" demo
+		HOME=/nonexistent "$(TARGET)/release/tenterhook" demo
 
 build: web ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
@@ -45,7 +45,7 @@ generate: ## Write generated pages, schemas and lean packs anew
 
 picture: build ## Take the README's picture anew, from a real run of the demo
 	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \
-		| sed '/^$$/,$$d' | python3 docs/assets/picture.py > docs/assets/demo.svg
+		| sed -n '/● Let me/,/^Next:/p' | sed '$$d' | python3 docs/assets/picture.py > docs/assets/demo.svg
 
 bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches

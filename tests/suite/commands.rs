@@ -122,7 +122,18 @@ fn the_demo_shows_a_session_and_touches_nothing() {
     let test = TestContext::new();
     let ran = test.run(&["demo", "--fast"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    for part in ["THE AGENT WANTED", "recursive-delete", "remote-code", "credential-read", "→ "] {
+    for part in [
+        "mcp__issues__get",
+        "↳ runs instead: timeout 60 bash -c 'bash check.sh'",
+        "ok: two at 5 and one at 1 are 11",
+        "┌ general",
+        "✗ denied [recursive-delete]",
+        "→ ",
+        "≡ compacted",
+        "✓ tidy up",
+        "leaves are as they were signed",
+        "its bytes do not match its hash",
+    ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
     assert!(!ran.stdout.contains('\u{1b}'), "no colours where there is no screen");

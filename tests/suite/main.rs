@@ -39,6 +39,7 @@ mod daemon_places;
 mod daemon_reload;
 mod daemon_telemetry;
 mod dashboard_api;
+mod demo;
 mod doctor;
 mod faults;
 mod fixtures;

@@ -16,7 +16,7 @@ Exit codes:
   2  wrong usage or unreadable input; for `hook` and `fire`: blocked, the reason is on standard error
 
 Examples:
-  tenterhook demo                                   watch a recorded session being judged
+  tenterhook demo                                   watch an agent at work, guarded
   tenterhook install claude-code                    guard Claude Code
   tenterhook explain --command 'rm -rf ~/work'      what would happen, and why";
 

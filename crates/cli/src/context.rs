@@ -31,6 +31,11 @@ impl Context {
         Self { terminal, env, said_home: cli.home.clone(), home }
     }
 
+    /// The same for another home, whatever was typed.
+    pub(crate) fn at(home: std::path::PathBuf, terminal: Terminal) -> Self {
+        Self { terminal, env: env::read(), said_home: Some(home.clone()), home: Ok(Home::whole(home)) }
+    }
+
     /// How the person calls this program, for what they could type next.
     pub(crate) fn program() -> String {
         std::env::args().next().unwrap_or_else(|| "tenterhook".to_owned())

@@ -47,3 +47,11 @@ async fn a_script_that_is_too_short_says_so() {
     assert_eq!(error.to_string(), "script.yaml: `turns` has only 1 turns, and the agent wants another");
     assert!(error.hint.is_some());
 }
+
+#[test]
+fn the_script_in_the_guide_can_be_read() {
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/agent.md")).unwrap();
+    let script = guide.split_once("```yaml script\n").unwrap().1.split_once("```").unwrap().0;
+    assert_eq!(Scripted::parse("agent.md", script).unwrap().model(), "scripted-1");
+}

@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let watch: Arc<dyn Watch> = if context.terminal.json {
         Arc::new(Lines { terminal: context.terminal })
     } else {
-        Arc::new(Transcript::new(context.terminal))
+        Arc::new(Transcript::new(context.terminal, &cwd))
     };
     let plan = Plan {
         settings,

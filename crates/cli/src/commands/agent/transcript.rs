@@ -2,6 +2,7 @@
 
 //! The session as it happens, for people and in JSON.
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,6 +36,8 @@ impl Watch for Lines {
 pub(crate) struct Transcript {
     terminal: Terminal,
     width: usize,
+    /// Where the agent works, with a slash: paths in it are shown from there.
+    here: String,
     /// Held while something is written, so that nothing comes in between.
     writing: Mutex<()>,
     /// Whether something was written at all: parts are set apart by a line.
@@ -42,9 +45,9 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    pub(crate) fn new(terminal: Terminal) -> Self {
-        let width = Terminal::width().min(110);
-        Self { terminal, width, writing: Mutex::default(), begun: AtomicBool::new(false) }
+    pub(crate) fn new(terminal: Terminal, cwd: &Path) -> Self {
+        let (width, here) = (Terminal::width().min(110), format!("{}/", cwd.display()));
+        Self { terminal, width, here, writing: Mutex::default(), begun: AtomicBool::new(false) }
     }
 
     fn write(&self, indent: &str, text: &str) {
@@ -70,6 +73,7 @@ impl Transcript {
     }
 
     fn output(&self, indent: &str, text: &str) {
+        let text = text.replace(&self.here, "");
         let mut lines = text.lines();
         let room = self.width.saturating_sub(indent.len() + 4);
         for line in lines.by_ref().take(LINES) {
@@ -87,6 +91,7 @@ impl Transcript {
         let word = |key: &&str| args.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let gist = ["pattern", "description"].iter().find_map(word).filter(|_| args.get("command").is_none());
         let gist = gist.unwrap_or_else(|| ToolCall::new(tool, args.clone()).gist().into_owned());
+        let gist = gist.replace(&self.here, "");
         let room = self.width.saturating_sub(tool.len() + 8);
         fit(&tame(&gist), room).trim_end().to_owned()
     }

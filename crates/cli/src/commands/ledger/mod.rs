@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Reads a ledger of which, if it can be written, a checkpoint covers every leaf, spooled ones too.
-fn covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
+pub(super) fn covered(context: &Context, book: &Book, otherwise: &str) -> Result<Reader, CommandError> {
     // Asked before anything is written: there has to be a ledger.
     book.read()?;
     if checkpoint::of_daemon(context)?.is_some() {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A very small MCP server: it knows one issue.
+
+use std::io::{BufRead, Write};
+
+use serde_json::{Value, json};
+
+const ISSUE: &str = "#12 The cart's total is wrong when there are two of something (open, by mira)";
+
+/// Answers line by line until nobody asks any more.
+pub(super) fn serve() -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(request) = serde_json::from_str::<Value>(&line?) else { continue };
+        // What has no id is told, not asked.
+        let Some(id) = request.get("id").filter(|id| !id.is_null()) else { continue };
+        let reply = match answer(&request) {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        };
+        writeln!(out, "{reply}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn answer(request: &Value) -> Result<Value, Value> {
+    match request.get("method").and_then(Value::as_str).unwrap_or_default() {
+        "initialize" => {
+            let asked = request.pointer("/params/protocolVersion").cloned();
+            Ok(json!({
+                "protocolVersion": asked.unwrap_or_else(|| json!("2025-06-18")),
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "issues", "version": env!("CARGO_PKG_VERSION")},
+            }))
+        }
+        "tools/list" => {
+            let schema = json!({"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]});
+            Ok(
+                json!({"tools": [{"name": "get", "description": "One issue, by its number", "inputSchema": schema}]}),
+            )
+        }
+        "tools/call" => {
+            let found = request.pointer("/params/arguments/number") == Some(&json!(12));
+            let text = if found { ISSUE } else { "there is no such issue" };
+            Ok(json!({"content": [{"type": "text", "text": text}], "isError": !found}))
+        }
+        "ping" => Ok(json!({})),
+        other => Err(json!({"code": -32601, "message": format!("`{other}` is not known here")})),
+    }
+}

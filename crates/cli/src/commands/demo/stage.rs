@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Where the demo takes place: a small project, a home and a daemon. All of it goes when it is over.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// The project before the agent works on it.
+const PROJECT: &[(&str, &str)] = &[
+    ("src/cart.sh", include_str!("../../../assets/demo/cart.sh")),
+    ("check.sh", include_str!("../../../assets/demo/check.sh")),
+    ("build/cart.o", "object\n"),
+    ("build/cart.map", "map\n"),
+];
+const POLICY: &str = include_str!("../../../assets/demo/policy.yaml");
+/// How long the daemon may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) struct Stage {
+    /// Ended first.
+    _daemon: Daemon,
+    /// The commands of this program, in the demo's home.
+    pub(super) context: Context,
+    home: PathBuf,
+    address: String,
+    dir: tempfile::TempDir,
+}
+
+impl Stage {
+    pub(super) fn set(context: &Context) -> Result<Self, CommandError> {
+        let dir = tempfile::Builder::new().prefix("tenterhook-demo-").tempdir()?;
+        for (name, text) in PROJECT {
+            let path = dir.path().join("shop").join(name);
+            if let Some(parent) = path.parent() {
+                fs_err::create_dir_all(parent)?;
+            }
+            fs_err::write(path, text)?;
+        }
+        let program = std::env::current_exe()?;
+        let server = json!({"command": program, "args": ["demo", "--mcp-server"]});
+        fs_err::write(dir.path().join("mcp.json"), json!({"mcpServers": {"issues": server}}).to_string())?;
+        let home = match &context.said_home {
+            Some(said) => std::path::absolute(said)?,
+            None => dir.path().join("home"),
+        };
+        fs_err::create_dir_all(&home)?;
+        // A home that stays has rules of its own.
+        if context.said_home.is_none() {
+            fs_err::write(home.join("policy.yaml"), POLICY)?;
+        }
+        let (daemon, address) = Daemon::start(&program, &home)?;
+        Ok(Self { _daemon: daemon, context: Context::at(home.clone(), context.terminal), home, address, dir })
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    pub(super) fn project(&self) -> PathBuf {
+        self.dir.path().join("shop")
+    }
+
+    pub(super) fn mcp_config(&self) -> PathBuf {
+        self.dir.path().join("mcp.json")
+    }
+
+    /// Where the daemon listens.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+/// A daemon that ends with us.
+struct Daemon(Child);
+
+impl Daemon {
+    /// Starts one, and waits until it says where it listens.
+    fn start(program: &Path, home: &Path) -> Result<(Self, String), CommandError> {
+        let log = fs_err::File::create(home.join("demo.log"))?.into_parts().0;
+        let mut command = Command::new(program);
+        command.arg("--home").arg(home).args(["serve", "--listen", "127.0.0.1:0"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        // Ctrl-C is for us; the daemon is ended when everything else is.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take();
+        let daemon = Self(child);
+        let mut ready = String::new();
+        if let Some(stdout) = stdout {
+            BufReader::new(stdout).read_line(&mut ready)?;
+        }
+        let address = ready.trim_end().rsplit_once(" and on ").map(|(_, address)| address.to_owned());
+        address.map(|address| (daemon, address)).ok_or_else(|| {
+            let said = fs_err::read_to_string(home.join("demo.log")).unwrap_or_default();
+            CommandError::failed(format!(
+                "the demo's daemon did not start: {}",
+                said.lines().last().unwrap_or("it said nothing")
+            ))
+        })
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            if matches!(self.0.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // It had its time.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
