@@ -68,7 +68,7 @@ fn a_session_is_judged_and_recorded_the_same_with_a_daemon_and_without() {
 fn the_session_is_seen_as_one_with_its_todos_files_and_subagent() {
     let test = TestContext::new();
     let guard = Guard::of(&test);
-    let script = r#"
+    let script = r"
 turns:
   - calls:
       - { TodoWrite: { todos: [ { content: write, status: completed }, { content: check, status: pending } ] } }
@@ -77,7 +77,7 @@ turns:
   - say: Done.
 subagents:
   general: [ { say: fine } ]
-"#;
+";
     let ran = agent(&test, script, &["--permission-mode", "acceptEdits", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
