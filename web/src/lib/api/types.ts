@@ -26,7 +26,14 @@ export type Backtest = { by_rule: { [key: string]: { looser: number; stricter: n
 
 export type BacktestRequest = { /** events from then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z */ since?: string; /** the rules that would take the place of the person's own */ text: string; /** events before then */ until?: string };
 
+/** who changed the file behind the agent's back: nobody we heard of, a person in the harness's own dialog, or perhaps a command of the agent; null when nobody did, or nobody can know */
+export type Behind = "unseen" | "person" | "command" | null;
+
+export type ChangedFile = { /** lines, as far as calls and results tell */ added: number; behind?: Behind; changes: number; /** the last change deleted it or moved it away */ deleted: boolean; last?: string | null; path: string; removed: number; /** the path from the project */ shown: string; tools: string[] };
+
 export type Checkpoint = { /** the public key that signs */ key?: string | null; /** leaves that there are by now */ leaves: number; /** the signed note (c2sp.org/tlog-checkpoint) */ note: string; /** leaves that it covers */ size: number };
+
+export type Coverage = { ask: "prompt" | "wait" | "never"; context: boolean; deny: "prevents" | "feedback" | "impossible"; event: string; native: string; rewrites: boolean; why?: string | null; wired: "guard" | "watch" | "left" };
 
 export type Dashboard = { /** then another link is needed */ until: string };
 
@@ -41,8 +48,14 @@ export type Decided = { cwd?: string | null; event: string; generation?: string;
 /** A decision about the thing itself. The order is the precedence: the greatest found stands. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 
+export type Denial = { agent?: string | null; event: string; gist?: string | null; gone?: Gone; /** what the agent's next call did with it */ hint: "open" | "taken" | "other" | "repeated"; nudge?: string | null; reason?: string | null; rule?: string | null; seq: number; tool?: string | null; ts: string };
+
 /** What an event carries beside its tool call. A field is there when the kind has a use for it. */
 export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown };
+
+export type Draft = { /** the person's policy */ before: string; etag: string; ids: string[]; /** the rule in its parts */ rule: { [key: string]: unknown } | null; /** the same with the rule in it; nothing if the rule cannot be used */ text: string | null; validation: Validation; /** the rule as an item of a list */ yaml: string };
+
+export type DraftRequest = { /** a rule in its parts, as in a file of rules */ rule?: { [key: string]: unknown }; /** the leaf of a decision */ seq?: number; template?: string; want?: "block" | "allow" };
 
 export type EraseRequest = { /** the first leaf */ from: number; proof?: Proof; /** why; it is recorded */ reason: string; /** the last one, if there are more */ to?: number };
 
@@ -62,16 +75,49 @@ export type ExplainRequest = { /** also rules that do not match, and why not */ 
 
 export type Explanation = { /** rules that were looked at */ considered: number; event: Event; facts: { [key: string]: unknown }; generation: string; outcome: Outcome; reason?: string | null; rule?: string | null; rules: { counts: boolean; matched: boolean; rule: string; verdict: string; why: string }[]; /** what a harness would show */ says?: string | null; verdict: string };
 
+export type FileChange = { added?: number | null; /** the subagent that did it */ agent?: string | null; behind?: Behind; gone?: Gone; how: "write" | "edit" | "delete"; path: string; removed?: number | null; /** the leaf of the call */ seq: number; /** the path from the project */ shown: string; /** asked: let through, and nobody said yet what came of it */ state: "asked" | "done" | "failed"; tool: string; tool_use_id?: string | null; ts: string };
+
 /** Whether the agent goes on. */
 export type Flow = "go" | ({ stop: { /** What the person is told. */ reason?: string | null } });
+
+/** why a content is not there; null when it is */
+export type Gone = "erased" | "too-large" | null;
+
+export type HarnessPlan = { changed: boolean; diff: string; files?: string[]; harness: string; in_force?: boolean; notes: string[]; pending: string[]; scope?: string; settings?: string | null };
+
+export type HarnessState = { coverage: Coverage[]; directory?: string | null; found: boolean; harness: string; last_heard?: { seq: number; ts: string } | null; notes: string[]; program?: string | null; proved_on: string[]; scopes: string[]; title: string; version?: string | null; wired: "yes" | "no" | "lost" | "unheeded" | "impossible" };
+
+export type Harnesses = { harnesses: HarnessState[] };
 
 export type Health = { answered?: number; generation?: string; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
 
 export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
 
+export type HookAnalytics = { hooks: { [key: string]: HookSummary }; minutes: number; now: string };
+
+export type HookNumbers = { /** how often it denied */ blocks: number; calls: number; failures: number; modifications: number; p50_us?: number | null; p95_us?: number | null; p99_us?: number | null; skipped: number; timeouts: number };
+
+export type HookSummary = { all: HookNumbers; last_call: string | null; last_error: { id: string; message: string; ts: string } | null; /** oldest first; minutes in which nothing happened are left out */ minutes: (HookNumbers & { ts: string })[]; recent: HookNumbers };
+
+export type HookTestRequest = { event?: Event; sample?: Sample };
+
+export type HookTested = { /** whether the hook is for such an event */ applies: boolean; event: Event; outcome: Outcome; /** why it is not */ why: string | null };
+
 export type Hooks = { generation: string; hooks: Hook[] };
 
 export type Key = { file: string; id: string; /** the public key that signs */ key: string; sealed: boolean };
+
+export type Kit = { commit?: string | null; files: { [key: string]: string }; folder: string; from: string; manifest?: KitManifest | null; name: string; sha256: string; standing: "trusted" | "not trusted" | "changed"; trusted: boolean; why?: string | null };
+
+export type KitFiles = { files: { [key: string]: string } };
+
+export type KitManifest = { about: string; hooks: { [key: string]: unknown }[]; language: string; needs: string[]; samples: Sample[]; tags: string[]; title: string };
+
+export type KitRequest = { files?: { [key: string]: string }; proof?: Proof; template?: string };
+
+export type KitValidation = { hooks: string[]; ok: boolean; problem: string | null };
+
+export type Kits = { kits: Kit[] };
 
 export type Leaf = Record & ({ /** what is hashed, to the byte */ raw: { leaf: string | null; payload: string | null; /** in hexadecimal digits */ salt: string | null }; /** what the harness is told for such a decision, made anew from the record */ reply: { exit: number; /** what it cannot be told */ lost: string[]; stderr: string; stdout: string } | null });
 
@@ -134,6 +180,8 @@ export type Said = { /** Who said it. */ by: Origin; /** What was said. */ said:
 /** Something said, and who said it. */
 export type Said2 = { /** Who said it. */ by: Origin; /** What was said. */ said: Modification };
 
+export type Sample = { cwd?: string; detail?: { [key: string]: unknown }; /** the kind of event */ event: string; /** what the hook should decide */ expect?: string; /** the arguments it should make of them */ input?: unknown; model?: string; title?: string; tool?: { /** its arguments */ args?: unknown; name: string } };
+
 export type SealRequest = { passphrase: string; proof?: Proof };
 
 export type Sealed = { sealed: boolean };
@@ -141,11 +189,23 @@ export type Sealed = { sealed: boolean };
 /** Which tools the model may choose from. */
 export type SelectionMode = "auto" | "any" | "none";
 
-export type Session = SessionSummary & { agents: { ended?: string; id: string; started: string; type?: string }[]; /** what rules noted about it */ labels: string[]; prompt_texts: { text: string; ts: string }[]; todo_items: { id?: string; status: string; text: string }[]; touched: { deletes: number; path: string; reads: number; writes: number }[] };
+export type Session = SessionSummary & ({ agents: Subagent[]; /** each once, in the order of the first change */ changed_files: ChangedFile[]; /** every change, in order */ changes: FileChange[]; denials: Denial[]; /** what rules noted about it */ labels: string[]; prompt_texts: ({ gone?: Gone; seq: number; text: string | null; ts: string })[]; todo_items: Todo[]; tool_results: { [key: string]: ToolCounts }; touched: { deletes: number; path: string; reads: number; writes: number }[] });
 
-export type SessionSummary = { cwd?: string | null; events: number; files: { deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; todos: { all: number; completed: number; in_progress: number }; tools: { [key: string]: number }; turn?: string | null; /** what payloads said; nothing is estimated */ usage: { context_tokens?: number; cost_usd?: number; input_tokens?: number; output_tokens?: number }; user?: string | null; verdicts: { [key: string]: number } };
+export type SessionDiff = { changes: (FileChange & ({ /** lines with their signs, without file names */ diff: string | null; /** why there is no diff, or not all of it: `unknown` for what a command did, `before-unknown` when nobody says what was there before */ why: "erased" | "too-large" | "pruned" | "not-yet" | "unknown" | "before-unknown" | null }))[]; path: string };
 
-export type Sessions = { /** how many fit, shown or not */ all: number; sessions: SessionSummary[] };
+export type SessionFiles = { changes: FileChange[]; files: ChangedFile[]; left_out: number };
+
+/** by the name of the event: `file-changed` is a FileChange, `todo-update` a SessionTodos, `denied` a Denial, `usage` a SessionUsage, `subagent` a Subagent; `tool` has tool, state (asked, done, failed, denied), verdict and ran_ms; `prompt` has text, `hint` has denied (a leaf) and hint, `ended` has reason. Each has session, harness and at (seq and ts) besides */
+export type SessionNews = FileChange | SessionTodos | Denial | SessionUsage | Subagent | Anything;
+
+export type SessionSummary = { calls: ToolCounts; cwd?: string | null; denied: { all: number; /** with a suggestion what to do instead */ nudged: number; /** the agent's next call was the same once more */ repeated: number; /** the agent's next call did what was suggested */ taken: number }; /** from the first event to the last */ duration_ms?: number; /** as the harness says it */ end_reason?: string | null; ended?: string | null; /** events of which the content is not there: erased, or too large to be recorded */ erased?: number; events: number; files: { /** changed behind the agent's back */ behind: number; /** written or deleted, each file once */ changed: number; deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; /** its latest leaf */ last_seq?: number; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; /** the first line of the first prompt; null when there was none, or it was erased */ title?: string | null; todos: { all: number; completed: number; in_progress: number; /** all others */ pending: number; /** such as `3/7` */ progress: string }; /** calls by tool */ tools: { [key: string]: number }; turn?: string | null; /** what payloads said; nothing is estimated */ usage: SessionUsage; user?: string | null; verdicts: { [key: string]: number } };
+
+export type SessionTodos = { all: number; completed: number; in_progress: number; items: Todo[]; pending: number; progress: string };
+
+/** what payloads said; nothing is estimated, and what nobody said is absent */
+export type SessionUsage = { /** answers that told their tokens */ answers?: number; cache_read_tokens?: number; cache_write_tokens?: number; context_limit?: number; /** the one by the other, from 0 to 1 */ context_share?: number; /** how full the context was at the model's last answer */ context_tokens?: number; /** by the price table, of the answers whose model has a price */ cost_usd?: number; /** without what a cache had */ input_tokens?: number; output_tokens?: number; /** answers of models without a price */ unpriced?: number };
+
+export type Sessions = { /** how many fit, shown or not */ all: number; /** `after` of the next page */ next: string | null; sessions: SessionSummary[] };
 
 export type ShownTool = { class: string; /** the command, path or URL it is about, in one line */ gist: string; name: string } | null;
 
@@ -161,22 +221,32 @@ export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" 
 /** One hook or rule that took part. */
 export type Step = { /** Who. */ by: Origin; /** What it decided, if it did. */ decision?: Decision; /** What there is to say about it: an error, an exit code, why it was skipped. */ note?: string | null; /** What became of it. */ status: Status; /** How long it took, in microseconds. */ took_us?: number };
 
+export type Subagent = { denied: number; ended?: string; events: number; failed: number; id: string; /** the agent that started it; absent for the session's own */ parent?: string; started: string; /** as the harness tells it at the end */ tokens?: number; tools: number; type?: string };
+
 export type SwitchRequest = { proof?: Proof };
 
 export type Switched = { changed: boolean; generation: string; hook: Hook };
 
+export type Template = { about: string; files: { [key: string]: string }; kind: "hook" | "rule"; language: string; name: string; /** programs that have to be there */ needs?: string[] | null; samples?: Sample[] | null; tags: string[]; title: string };
+
+export type Templates = { templates: Template[] };
+
 export type Timeline = { /** `before` of the next page */ next: number | null; steps: TimelineStep[] };
 
-export type TimelineStep = { agent?: { [key: string]: unknown } | null; event?: string | null; id?: string | null; native_event?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; verdict?: string | null };
+export type TimelineStep = { agent?: { [key: string]: unknown } | null; erased?: boolean; event?: string | null; id?: string | null; native_event?: string | null; nudge?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; /** the hook decided by itself; another step of the event counts */ undelivered?: boolean; verdict?: string | null };
 
 /** Milliseconds since the Unix epoch; written `2026-11-15T08:00:00.000Z`. */
 export type Timestamp = string;
+
+export type Todo = { /** how it is called while it is being done */ active_form?: string; id?: string; /** pending, in_progress, completed, cancelled, or as the harness says it */ status: string; text: string };
 
 /** A tool call: the native name, our class for it, and the arguments as the harness gave them. */
 export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool does. */ class: ToolClass; /** The server and its own name for the tool, when an MCP server provides it. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
 
 /** What a tool does, whatever the harness calls it. */
 export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
+
+export type ToolCounts = { /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
 
 export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
 
@@ -266,13 +336,37 @@ export interface Operations {
     body: undefined;
     gives: DashboardLink;
   };
-  /** One event in the normal form; its outcome comes back, once it is recorded. */
+  /** One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `ts`, `native_event` and `tool.class` are filled in where they are missing. */
   judgeEvent: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: Event;
     gives: Outcome;
+  };
+  /** Every harness: whether it is here, whether our hooks are in it, when it was last heard of, and what it covers. */
+  listHarnesses: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Harnesses;
+  };
+  /** Installs or repairs our hooks in a harness, for the person. The original is backed up, and a leaf says so. */
+  installHarness: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: HarnessPlan;
+  };
+  /** What installing or repairing our hooks in a harness would change, as a diff. Nothing is changed. */
+  planHarness: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: HarnessPlan;
   };
   /** Whether the daemon is well. Whoever has no token, or another account, learns no more than that. */
   getHealth: {
@@ -289,6 +383,14 @@ export interface Operations {
     headers: undefined;
     body: undefined;
     gives: Hooks;
+  };
+  /** How every hook did since the daemon began and in the last minutes: calls, times, failures, blocks. */
+  getHookAnalytics: {
+    path: undefined;
+    query: { minutes?: number };
+    headers: undefined;
+    body: undefined;
+    gives: HookAnalytics;
   };
   /** One hook call of a harness: its own payload comes in, its own reply goes out, and a leaf before it. */
   answerHook: {
@@ -313,6 +415,54 @@ export interface Operations {
     headers: undefined;
     body: SwitchRequest;
     gives: Switched;
+  };
+  /** Runs one hook with a sample event. Nothing is recorded, and no rule is asked. */
+  testHook: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: HookTestRequest;
+    gives: HookTested;
+  };
+  /** The kits of hooks, with their files, and whether they run. */
+  listKits: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Kits;
+  };
+  /** Whether files could be a kit of hooks. Nothing is changed, and nothing is run. */
+  validateKit: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: KitFiles;
+    gives: KitValidation;
+  };
+  /** Writes a kit, from files or a template, and lets it run. Needs a person's proof. */
+  putKit: {
+    path: { name: string };
+    query: undefined;
+    headers: undefined;
+    body: KitRequest;
+    gives: Kits;
+  };
+  /** Removes a kit. Needs a person's proof if it runs. */
+  removeKit: {
+    path: { name: string };
+    query: undefined;
+    headers: undefined;
+    body: SwitchRequest;
+    gives: Kits;
+  };
+  /** Lets a kit run as it is now. Needs a person's proof. */
+  trustKit: {
+    path: { name: string };
+    query: undefined;
+    headers: undefined;
+    body: SwitchRequest;
+    gives: Kits;
   };
   /** Leaves that fit, newest first, a page at a time. */
   queryLedger: {
@@ -345,6 +495,14 @@ export interface Operations {
     headers: undefined;
     body: EraseRequest;
     gives: Removed;
+  };
+  /** All of the ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv`, for people. */
+  exportLedger: {
+    path: undefined;
+    query: { format?: string };
+    headers: undefined;
+    body: undefined;
+    gives: string;
   };
   /** Who signs, and whether the key is sealed. */
   getKey: {
@@ -393,6 +551,14 @@ export interface Operations {
     headers: undefined;
     body: PruneRequest;
     gives: Removed;
+  };
+  /** A report of a period or a session: one HTML file with charts and proofs, to save and hand on. */
+  getReport: {
+    path: undefined;
+    query: { since?: string; session?: string };
+    headers: undefined;
+    body: undefined;
+    gives: string;
   };
   /** The leaves that fit, in numbers; and how the ledger itself stands. */
   getLedgerStats: {
@@ -506,6 +672,14 @@ export interface Operations {
     body: BacktestRequest;
     gives: Backtest;
   };
+  /** The person's policy with a rule more: from a decision, a template or its parts. Nothing is changed. */
+  draftRule: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: DraftRequest;
+    gives: Draft;
+  };
   /** What the rules say about an event or a command, and why. Nothing is recorded, no hook runs. */
   explainPolicy: {
     path: undefined;
@@ -522,21 +696,53 @@ export interface Operations {
     body: string;
     gives: Validation;
   };
-  /** Sessions of all agents, the latest first. */
+  /** Sessions of all agents, the latest first, a page at a time. */
   listSessions: {
     path: undefined;
-    query: { harness?: string; state?: string; project?: string; limit?: number };
+    query: { harness?: string; state?: string; project?: string; since?: string; after?: string; limit?: number };
     headers: undefined;
     body: undefined;
     gives: Sessions;
   };
-  /** One session, whole: files, todos, subagents, prompts, counts. The id may be `<harness>:<id>`. */
+  /** What happens in all sessions, live: `file-changed`, `todo-update`, `tool`, `prompt`, `denied`, `hint`, `usage`, `subagent` and `ended`; `lagged` says how many were missed. */
+  followSessions: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SessionNews;
+  };
+  /** One session, whole: files, todos, tools, denials, subagents, prompts, counts. The id may be `<harness>:<id>`. */
   getSession: {
     path: { id: string };
     query: undefined;
     headers: undefined;
     body: undefined;
     gives: Session;
+  };
+  /** The changes of one file of a session, with diffs where calls and results tell them. */
+  getSessionDiff: {
+    path: { id: string };
+    query: { path?: string };
+    headers: undefined;
+    body: undefined;
+    gives: SessionDiff;
+  };
+  /** The files that a session changed: each once in the order of its first change, and every change. */
+  getSessionFiles: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SessionFiles;
+  };
+  /** What happens in one session, live; the events are those of /v1/sessions/stream. */
+  followSession: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SessionNews;
   };
   /** What happened in a session, oldest first, a page at a time from the end. */
   getTimeline: {
@@ -546,6 +752,14 @@ export interface Operations {
     body: undefined;
     gives: Timeline;
   };
+  /** The to-do list of a session. */
+  getSessionTodos: {
+    path: { id: string };
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: SessionTodos;
+  };
   /** Everything live: `decided`, `session`, `approvals`, `generation`, `verify` and `warning` events; `lagged` says how many were missed. What must not be missed is at /v1/ledger/tail. */
   stream: {
     path: undefined;
@@ -553,6 +767,14 @@ export interface Operations {
     headers: undefined;
     body: undefined;
     gives: News;
+  };
+  /** Hooks and rules to begin with, with all their files. */
+  listTemplates: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Templates;
   };
 }
 
@@ -569,21 +791,33 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   leaveDashboard: ['POST', '/v1/dashboard/leave'],
   linkDashboard: ['POST', '/v1/dashboard/link'],
   judgeEvent: ['POST', '/v1/events'],
+  listHarnesses: ['GET', '/v1/harnesses'],
+  installHarness: ['POST', '/v1/harnesses/{id}/install'],
+  planHarness: ['POST', '/v1/harnesses/{id}/plan'],
   getHealth: ['GET', '/v1/health'],
   listHooks: ['GET', '/v1/hooks'],
+  getHookAnalytics: ['GET', '/v1/hooks/analytics'],
   answerHook: ['POST', '/v1/hooks/{harness}/{event}'],
   disableHook: ['POST', '/v1/hooks/{id}/disable'],
   enableHook: ['POST', '/v1/hooks/{id}/enable'],
+  testHook: ['POST', '/v1/hooks/{id}/test'],
+  listKits: ['GET', '/v1/kits'],
+  validateKit: ['POST', '/v1/kits/validate'],
+  putKit: ['PUT', '/v1/kits/{name}'],
+  removeKit: ['POST', '/v1/kits/{name}/remove'],
+  trustKit: ['POST', '/v1/kits/{name}/trust'],
   queryLedger: ['GET', '/v1/ledger'],
   getCheckpoint: ['GET', '/v1/ledger/checkpoint'],
   signCheckpoint: ['POST', '/v1/ledger/checkpoint'],
   eraseLeaves: ['POST', '/v1/ledger/erase'],
+  exportLedger: ['GET', '/v1/ledger/export'],
   getKey: ['GET', '/v1/ledger/key'],
   rotateKey: ['POST', '/v1/ledger/key/rotate'],
   sealKey: ['POST', '/v1/ledger/key/seal'],
   unsealKey: ['POST', '/v1/ledger/key/unseal'],
   lineLedger: ['GET', '/v1/ledger/lines'],
   pruneLedger: ['POST', '/v1/ledger/prune'],
+  getReport: ['GET', '/v1/ledger/report'],
   getLedgerStats: ['GET', '/v1/ledger/stats'],
   tailLedger: ['GET', '/v1/ledger/tail'],
   getVerification: ['GET', '/v1/ledger/verify'],
@@ -598,10 +832,17 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   getPolicy: ['GET', '/v1/policy'],
   putPolicy: ['PUT', '/v1/policy'],
   backtestPolicy: ['POST', '/v1/policy/backtest'],
+  draftRule: ['POST', '/v1/policy/draft'],
   explainPolicy: ['POST', '/v1/policy/explain'],
   validatePolicy: ['POST', '/v1/policy/validate'],
   listSessions: ['GET', '/v1/sessions'],
+  followSessions: ['GET', '/v1/sessions/stream'],
   getSession: ['GET', '/v1/sessions/{id}'],
+  getSessionDiff: ['GET', '/v1/sessions/{id}/diff'],
+  getSessionFiles: ['GET', '/v1/sessions/{id}/files'],
+  followSession: ['GET', '/v1/sessions/{id}/stream'],
   getTimeline: ['GET', '/v1/sessions/{id}/timeline'],
+  getSessionTodos: ['GET', '/v1/sessions/{id}/todos'],
   stream: ['GET', '/v1/stream'],
+  listTemplates: ['GET', '/v1/templates'],
 };

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// The pages on which a person decides: Approvals, Harnesses, Settings.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { accessible } from './lib/accessible.mjs';
+import { launch, open } from './lib/browser.mjs';
+import { Codes } from './lib/codes.mjs';
+import { Daemon } from './lib/daemon.mjs';
+
+const RULES = `version: 1
+rules:
+  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}
+`;
+
+let daemon;
+let browser;
+let codes;
+
+const codex = (command) =>
+  daemon.hook('codex', 'pre-tool-use', {
+    session_id: 'people',
+    turn_id: 't',
+    cwd: daemon.home,
+    hook_event_name: 'PreToolUse',
+    model: 'm',
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_use_id: 'u',
+  });
+
+before(async () => {
+  [daemon, browser] = [await Daemon.start(), await launch()];
+  codes = await Codes.enroll(daemon);
+  writeFileSync(join(daemon.home, 'th/policy.yaml'), RULES);
+  mkdirSync(join(daemon.home, '.claude'));
+  writeFileSync(join(daemon.home, '.claude/settings.json'), '{}\n');
+  for (;;) {
+    const { rules } = (await daemon.ask('GET', '/v1/policy')).json;
+    if (rules.some((rule) => rule.id === 'ask-make')) break;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+});
+
+after(async () => {
+  await browser?.close();
+  await daemon?.stop();
+});
+
+test('an approval is given, and a denial says why', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/approvals`);
+  await page.getByText('Nothing waits for you').waitFor();
+  const waits = codex('make "<img src=x onerror=alert(1)>"');
+  const heading = page.getByRole('heading', { name: 'make "<img src=x onerror=alert(1)>"' });
+  await heading.waitFor({ timeout: 3000 });
+  await page
+    .getByRole('timer')
+    .getByText(/left, then it is denied/)
+    .waitFor();
+  await page.getByText('people make things').waitFor();
+  await accessible(page, 'approvals');
+  await page.getByRole('button', { name: 'Approve once' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  assert.notEqual((await waits)?.hookSpecificOutput?.permissionDecision, 'deny');
+  await page.getByText('Nothing waits for you').waitFor();
+
+  const second = codex('make all');
+  await page.getByRole('heading', { name: 'make all' }).waitFor();
+  await page.getByLabel('A word to the agent, or for the record').fill('ask me tomorrow');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  const reply = await second;
+  assert.equal(reply.hookSpecificOutput.permissionDecision, 'deny');
+  assert.match(JSON.stringify(reply), /ask me tomorrow/);
+  assert.deepEqual(page.wrong, []);
+});
+
+test('a harness is wired, with the change shown first', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/harnesses`);
+  const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Claude Code' }) });
+  await card.getByText('not guarded').waitFor({ timeout: 20000 });
+  await accessible(page, 'harnesses');
+  await card.getByRole('button', { name: 'Install' }).click();
+  const drawer = page.getByRole('complementary', { name: 'What would change' });
+  await drawer.getByText('tenterhook-hook', { exact: false }).first().waitFor();
+  assert.equal(readFileSync(join(daemon.home, '.claude/settings.json'), 'utf8'), '{}\n');
+  await drawer.getByRole('button', { name: 'Make this change' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the change' }).click();
+  await card.getByText('guarded', { exact: true }).waitFor({ timeout: 20000 });
+  assert.match(readFileSync(join(daemon.home, '.claude/settings.json'), 'utf8'), /tenterhook-hook/);
+  assert.deepEqual(page.wrong, []);
+});
+
+test('the mode is switched, and the ledger handed on', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/settings`);
+  await page.getByRole('button', { name: 'Only watch' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Only watch' }).click();
+  await page.getByText('The rules only watch: they record').waitFor();
+  assert.equal((await daemon.ask('GET', '/v1/mode')).json.mode, 'monitor');
+  assert.notEqual((await codex('make x'))?.hookSpecificOutput?.permissionDecision, 'deny');
+  await page.getByRole('button', { name: 'Enforce' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Enforce' }).click();
+  await page.getByText('The rules hold: what they deny').waitFor();
+  await accessible(page, 'settings');
+  for (const [button, name, begins] of [
+    ['Export (JSON lines)', 'ledger.jsonl', '{'],
+    ['Report', 'tenterhook-report.html', '<!doctype html>'],
+  ]) {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: button, exact: true }).click(),
+    ]);
+    assert.equal(file.suggestedFilename(), name);
+    assert.ok(readFileSync(await file.path(), 'utf8').startsWith(begins), name);
+  }
+  assert.deepEqual(page.wrong, []);
+});

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// The page Rules: a rule is built from a decision, tried on what happened, saved, and then denies for real.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accessible } from './lib/accessible.mjs';
+import { launch, open } from './lib/browser.mjs';
+import { Codes } from './lib/codes.mjs';
+import { Daemon } from './lib/daemon.mjs';
+
+let daemon;
+let browser;
+let codes;
+
+const bash = (command) =>
+  daemon.hook('claude-code', 'PreToolUse', {
+    session_id: 'rules',
+    cwd: daemon.home,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command },
+    tool_use_id: 't',
+  });
+
+before(async () => {
+  [daemon, browser] = [await Daemon.start(), await launch()];
+  codes = await Codes.enroll(daemon);
+  for (const command of ['ls', 'docker run --rm ubuntu', 'docker run alpine', 'echo docker run'])
+    await bash(command);
+});
+
+after(async () => {
+  await browser?.close();
+  await daemon?.stop();
+});
+
+/** The leaf of the latest decision about a command. */
+async function leaf(command) {
+  const found = await daemon.ask(
+    'GET',
+    `/v1/ledger?kind=decision&text=${encodeURIComponent(command)}&limit=1`,
+  );
+  return found.json.leaves[0].seq;
+}
+
+test('rules are listed, searched and shown', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/rules`);
+  const grid = page.getByRole('grid', { name: 'Rules' });
+  await grid.getByText('recursive-delete', { exact: true }).waitFor();
+  await accessible(page, 'rules');
+  await page.getByRole('searchbox', { name: 'Search rules' }).fill('credential');
+  await grid.getByText('recursive-delete', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('searchbox', { name: 'Search rules' }).fill('recursive-delete');
+  await grid.getByText('recursive-delete', { exact: true }).click();
+  await page
+    .getByRole('complementary', { name: 'recursive-delete' })
+    .getByText('What the agent reads')
+    .waitFor();
+  assert.deepEqual(page.wrong, []);
+});
+
+test('a rule from a decision is tried, saved, and denies for real', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run --rm ubuntu')}&verdict=deny`);
+  await page.getByRole('heading', { level: 1, name: 'Block this next time' }).waitFor();
+  await page.getByText('program: [docker]').waitFor();
+  // Wider, and in a person's words.
+  await page.getByLabel('Words behind it, in this order').fill('run');
+  await page.getByLabel('Reason, for the agent and the person').fill('<b>No</b> containers here.');
+  await page.getByText('words: [run]').waitFor();
+  await page.getByText('It can be used; every example holds.').waitFor();
+  await accessible(page, 'builder');
+  await page.getByRole('button', { name: 'Backtest' }).click();
+  await page.getByText('This would have changed 2 of 4 decisions.').waitFor();
+  // A mistake is seen while it is typed.
+  const reason = page.getByLabel('Programs');
+  await reason.fill('podman');
+  await page
+    .getByRole('alert')
+    .getByText(/should get deny but gets/)
+    .waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Review and save' }).isDisabled(), true);
+  await reason.fill('docker');
+  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('This would have changed 2 of 4 decisions.').waitFor();
+  await dialog
+    .getByText('+ id: no-docker', { exact: false })
+    .or(dialog.getByText('- id: no-docker', { exact: false }))
+    .first()
+    .waitFor();
+  await accessible(page, 'review');
+  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The policy is in force from the next event on').waitFor();
+  const reply = await bash('sudo docker run x');
+  assert.equal(reply.hookSpecificOutput.permissionDecision, 'deny');
+  assert.match(reply.hookSpecificOutput.permissionDecisionReason, /<b>No<\/b> containers here/);
+  const change = await daemon.ask('GET', '/v1/ledger?kind=change&limit=5');
+  assert.ok(change.json.leaves.some((one) => one.leaf.what === 'policy change'));
+  assert.deepEqual(page.wrong, []);
+});
+
+test('an exception from a decision lets exactly this pass', async () => {
+  await bash('docker run exactly-this');
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/rules/new?from=${await leaf('docker run exactly-this')}&verdict=allow`);
+  await page.getByRole('heading', { level: 1, name: 'Allow this next time' }).waitFor();
+  await page.getByText('It can be used; every example holds.').waitFor();
+  await page.getByRole('button', { name: 'Review and save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/This would have changed 3 of 6 decisions/).waitFor();
+  await dialog.getByLabel('Code of your authenticator app').fill('000000');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('the code is wrong', { exact: false }).waitFor();
+  await dialog.getByLabel('Code of your authenticator app').fill(await codes.next());
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The policy is in force from the next event on').waitFor();
+  assert.notEqual((await bash('docker run exactly-this'))?.hookSpecificOutput?.permissionDecision, 'deny');
+  assert.equal((await bash('docker run other'))?.hookSpecificOutput?.permissionDecision, 'deny');
+  assert.deepEqual(
+    page.wrong.filter((text) => !text.includes('403')),
+    [],
+  );
+});
+
+test('a template is shown as it would be written', async () => {
+  const page = await open(browser, daemon);
+  await page.goto(`${daemon.origin}/#/rules/new`);
+  await page.getByLabel('Begin with').selectOption('env-files');
+  await page.getByText('Environment files hold keys.').waitFor();
+  await page.getByText('It can be used; every example holds.').waitFor();
+  assert.deepEqual(page.wrong, []);
+});

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// What is done to kits, each through the gate.
+
+import { call } from '../../lib/api/client';
+import type { Kit, Kits } from '../../lib/api/types';
+import { ask } from '../../lib/confirm.svelte';
+import { toasts } from '../../lib/toasts.svelte';
+
+const written = (files: Record<string, string>) =>
+  Object.entries(files)
+    .map(([name, text]) => `# ${name}\n${text}`)
+    .join('\n');
+
+/** Writes a kit and lets it run. */
+export async function put(
+  name: string,
+  what: { files: Record<string, string> } | { template: string },
+  shown: Record<string, string>,
+): Promise<Kits | undefined> {
+  const done = await ask({
+    title: `Let the hook “${name}” run`,
+    text: 'It is written into your settings and runs from the next event on, as long as its files are the same.',
+    diff: { before: '', after: written(shown), path: `hooks/${name}/` },
+    yes: 'Write and trust',
+    action: 'hooks trust',
+    command:
+      'template' in what
+        ? `tenterhook new hook --from ${what.template} --name ${name} && tenterhook hooks trust ${name}`
+        : `tenterhook hooks trust ${name}`,
+    run: (proof) => call('putKit', { path: { name }, body: { ...what, proof } }),
+  });
+  if (done) toasts.say(`“${name}” runs from the next event on`, 'good');
+  return done;
+}
+
+export function trust(kit: Kit): Promise<Kits | undefined> {
+  return ask({
+    title: `Let the hook “${kit.name}” run`,
+    text: `From ${kit.from}${kit.commit ? `, at ${kit.commit}` : ''}.`,
+    diff: { before: '', after: written(kit.files), path: kit.folder },
+    yes: 'Trust',
+    action: 'hooks trust',
+    command: `tenterhook hooks trust ${kit.name}`,
+    run: (proof) => call('trustKit', { path: { name: kit.name }, body: { proof } }),
+  });
+}
+
+export function remove(kit: Kit): Promise<Kits | undefined> {
+  return ask({
+    title: `Remove the hook “${kit.name}”`,
+    text: 'Its folder is deleted. What it looked for is not looked for any more.',
+    yes: 'Remove',
+    danger: true,
+    action: 'hooks remove',
+    command: `tenterhook hooks remove ${kit.name}`,
+    run: (proof) => call('removeKit', { path: { name: kit.name }, body: { proof } }),
+  });
+}
