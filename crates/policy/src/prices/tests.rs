@@ -48,9 +48,9 @@ fn a_model_is_known_by_whichever_name_and_an_unknown_one_has_no_price() {
     ] {
         assert_eq!(cost(prices, name, MILLION), Some(3.0), "{name}");
     }
-    assert_eq!(cost(prices, "gpt-5-2025-08-07", MILLION), Some(1.25));
-    assert_eq!(cost(prices, "gpt-5-mini-2025-08-07", MILLION), Some(0.25));
-    assert_eq!(cost(prices, "models/gemini-2.5-flash", MILLION), Some(0.3));
+    assert_eq!(cost(prices, "gpt-5.4-nano-2026-03-05", MILLION), Some(0.2));
+    assert_eq!(cost(prices, "gpt-5.4-mini-2026-03-05", MILLION), Some(0.75));
+    assert_eq!(cost(prices, "models/gemini-3.5-flash", MILLION), Some(1.5));
     for name in ["", "scripted", "claude-sonnet-45", "gpt-5-something", "ü-20250929"] {
         assert_eq!(cost(prices, name, MILLION), None, "{name}");
     }
@@ -60,8 +60,8 @@ fn a_model_is_known_by_whichever_name_and_an_unknown_one_has_no_price() {
 fn a_long_prompt_has_its_own_price_or_none() {
     let prices = Prices::built_in();
     let prompt = |cache_read| Tokens { input: 200_000, cache_read, ..Tokens::default() };
-    assert_eq!(cost(prices, "gemini-2.5-pro", prompt(0)), Some(0.25));
-    assert_eq!(cost(prices, "gemini-2.5-pro", prompt(100_000)), Some(0.5 + 0.025));
+    assert_eq!(cost(prices, "gemini-3.1-pro-preview", prompt(0)), Some(0.4));
+    assert_eq!(cost(prices, "gemini-3.1-pro-preview", prompt(100_000)), Some(1.2));
     assert_eq!(cost(prices, "gpt-6-sol", prompt(100_000)), None);
 }
 
@@ -72,7 +72,7 @@ fn a_persons_own_prices_come_first() {
     assert_eq!(problems, []);
     assert_eq!(cost(&prices, "claude-sonnet-4-5", MILLION), Some(7.0));
     assert_eq!(cost(&prices, "home", MILLION), Some(0.0));
-    assert_eq!(cost(&prices, "gpt-5", MILLION), Some(1.25));
+    assert_eq!(cost(&prices, "gpt-5.4-mini", MILLION), Some(0.75));
 }
 
 #[test]
