@@ -36,6 +36,15 @@ impl Terminal {
         Self { color, json }
     }
 
+    /// When to use colours, as another process of ours is told.
+    pub(crate) fn color_word(self) -> &'static str {
+        match self.color {
+            anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => "always",
+            anstream::ColorChoice::Never => "never",
+            anstream::ColorChoice::Auto => "auto",
+        }
+    }
+
     /// Standard output for people; colours are taken out where they do not belong.
     pub(crate) fn out(self) -> AutoStream<io::StdoutLock<'static>> {
         AutoStream::new(io::stdout(), self.color).lock()

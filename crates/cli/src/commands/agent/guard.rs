@@ -18,12 +18,12 @@ use crate::ask;
 const WITHIN: Duration = Duration::from_secs(55);
 
 /// Asks the daemon of a home, or decides as a hook does that finds none.
-pub(crate) struct Guard {
-    pub(crate) home: Home,
-    pub(crate) env: Env,
+pub(super) struct Guard {
+    pub(super) home: Home,
+    pub(super) env: Env,
     /// How long an `ask` waits for somebody at the dashboard or the command line; not at all where a person
     /// sits in front of us.
-    pub(crate) wait: Option<Duration>,
+    pub(super) wait: Option<Duration>,
 }
 
 impl Fire for Guard {

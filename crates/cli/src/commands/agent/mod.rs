@@ -2,11 +2,11 @@
 
 //! The reference agent on the command line.
 
-pub(super) mod guard;
+mod guard;
 mod mcp;
 mod person;
 pub(super) mod run;
-pub(super) mod transcript;
+mod transcript;
 
 use std::process::ExitCode;
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_agent::provider::{self, Key, MAKERS, Provider, ProviderError, Scripted};
+use tenterhook_agent::provider::{self, Key, MAKERS, Provider, ProviderError, Scripted, Usage};
 use tenterhook_agent::tools::{SubagentKind, Toolbox};
 use tenterhook_agent::{Agent, Ask, Cancel, Ended, NobodyAnswers, PermissionMode, Session, Settings, Watch};
+use tenterhook_event::{EventId, Timestamp, Tokens};
 use tenterhook_home::authority::OWN_AGENT;
 use tenterhook_home::door;
+use tenterhook_policy::{Money, Prices};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::guard::Guard;
@@ -111,18 +113,18 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// Everything a session needs but the daemon.
-pub(crate) struct Plan {
-    pub(crate) settings: Settings,
-    pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) watch: Arc<dyn Watch>,
-    pub(crate) mcp_config: Option<PathBuf>,
+struct Plan {
+    settings: Settings,
+    provider: Arc<dyn Provider>,
+    watch: Arc<dyn Watch>,
+    mcp_config: Option<PathBuf>,
     /// Whether somebody can be asked.
-    pub(crate) interactive: bool,
+    interactive: bool,
 }
 
 impl Plan {
     /// One prompt, from the session's first event to its last.
-    pub(crate) async fn play(
+    async fn play(
         self,
         context: &Context,
         prompt: &str,
@@ -151,7 +153,7 @@ impl Plan {
             ask,
             watch,
             mint: Arc::new(mint),
-            prices: None,
+            prices: Some(Arc::new(price)),
             settings,
         };
         let session = match Session::start(Arc::new(agent), id, "startup", cancel).await {
@@ -197,7 +199,7 @@ pub(crate) fn until_ended<T>(
 }
 
 /// Who answers, and the model's name.
-pub(crate) fn provider(
+fn provider(
     context: &Context,
     name: &str,
     model: Option<&str>,
@@ -251,11 +253,16 @@ fn report(context: &Context, ended: Result<String, Ended>) -> Result<ExitCode, C
     }
 }
 
-fn mint() -> (tenterhook_event::EventId, tenterhook_event::Timestamp) {
+/// What an answer cost, in dollars, where that is known.
+fn price(model: &str, used: &Usage) -> Option<f64> {
+    let Usage { input, output, cache_read, cache_write } = *used;
+    let tokens = Tokens { input, output, cache_read, cache_write };
+    Prices::built_in().cost(model, &tokens).map(Money::as_dollars)
+}
+
+fn mint() -> (EventId, Timestamp) {
     // Without randomness the clock alone still tells events of one session apart, nearly always; an id
     // that is there already is refused by the ledger.
-    door::mint().map_or_else(
-        |_| (tenterhook_event::EventId::from_parts(door::now_ms(), 0), door::now()),
-        |door| (door.id, door.ts),
-    )
+    door::mint()
+        .map_or_else(|_| (EventId::from_parts(door::now_ms(), 0), door::now()), |door| (door.id, door.ts))
 }

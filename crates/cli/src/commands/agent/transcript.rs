@@ -33,7 +33,7 @@ impl Watch for Lines {
 }
 
 /// Text for people.
-pub(crate) struct Transcript {
+pub(super) struct Transcript {
     terminal: Terminal,
     width: usize,
     /// Where the agent works, with a slash: paths in it are shown from there.
@@ -45,7 +45,7 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    pub(crate) fn new(terminal: Terminal, cwd: &Path) -> Self {
+    pub(super) fn new(terminal: Terminal, cwd: &Path) -> Self {
         let (width, here) = (Terminal::width().min(110), format!("{}/", cwd.display()));
         Self { terminal, width, here, writing: Mutex::default(), begun: AtomicBool::new(false) }
     }

@@ -7,24 +7,16 @@ mod proof;
 mod stage;
 mod view;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use tenterhook_agent::provider::{ProviderError, Scripted};
-use tenterhook_agent::{Cancel, NobodyWatches, PermissionMode, Settings, Watch};
+use tenterhook_agent::Cancel;
 
 use self::stage::Stage;
-use super::agent::run::{Plan, until_ended};
-use super::agent::transcript::Transcript;
+use super::agent::run::until_ended;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
-const PROMPT: &str = "Issue 12: mend it, and tidy up the build directory.";
-/// So small that the session outgrows it.
-const CONTEXT_WINDOW: u64 = 4000;
 const EXAMPLES: &str = "\
 The model follows a script; everything else is real: a daemon of its own, the agent, its tools, a subagent, an MCP
 server, the compiled-in rules and the ledger. All of it lives in a directory of its own that is deleted afterwards;
@@ -73,25 +65,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// The session, what it looks like from outside, and the proof of it.
 async fn show(context: &Context, stage: &Stage, args: &Args, cancel: &Cancel) -> Result<(), CommandError> {
     let json = context.terminal.json;
-    let script = Scripted::parse("the demo's script", SCRIPT).map_err(broken)?;
-    let script = if args.fast || json || !Terminal::is_screen() { script.without_pauses() } else { script };
-    let mut settings = Settings::new(script.model(), stage.project());
-    settings.project = Some(stage.project().display().to_string());
-    settings.mode = PermissionMode::BypassPermissions;
-    settings.context_window = CONTEXT_WINDOW;
-    let watch: Arc<dyn Watch> = if json {
-        Arc::new(NobodyWatches)
-    } else {
-        Arc::new(Transcript::new(context.terminal, &stage.project()))
-    };
     if !json {
         context.terminal.say(&greeting(stage))?;
     }
-    let mcp_config: Option<PathBuf> = Some(stage.mcp_config());
-    let plan = Plan { settings, provider: Arc::new(script), watch, mcp_config, interactive: false };
-    let ended = plan.play(&stage.context, PROMPT, cancel).await?;
-    if let Err(ended) = ended {
-        return Err(CommandError::failed(format!("the demo's agent did not finish: {ended}")));
+    let in_a_hurry = args.fast || json || !Terminal::is_screen();
+    stage.play(in_a_hurry, cancel).await?;
+    if cancel.is_cancelled() {
+        return Ok(());
     }
     if json {
         return proof::leaves(context, &stage.context);
@@ -111,10 +91,10 @@ fn greeting(stage: &Stage) -> String {
 fn farewell(stage: &Stage) -> String {
     let home = stage.home().display();
     let me = Context::program();
+    let link = stage.dashboard();
     format!(
-        "\nThe daemon goes on at {BOLD}{}{BOLD:#}; {me} --home {home} status shows it.\n\
-         {DIM}Ctrl-C ends everything.{DIM:#}\n",
-        stage.address()
+        "\nThe daemon goes on. Its dashboard, once and within a minute: {BOLD}{link}{BOLD:#}\n\
+         {DIM}Later: {me} --home {home} dashboard. Ctrl-C ends everything.{DIM:#}\n"
     )
 }
 
@@ -127,8 +107,4 @@ fn next() -> String {
          {me} install claude-code                 {DIM}guard it{DIM:#}\n  \
          {me} ledger tail -f                      {DIM}watch it at work{DIM:#}\n"
     )
-}
-
-fn broken(error: ProviderError) -> CommandError {
-    CommandError::failed(error.message)
 }

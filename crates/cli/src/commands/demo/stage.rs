@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tenterhook_agent::Cancel;
 
+use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -20,8 +22,16 @@ const PROJECT: &[(&str, &str)] = &[
     ("build/cart.o", "object\n"),
     ("build/cart.map", "map\n"),
 ];
+const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
+/// How long each answer of the model takes, as the script has it.
+const PACE: &str = "pace_ms: 1300";
+const PROMPT: &str = "Issue 12: mend it, and tidy up the build directory.";
+/// So small that the session outgrows it.
+const CONTEXT_WINDOW: &str = "4000";
 const POLICY: &str = include_str!("../../../assets/demo/policy.yaml");
-/// How long the daemon may take to end.
+/// How long the agent may take to hear by itself that it is to end.
+const MOMENT: Duration = Duration::from_millis(400);
+/// How long whoever was told may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Stage {
@@ -68,17 +78,50 @@ impl Stage {
         &self.home
     }
 
-    pub(super) fn project(&self) -> PathBuf {
-        self.dir.path().join("shop")
+    /// Lets the agent work: a process of its own, as it always is. Whoever is guarded is not who guards.
+    pub(super) async fn play(&self, in_a_hurry: bool, cancel: &Cancel) -> Result<(), CommandError> {
+        let dir = self.dir.path();
+        let script = dir.join("session.yaml");
+        let text = if in_a_hurry { SCRIPT.replace(PACE, "pace_ms: 0") } else { SCRIPT.to_owned() };
+        fs_err::write(&script, text)?;
+        let terminal = self.context.terminal;
+        let mut command = tokio::process::Command::new(std::env::current_exe()?);
+        command.arg("--home").arg(&self.home).args(["--color", terminal.color_word(), "agent", "run"]);
+        command.args(["--prompt", PROMPT, "--permission-mode", "bypassPermissions"]);
+        command.args(["--context-window", CONTEXT_WINDOW, "--provider"]);
+        command.arg(format!("scripted:{}", script.display()));
+        command.arg("--mcp-config").arg(dir.join("mcp.json")).arg("--cwd").arg(dir.join("shop"));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        if terminal.json {
+            command.stdout(Stdio::null());
+        }
+        let mut agent = command.spawn()?;
+        let ended = match cancel.or(agent.wait()).await {
+            Some(ended) => ended?,
+            None => {
+                // At a terminal it has heard Ctrl-C as well, and a second word would cut its end short.
+                if tokio::time::timeout(MOMENT, agent.wait()).await.is_ok() {
+                    return Ok(());
+                }
+                if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
+                    let _ = kill_process(pid, Signal::TERM);
+                }
+                let _ = tokio::time::timeout(PATIENCE, agent.wait()).await;
+                return Ok(());
+            }
+        };
+        if ended.success() || cancel.is_cancelled() {
+            return Ok(());
+        }
+        Err(CommandError::failed(format!("the demo's agent did not finish: {ended}")))
     }
 
-    pub(super) fn mcp_config(&self) -> PathBuf {
-        self.dir.path().join("mcp.json")
-    }
-
-    /// Where the daemon listens.
-    pub(super) fn address(&self) -> &str {
-        &self.address
+    /// A link to the dashboard that is good once; without one, where the daemon listens.
+    pub(super) fn dashboard(&self) -> String {
+        let home = self.context.home();
+        let link = home.and_then(|home| ask::request(home, "POST", "/v1/dashboard/link", None));
+        let url = link.ok().flatten().and_then(|link| link.get("url")?.as_str().map(ToOwned::to_owned));
+        url.unwrap_or_else(|| self.address.clone())
     }
 }
 
