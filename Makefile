@@ -45,7 +45,9 @@ generate: ## Write generated pages, schemas and lean packs anew
 
 picture: build ## Take the README's picture anew, from a real run of the demo
 	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \
-		| sed -n '/● Let me/,/^Next:/p' | sed '$$d' | python3 docs/assets/picture.py > docs/assets/demo.svg
+		| sed -n '/● Let me/,/^Next:/p' | sed -e '/^.*Tools/,/^$$/d' -e '/^.*Subagents/,/^$$/d' \
+			-e '/tenterhook-agent ·/,/began/d' -e '$$d' \
+		| python3 docs/assets/picture.py > docs/assets/demo.svg
 
 bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use tenterhook_daemon::sessions::Offline;
 use tenterhook_home::Book;
 
+pub(super) use self::panel::session as panel;
 use crate::context::Context;
 use crate::error::CommandError;
 

@@ -44,7 +44,7 @@ pub(super) fn title(session: &Value) -> String {
 }
 
 /// The whole panel.
-pub(super) fn session(session: &Value) -> String {
+pub(in crate::commands) fn session(session: &Value) -> String {
     let (state, style) = state(session);
     let mut out = format!("{BOLD}{}{BOLD:#}  {style}{state}{style:#}\n", title(session));
     let mut about =
