@@ -17,7 +17,7 @@ pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call)
     let started = Instant::now();
     let event = &call.event;
 
-    let selected = select::select(generation.hooks(event.event), event);
+    let selected = select::select(generation.hooks(event.event), event, generation.passed_over());
     let ran = retry::run(selected, call, generation.limits()).await;
     let judged = generation.judge().judge(event);
 

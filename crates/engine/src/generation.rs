@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tenterhook_event::EventKind;
 
-use crate::{Hook, Judge};
+use crate::{Hook, HookId, Judge};
 
 /// How much there may be of everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub struct Generation {
     name: String,
     hooks: Vec<Arc<Hook>>,
     by_kind: BTreeMap<EventKind, Vec<Arc<Hook>>>,
+    passed_over: Vec<HookId>,
     limits: Limits,
     judge: Arc<dyn Judge>,
 }
@@ -112,7 +113,8 @@ impl Generation {
         limits: Limits,
         judge: Arc<dyn Judge>,
     ) -> Result<Self, RegisterError> {
-        let empty = Self { name, hooks: Vec::new(), by_kind: BTreeMap::new(), limits, judge };
+        let (by_kind, passed_over) = (BTreeMap::new(), Vec::new());
+        let empty = Self { name, hooks: Vec::new(), by_kind, passed_over, limits, judge };
         hooks.into_iter().try_fold(empty, Self::with)
     }
 
@@ -156,6 +158,12 @@ impl Generation {
         Ok(self)
     }
 
+    /// The same for a call that these hooks made themselves: they are not asked about it, and its record says so.
+    #[must_use]
+    pub fn passing_over(self, hooks: &[HookId]) -> Self {
+        Self { passed_over: hooks.to_vec(), ..self }
+    }
+
     /// The same under another name.
     #[must_use]
     pub fn named(self, name: String) -> Self {
@@ -184,6 +192,11 @@ impl Generation {
     /// The hooks of one kind of event, in order.
     pub fn hooks(&self, kind: EventKind) -> &[Arc<Hook>] {
         self.by_kind.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// The hooks that are not asked, because it is their own call.
+    pub fn passed_over(&self) -> &[HookId] {
+        &self.passed_over
     }
 
     /// The limits.

@@ -28,9 +28,15 @@ pub(crate) struct Settled {
 
 /// Runs the selected hooks, and those again that ask for it.
 pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Settled {
-    let Selected { hooks, failed } = selected;
+    let Selected { hooks, failed, passed_over } = selected;
+    let mut settled = asked(&hooks, failed, call, limits).await;
+    settled.steps.extend(passed_over);
+    settled
+}
+
+async fn asked(hooks: &[Arc<Hook>], failed: Vec<(Finding, Step)>, call: &Call, limits: &Limits) -> Settled {
     let end = Instant::now() + limits.call_within;
-    let mut answers = run::all(&hooks, call, end).await.answers;
+    let mut answers = run::all(hooks, call, end).await.answers;
     if call.event.event == EventKind::ToolError {
         return pass_on(answers, failed);
     }
@@ -44,7 +50,7 @@ pub(crate) async fn run(selected: Selected, call: &Call, limits: &Limits) -> Set
             break;
         }
         tokio::time::sleep(delay).await;
-        again(&mut answers, &hooks, call, end, attempt + 1).await;
+        again(&mut answers, hooks, call, end, attempt + 1).await;
     }
     settle(answers, failed)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
 
-use crate::{Fail, Hook};
+use crate::{Fail, Hook, HookId};
 
 /// The hooks that apply, in order, and those whose condition could not be evaluated.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Selected {
     pub hooks: Vec<Arc<Hook>>,
     /// Hooks that failed before they ran: a condition that errs is a failure of its hook.
     pub failed: Vec<(Finding, Step)>,
+    /// Hooks that apply and are not asked, because they made the call themselves.
+    pub passed_over: Vec<Step>,
 }
 
 /// What there is to say about one hook and one event.
@@ -28,11 +30,12 @@ pub enum Applies {
     Unknown(String),
 }
 
-/// Selects. `hooks` are those of the event's kind, sorted already.
-pub fn select(hooks: &[Arc<Hook>], event: &Event) -> Selected {
+/// Selects. `hooks` are those of the event's kind, sorted already; `passed_over` made the call themselves.
+pub fn select(hooks: &[Arc<Hook>], event: &Event, passed_over: &[HookId]) -> Selected {
     let mut selected = Selected::default();
     for hook in hooks {
         match condition(hook, event) {
+            Applies::Yes if passed_over.contains(&hook.id) => selected.passed_over.push(own_call(hook)),
             Applies::Yes => selected.hooks.push(Arc::clone(hook)),
             Applies::No(_) => {}
             Applies::Unknown(why) => selected.failed.push(failed(hook, why)),
@@ -65,6 +68,11 @@ fn condition(hook: &Hook, event: &Event) -> Applies {
         Some((Ok(false), text)) => Applies::No(format!("`when: {text}` does not hold")),
         Some((Err(error), text)) => Applies::Unknown(format!("`when: {text}` cannot be evaluated: {error}")),
     }
+}
+
+fn own_call(hook: &Hook) -> Step {
+    let (by, note) = (Origin::Hook(Arc::clone(&hook.id)), "it made this call itself".to_owned());
+    Step { by, status: Status::Skipped, decision: Decision::None, took_us: 0, note: Some(note) }
 }
 
 fn failed(hook: &Hook, why: String) -> (Finding, Step) {

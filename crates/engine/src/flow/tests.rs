@@ -12,8 +12,8 @@ use tenterhook_event::{
 };
 
 use crate::{
-    BoxFuture, Condition, Engine, Fail, Hook, Judge, Judgement, Limits, RecordError, Recorder, RegisterError,
-    say,
+    BoxFuture, Condition, Engine, Fail, Generation, Hook, Judge, Judgement, Limits, RecordError, Recorder,
+    RegisterError, say,
 };
 
 fn call(command: &str) -> Call {
@@ -417,4 +417,19 @@ fn the_road_can_be_taken_on_any_thread() {
     let engine = Engine::builder().build().unwrap();
     let call = call("x");
     on_any_thread(engine.fire(&call));
+}
+
+#[tokio::test]
+async fn a_hook_is_passed_over_in_its_own_call_and_the_trace_says_so() {
+    let engine = Engine::builder().judge(Wary).on(EventKind::PreTool).id("own");
+    let engine = engine.run(|_| async { say::deny("no") }).on(EventKind::PreTool).id("other");
+    let engine = engine.run(|_| async { say::nothing().context("heard") }).build().unwrap();
+    let generation = Generation::clone(&engine.generation()).passing_over(&["own".into()]);
+    let outcome = crate::flow::fire(&generation, &crate::NoRecorder, &call("x")).await;
+    assert_eq!(outcome.decision, Decision::None);
+    assert_eq!(outcome.context_text().as_deref(), Some("heard"));
+    let own = outcome.trace.iter().find(|step| step.by == Origin::Hook("own".into())).unwrap();
+    assert_eq!((own.status, own.note.as_deref()), (Status::Skipped, Some("it made this call itself")));
+    let outcome = crate::flow::fire(&generation, &crate::NoRecorder, &call("danger")).await;
+    assert_eq!(outcome.decision, Decision::Deny, "rules are never passed over");
 }
