@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
+use crate::provider::MAKERS;
+
 /// The most bytes kept of what a program prints.
 const MOST: usize = 1 << 20;
 /// How long its outputs may stay open after the program itself has ended.
@@ -28,7 +30,12 @@ pub(super) struct Ran {
 /// Runs a program to its end. `None`: its time was over.
 pub(super) async fn run(argv: &[&str], cwd: &Path, limit: Duration) -> Result<Option<Ran>, std::io::Error> {
     let mut words = argv.iter();
-    let mut child = Command::new(words.next().copied().unwrap_or_default())
+    let mut command = Command::new(words.next().copied().unwrap_or_default());
+    for maker in MAKERS {
+        // The keys to models are no tool's business.
+        command.env_remove(maker.key_variable);
+    }
+    let mut child = command
         .args(words)
         .current_dir(cwd)
         .stdin(Stdio::null())
