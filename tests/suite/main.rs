@@ -63,6 +63,8 @@ mod profiles;
 mod rules;
 mod scan;
 mod sdk;
+mod sdk_agent;
+mod sdk_agent_authority;
 mod sdk_authority;
 mod sdk_cases;
 mod sdk_faults;

@@ -60,7 +60,7 @@ impl System {
         Guard::with(&self.test, self.test.command(program, &["--system", "serve", "--listen", "none"]))
     }
 
-    fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.test.path("system/run/tenterhook.sock")
     }
 

@@ -14,7 +14,7 @@ use crate::channel::Channel;
 use crate::{Address, Error, Hook, stream};
 
 /// The largest message: a payload of 32 MiB, and what is around it.
-const LARGEST: usize = 33 * 1024 * 1024;
+pub(crate) const LARGEST: usize = 33 * 1024 * 1024;
 /// How long the first stream may take to open.
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tenterhook_proto::v1::{FireRequest, FireResponse, HookAction};
 
@@ -19,6 +21,8 @@ pub struct Fired {
     pub event_id: String,
     /// Whether it must not happen.
     pub blocked: bool,
+    /// When the tool that failed should be tried again, if it should: at `ToolError`.
+    pub retry: Option<Duration>,
     /// Why.
     pub reason: Option<String>,
     /// What is to run instead, in the words of a hook's answer.
@@ -74,14 +78,17 @@ impl Client {
 
 impl Fired {
     fn read(response: FireResponse) -> Result<Self, Error> {
-        let blocked = response.action() == HookAction::Block;
+        let action = response.action();
         if let Some(error) = response.error {
             return Err(error.into());
         }
+        let blocked = action == HookAction::Block;
+        let delay = response.retry_delay_ms.and_then(|ms| u64::try_from(ms).ok()).unwrap_or_default();
+        let retry = (action == HookAction::Retry).then(|| Duration::from_millis(delay));
         let FireResponse { event_id, reason, modified, decision, stop, outcome, context, message, .. } =
             response;
         let modified = modified.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let outcome = serde_json::from_slice(&outcome)?;
-        Ok(Self { event_id, blocked, reason, modified, decision, stop, context, message, outcome })
+        Ok(Self { event_id, blocked, retry, reason, modified, decision, stop, context, message, outcome })
     }
 }

@@ -3,6 +3,7 @@
 #![doc = include_str!("../../../docs/guide/embed-rust.md")]
 
 mod address;
+mod agent;
 mod channel;
 mod client;
 mod error;
@@ -15,6 +16,7 @@ mod stream;
 mod verbs;
 
 pub use address::Address;
+pub use agent::{NewSession, Step, Steps};
 pub use channel::Channel;
 pub use client::{Builder, Client};
 pub use error::Error;

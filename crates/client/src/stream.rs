@@ -7,9 +7,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tenterhook_proto::v1::{HookEvent, HookEventKind, HookResponse};
+use tenterhook_proto::v1::{Handling, HookEvent, HookEventKind, HookResponse};
 use tokio::sync::mpsc;
 
+use crate::agent::HANDLING;
 use crate::client::{Shared, Stands, rpc};
 use crate::{Answer, Error, Event, Hook};
 
@@ -121,7 +122,9 @@ fn ask(shared: &Arc<Shared>, event: HookEvent) {
     let hook = state.hooks.get(&event.hook_id).cloned().unwrap_or_else(|| Hook::on(""));
     let weak = Arc::downgrade(shared);
     let task = tokio::spawn(async move {
-        let response = answer(&hook, &event).await;
+        let (event_id, hook_id) = (event.event_id.clone(), event.hook_id.clone());
+        // What the handler asks of the daemon's agent is asked on its behalf.
+        let response = HANDLING.scope(Handling { event_id, hook_id }, answer(&hook, &event)).await;
         let waits = event.timeout_ms > 0;
         let answers = weak.upgrade().and_then(|shared| {
             let mut state = shared.lock();

@@ -11,6 +11,7 @@ use tenterhook_home::{Book, Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
 use tokio::sync::{Semaphore, watch};
 
+use crate::agent::Hosted;
 use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
 use crate::dashboard::Access;
@@ -37,6 +38,8 @@ pub struct Daemon {
     pub(crate) approvals: Approvals,
     /// Programs with hooks of their own.
     pub(crate) programs: Programs,
+    /// Sessions of our own agent.
+    pub(crate) hosted: Hosted,
     pub(crate) ledger: Ledger,
     pub(crate) recorder: LedgerRecorder,
     pub(crate) token: String,
@@ -80,6 +83,7 @@ impl Daemon {
             approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
             programs: Programs::default(),
+            hosted: Hosted::new(env),
             uid,
             user: tenterhook_home::env::user(),
             recorder: LedgerRecorder::new(ledger.clone()),

@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tenterhook_engine::flow;
+use tenterhook_engine::{HookId, flow};
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::{Place, door, secrets};
@@ -67,10 +67,23 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 
 /// Takes a call down the road, under the generation of its place.
 pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
+    fire_on_behalf(daemon, call, &[]).await
+}
+
+/// The same for a call that these hooks made themselves: they are not asked about it.
+pub(crate) async fn fire_on_behalf(
+    daemon: &Daemon,
+    call: &Call,
+    hooks: &[HookId],
+) -> Result<Outcome, String> {
     let in_force = daemon.generations.of(&Place::of(&call.event)).map_err(|error| error.message)?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
-    Ok(flow::fire(&in_force.generation, &recorder, call).await)
+    if hooks.is_empty() {
+        return Ok(flow::fire(&in_force.generation, &recorder, call).await);
+    }
+    let generation = in_force.generation.clone().passing_over(hooks);
+    Ok(flow::fire(&generation, &recorder, call).await)
 }
 
 /// A payload nobody could read is an event too.

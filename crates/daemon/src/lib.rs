@@ -5,10 +5,11 @@
 //! [`serve`] opens the ledger, reads the rules and listens. A call comes in through [`listen`] (the
 //! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
 //! holds for the place the agent works in, and its leaf is durable before the answer goes out. Hooks of other
-//! programs come in through [`grpc`] and are kept in [`sdk`]. Whoever
+//! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
 //! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
 mod analytics;
+mod agent;
 mod api;
 mod approvals;
 mod authority;

@@ -21,7 +21,7 @@ use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{catch_up, grpc, listen, places, wiring};
+use crate::{agent, catch_up, grpc, listen, places, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -102,14 +102,17 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let remembering = tokio::spawn(catch_up::remember(Arc::clone(&daemon)));
     let warming = tokio::spawn(catch_up::warm(Arc::clone(&daemon)));
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
+    let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     press(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
     remembering.abort();
     warming.abort();
     wiring.abort();
+    idling.abort();
 
     tracing::info!("ending: calls under way are finished");
+    agent::end_all(&daemon).await;
     daemon.ends().await;
     daemon.drain();
     let _ = end.send(true);

@@ -115,8 +115,10 @@ async fn native(
 fn response(call: &Call, outcome: &Outcome) -> FireResponse {
     let action = match outcome.decision {
         Decision::Deny | Decision::Ask => HookAction::Block,
+        Decision::None | Decision::Allow | Decision::Defer if outcome.retry_ms.is_some() => HookAction::Retry,
         Decision::None | Decision::Allow | Decision::Defer => HookAction::Continue,
     };
+    let delay = outcome.retry_ms.filter(|_| action == HookAction::Retry);
     FireResponse {
         event_id: call.event.id.to_string(),
         action: action.into(),
@@ -128,6 +130,7 @@ fn response(call: &Call, outcome: &Outcome) -> FireResponse {
         context: outcome.context_text(),
         message: outcome.message_text(),
         reply: None,
+        retry_delay_ms: delay.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX)),
         error: None,
     }
 }

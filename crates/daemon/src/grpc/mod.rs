@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The gRPC service of `proto/tenterhook/v1/hooks.proto`, on the same socket and port as everything else.
+//! The gRPC services of `proto/tenterhook/v1`, on the same socket and port as everything else.
 //!
-//! Here the words of the wire are turned into ours and back; what they mean is in [`crate::sdk`] and in
-//! the engine.
+//! Here the words of the wire are turned into ours and back; what they mean is in [`crate::sdk`],
+//! [`crate::agent`] and the engine.
 
+mod agent;
 mod fire;
 mod serve;
 mod service;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use tenterhook_harness::MAX_PAYLOAD;
-use tenterhook_proto::v1::hook_service_server::{HookServiceServer, SERVICE_NAME};
+use tenterhook_proto::v1::agent_service_server::{self, AgentServiceServer};
+use tenterhook_proto::v1::hook_service_server::{self, HookServiceServer};
 
 pub(crate) use serve::{comes, connection, is, may_be};
 
@@ -33,10 +35,17 @@ pub(crate) fn router(daemon: &Arc<Daemon>) -> Router {
     let hooks = HookServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
         .max_decoding_message_size(LARGEST)
         .max_encoding_message_size(LARGEST);
+    let agent = AgentServiceServer::new(service::Service { daemon: Arc::clone(daemon) })
+        .max_decoding_message_size(LARGEST)
+        .max_encoding_message_size(LARGEST);
     let (health, healthy) = tonic_health::server::health_reporter();
-    tokio::spawn(async move { health.set_serving::<HookServiceServer<service::Service>>().await });
+    tokio::spawn(async move {
+        health.set_serving::<HookServiceServer<service::Service>>().await;
+        health.set_serving::<AgentServiceServer<service::Service>>().await;
+    });
     let mut router = Router::new()
-        .route_service(&format!("/{SERVICE_NAME}/{{method}}"), hooks)
+        .route_service(&format!("/{}/{{method}}", hook_service_server::SERVICE_NAME), hooks)
+        .route_service(&format!("/{}/{{method}}", agent_service_server::SERVICE_NAME), agent)
         .route_service("/grpc.health.v1.Health/{method}", healthy);
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(tenterhook_proto::DESCRIPTORS)

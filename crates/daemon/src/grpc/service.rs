@@ -40,7 +40,7 @@ pub(super) struct Program {
 
 impl Service {
     /// Who asks. A daemon that is ending takes nothing on.
-    fn program<T>(&self, request: &Request<T>) -> Result<Program, Status> {
+    pub(super) fn program<T>(&self, request: &Request<T>) -> Result<Program, Status> {
         let peer = self.peer(request)?;
         let text = |name: &str| text(request.metadata(), name);
         let id = text("tenterhook-client-id").and_then(Id::read).ok_or_else(|| {

@@ -33,6 +33,10 @@ impl From<Refusal> for HookError {
             Code::Refused => ErrorCode::ErrorRefused,
             Code::Overloaded => ErrorCode::ErrorOverloaded,
             Code::Internal => ErrorCode::ErrorInternal,
+            Code::Blocked => ErrorCode::ErrorBlocked,
+            Code::Model => ErrorCode::ErrorModel,
+            Code::TimedOut => ErrorCode::ErrorTimedOut,
+            Code::Cancelled => ErrorCode::ErrorCancelled,
         };
         error(code, refusal.message, &refusal.hint)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Who may bring hooks, and take them back. No person's proof is needed: a hook of a program can object and
+//! Who may bring hooks, take them back, and have the daemon's own agent work for them. No person's proof is needed: a hook of a program can object and
 //! change, and what it changes is judged, but it can allow nothing. But an agent must not choose who
 //! guards it.
 
@@ -30,8 +30,8 @@ impl Daemon {
         agents.among(above).or_else(|| agents.among(own).filter(|agent| !agent.harness.starts_with(FIRES)))
     }
 
-    /// Whether somebody may bring a hook or take it back. That they may not is recorded.
-    pub(super) async fn admit_program(
+    /// Whether somebody may bring a hook or take it back, or have a session. That they may not is recorded.
+    pub(crate) async fn admit_program(
         &self,
         action: Action,
         peer: Peer,

@@ -73,6 +73,10 @@ pub(crate) enum Code {
     Refused,
     Overloaded,
     Internal,
+    Blocked,
+    Model,
+    TimedOut,
+    Cancelled,
 }
 
 impl Default for Programs {
@@ -143,7 +147,7 @@ impl Id {
 }
 
 impl Refusal {
-    fn new(code: Code, message: impl Into<String>, hint: &str) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>, hint: &str) -> Self {
         Self { code, message: message.into(), hint: hint.to_owned() }
     }
 }

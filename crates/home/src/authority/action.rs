@@ -27,6 +27,8 @@ pub enum Action {
     HooksTrust,
     /// A hook is off or gone.
     HooksRemove,
+    /// Somebody has the daemon's own agent work for them.
+    AgentSession,
     /// Somebody says yes to what waits.
     Approve,
     /// Leaves are removed.
@@ -67,6 +69,7 @@ const NAMES: &[(Action, &str)] = &[
     (Action::HooksAdd, "hooks add"),
     (Action::HooksTrust, "hooks trust"),
     (Action::HooksRemove, "hooks remove"),
+    (Action::AgentSession, "agent session"),
     (Action::Approve, "approve"),
     (Action::LedgerPrune, "ledger prune"),
     (Action::LedgerErase, "ledger erase"),

@@ -226,7 +226,8 @@ pub struct FireRequest {
 pub struct FireResponse {
     #[prost(string, tag = "1")]
     pub event_id: ::prost::alloc::string::String,
-    /// CONTINUE or BLOCK. What a person was asked and did not allow is blocked.
+    /// CONTINUE or BLOCK; at ToolError also RETRY: the tool should be tried again. What a person was asked and did not allow
+    /// is blocked.
     #[prost(enumeration = "HookAction", tag = "2")]
     pub action: i32,
     #[prost(string, optional, tag = "3")]
@@ -252,6 +253,9 @@ pub struct FireResponse {
     /// With `native`.
     #[prost(message, optional, tag = "10")]
     pub reply: ::core::option::Option<NativeReply>,
+    /// With RETRY: when.
+    #[prost(int32, optional, tag = "11")]
+    pub retry_delay_ms: ::core::option::Option<i32>,
     #[prost(message, optional, tag = "15")]
     pub error: ::core::option::Option<HookError>,
 }
@@ -422,11 +426,11 @@ pub enum ErrorCode {
     ErrorUnspecified = 0,
     /// What was sent cannot be read: an event type, a matcher, a setting, an answer, a payload.
     ErrorInvalid = 1,
-    /// There is no such hook, or it is another client's.
+    /// There is no such hook or session, or it is another client's.
     ErrorNotFound = 2,
     /// Somebody else has a hook of this id.
     ErrorAlreadyExists = 3,
-    /// `maxHooksPerEvent` or `maxTotalHooks`.
+    /// `maxHooksPerEvent`, `maxTotalHooks`, or as many sessions as there may be.
     ErrorLimit = 4,
     /// A guarded agent asks, or a person's proof is missing.
     ErrorRefused = 5,
@@ -444,6 +448,10 @@ pub enum ErrorCode {
     ErrorOverloaded = 11,
     /// The daemon could not do it; it is not the client's fault.
     ErrorInternal = 12,
+    /// A hook, a rule or a person said no, or ended the turn.
+    ErrorBlocked = 13,
+    /// The model did not answer.
+    ErrorModel = 14,
 }
 impl ErrorCode {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -465,6 +473,8 @@ impl ErrorCode {
             Self::ErrorHandler => "ERROR_HANDLER",
             Self::ErrorOverloaded => "ERROR_OVERLOADED",
             Self::ErrorInternal => "ERROR_INTERNAL",
+            Self::ErrorBlocked => "ERROR_BLOCKED",
+            Self::ErrorModel => "ERROR_MODEL",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -483,6 +493,8 @@ impl ErrorCode {
             "ERROR_HANDLER" => Some(Self::ErrorHandler),
             "ERROR_OVERLOADED" => Some(Self::ErrorOverloaded),
             "ERROR_INTERNAL" => Some(Self::ErrorInternal),
+            "ERROR_BLOCKED" => Some(Self::ErrorBlocked),
+            "ERROR_MODEL" => Some(Self::ErrorModel),
             _ => None,
         }
     }
@@ -1292,18 +1304,37 @@ pub mod hook_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
+/// Said by whoever asks from inside a hook's handler: what is done on its behalf fires events that this hook, and the
+/// hooks on whose behalf its own event was fired, are not asked about. A hook does not wait for itself.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Handling {
+    /// As in HookEvent.
+    #[prost(string, tag = "1")]
+    pub event_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub hook_id: ::prost::alloc::string::String,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateSessionRequest {
+    /// Absolute, and there.
     #[prost(string, tag = "1")]
     pub working_directory: ::prost::alloc::string::String,
     #[prost(string, optional, tag = "2")]
     pub system_prompt: ::core::option::Option<::prost::alloc::string::String>,
-    /// JSON: ModelConfig
+    /// JSON: ModelConfig, with `provider` (`anthropic`, `openai`, `gemini`, or `scripted` with `script`, a file) and, if it is
+    /// elsewhere, `baseUrl`. Keys are the daemon's: a request has none. Absent: the session has no model, only tools.
     #[prost(bytes = "vec", tag = "3")]
     pub model: ::prost::alloc::vec::Vec<u8>,
     /// Names of the tools it may use; empty: all.
     #[prost(string, repeated, tag = "4")]
     pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What it may do without asking: `default`, `acceptEdits`, `plan`, `bypassPermissions` or `dontAsk`; empty: `default`.
+    /// Whom it asks are the people of `tenterhook approvals`. Over TCP nobody sees who asks, so there it may not be
+    /// `acceptEdits` or `bypassPermissions`.
+    #[prost(string, tag = "5")]
+    pub permission_mode: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "14")]
+    pub handling: ::core::option::Option<Handling>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateSessionResponse {
@@ -1318,6 +1349,8 @@ pub struct EndSessionRequest {
     pub session_id: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "14")]
+    pub handling: ::core::option::Option<Handling>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EndSessionResponse {
@@ -1330,28 +1363,39 @@ pub struct GenerateRequest {
     pub session_id: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
     pub prompt: ::prost::alloc::string::String,
+    /// Also send `draft`.
+    #[prost(bool, tag = "3")]
+    pub drafts: bool,
+    #[prost(message, optional, tag = "14")]
+    pub handling: ::core::option::Option<Handling>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GenerateEvent {
-    #[prost(oneof = "generate_event::What", tags = "1, 2, 3, 4, 15")]
+    #[prost(oneof = "generate_event::What", tags = "1, 2, 3, 4, 5, 6, 15")]
     pub what: ::core::option::Option<generate_event::What>,
 }
 /// Nested message and enum types in `GenerateEvent`.
 pub mod generate_event {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum What {
-        /// A piece of the answer
+        /// An answer of the model, past the hooks of GenerateEnd
         #[prost(string, tag = "1")]
         Text(::prost::alloc::string::String),
         /// JSON: ToolCall
         #[prost(bytes, tag = "2")]
         ToolCall(::prost::alloc::vec::Vec<u8>),
-        /// JSON: the result of PostToolUse, with `id`
+        /// JSON: the result of PostToolUse, with `id`; of a call that was refused, with `denied`
         #[prost(bytes, tag = "3")]
         ToolResult(::prost::alloc::vec::Vec<u8>),
         /// JSON: the response of GenerateEnd; the last message
         #[prost(bytes, tag = "4")]
         Done(::prost::alloc::vec::Vec<u8>),
+        /// A piece of an answer as it comes, before any hook has seen it
+        #[prost(string, tag = "5")]
+        Draft(::prost::alloc::string::String),
+        /// JSON: something else that happened, `{"what": …}`: docs/spec/sdk-events.md
+        #[prost(bytes, tag = "6")]
+        Moment(::prost::alloc::vec::Vec<u8>),
         /// The last message, if something went wrong
         #[prost(message, tag = "15")]
         Error(super::HookError),
@@ -1366,8 +1410,11 @@ pub struct ExecuteToolRequest {
     /// JSON
     #[prost(bytes = "vec", tag = "3")]
     pub args: ::prost::alloc::vec::Vec<u8>,
+    /// How long the caller waits in all; 0: as long as the tool and whoever is asked may take.
     #[prost(int32, tag = "4")]
     pub timeout_ms: i32,
+    #[prost(message, optional, tag = "14")]
+    pub handling: ::core::option::Option<Handling>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExecuteToolResponse {
@@ -1482,6 +1529,7 @@ pub mod agent_service_client {
                 .insert(GrpcMethod::new("tenterhook.v1.AgentService", "CreateSession"));
             self.inner.unary(req, path, codec).await
         }
+        /// What is under way in it is cancelled.
         pub async fn end_session(
             &mut self,
             request: impl tonic::IntoRequest<super::EndSessionRequest>,
@@ -1506,7 +1554,7 @@ pub mod agent_service_client {
                 .insert(GrpcMethod::new("tenterhook.v1.AgentService", "EndSession"));
             self.inner.unary(req, path, codec).await
         }
-        /// One turn: ends when the agent has nothing more to do.
+        /// One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it.
         pub async fn generate(
             &mut self,
             request: impl tonic::IntoRequest<super::GenerateRequest>,
@@ -1579,6 +1627,7 @@ pub mod agent_service_server {
             tonic::Response<super::CreateSessionResponse>,
             tonic::Status,
         >;
+        /// What is under way in it is cancelled.
         async fn end_session(
             &self,
             request: tonic::Request<super::EndSessionRequest>,
@@ -1592,7 +1641,7 @@ pub mod agent_service_server {
             >
             + std::marker::Send
             + 'static;
-        /// One turn: ends when the agent has nothing more to do.
+        /// One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it.
         async fn generate(
             &self,
             request: tonic::Request<super::GenerateRequest>,

@@ -25,29 +25,31 @@ _sym_db = _symbol_database.Default()
 from tenterhook.v1 import hooks_pb2 as tenterhook_dot_v1_dot_hooks__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19tenterhook/v1/agent.proto\x12\rtenterhook.v1\x1a\x19tenterhook/v1/hooks.proto\"}\n\x14\x43reateSessionRequest\x12\x19\n\x11working_directory\x18\x01 \x01(\t\x12\x1a\n\rsystem_prompt\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05model\x18\x03 \x01(\x0c\x12\r\n\x05tools\x18\x04 \x03(\tB\x10\n\x0e_system_prompt\"T\n\x15\x43reateSessionResponse\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError\"7\n\x11\x45ndSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"=\n\x12\x45ndSessionResponse\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError\"5\n\x0fGenerateRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06prompt\x18\x02 \x01(\t\"\x8e\x01\n\rGenerateEvent\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12\x13\n\ttool_call\x18\x02 \x01(\x0cH\x00\x12\x15\n\x0btool_result\x18\x03 \x01(\x0cH\x00\x12\x0e\n\x04\x64one\x18\x04 \x01(\x0cH\x00\x12)\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookErrorH\x00\x42\x06\n\x04what\"X\n\x12\x45xecuteToolRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0c\n\x04\x61rgs\x18\x03 \x01(\x0c\x12\x12\n\ntimeout_ms\x18\x04 \x01(\x05\"N\n\x13\x45xecuteToolResponse\x12\x0e\n\x06result\x18\x01 \x01(\x0c\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError2\xdf\x02\n\x0c\x41gentService\x12Z\n\rCreateSession\x12#.tenterhook.v1.CreateSessionRequest\x1a$.tenterhook.v1.CreateSessionResponse\x12Q\n\nEndSession\x12 .tenterhook.v1.EndSessionRequest\x1a!.tenterhook.v1.EndSessionResponse\x12J\n\x08Generate\x12\x1e.tenterhook.v1.GenerateRequest\x1a\x1c.tenterhook.v1.GenerateEvent0\x01\x12T\n\x0b\x45xecuteTool\x12!.tenterhook.v1.ExecuteToolRequest\x1a\".tenterhook.v1.ExecuteToolResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19tenterhook/v1/agent.proto\x12\rtenterhook.v1\x1a\x19tenterhook/v1/hooks.proto\"-\n\x08Handling\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x0f\n\x07hook_id\x18\x02 \x01(\t\"\xc1\x01\n\x14\x43reateSessionRequest\x12\x19\n\x11working_directory\x18\x01 \x01(\t\x12\x1a\n\rsystem_prompt\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05model\x18\x03 \x01(\x0c\x12\r\n\x05tools\x18\x04 \x03(\t\x12\x17\n\x0fpermission_mode\x18\x05 \x01(\t\x12)\n\x08handling\x18\x0e \x01(\x0b\x32\x17.tenterhook.v1.HandlingB\x10\n\x0e_system_prompt\"T\n\x15\x43reateSessionResponse\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError\"b\n\x11\x45ndSessionRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12)\n\x08handling\x18\x0e \x01(\x0b\x32\x17.tenterhook.v1.Handling\"=\n\x12\x45ndSessionResponse\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError\"p\n\x0fGenerateRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0e\n\x06prompt\x18\x02 \x01(\t\x12\x0e\n\x06\x64rafts\x18\x03 \x01(\x08\x12)\n\x08handling\x18\x0e \x01(\x0b\x32\x17.tenterhook.v1.Handling\"\xb1\x01\n\rGenerateEvent\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12\x13\n\ttool_call\x18\x02 \x01(\x0cH\x00\x12\x15\n\x0btool_result\x18\x03 \x01(\x0cH\x00\x12\x0e\n\x04\x64one\x18\x04 \x01(\x0cH\x00\x12\x0f\n\x05\x64raft\x18\x05 \x01(\tH\x00\x12\x10\n\x06moment\x18\x06 \x01(\x0cH\x00\x12)\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookErrorH\x00\x42\x06\n\x04what\"\x83\x01\n\x12\x45xecuteToolRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x0c\n\x04\x61rgs\x18\x03 \x01(\x0c\x12\x12\n\ntimeout_ms\x18\x04 \x01(\x05\x12)\n\x08handling\x18\x0e \x01(\x0b\x32\x17.tenterhook.v1.Handling\"N\n\x13\x45xecuteToolResponse\x12\x0e\n\x06result\x18\x01 \x01(\x0c\x12\'\n\x05\x65rror\x18\x0f \x01(\x0b\x32\x18.tenterhook.v1.HookError2\xdf\x02\n\x0c\x41gentService\x12Z\n\rCreateSession\x12#.tenterhook.v1.CreateSessionRequest\x1a$.tenterhook.v1.CreateSessionResponse\x12Q\n\nEndSession\x12 .tenterhook.v1.EndSessionRequest\x1a!.tenterhook.v1.EndSessionResponse\x12J\n\x08Generate\x12\x1e.tenterhook.v1.GenerateRequest\x1a\x1c.tenterhook.v1.GenerateEvent0\x01\x12T\n\x0b\x45xecuteTool\x12!.tenterhook.v1.ExecuteToolRequest\x1a\".tenterhook.v1.ExecuteToolResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tenterhook.v1.agent_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CREATESESSIONREQUEST']._serialized_start=71
-  _globals['_CREATESESSIONREQUEST']._serialized_end=196
-  _globals['_CREATESESSIONRESPONSE']._serialized_start=198
-  _globals['_CREATESESSIONRESPONSE']._serialized_end=282
-  _globals['_ENDSESSIONREQUEST']._serialized_start=284
-  _globals['_ENDSESSIONREQUEST']._serialized_end=339
-  _globals['_ENDSESSIONRESPONSE']._serialized_start=341
-  _globals['_ENDSESSIONRESPONSE']._serialized_end=402
-  _globals['_GENERATEREQUEST']._serialized_start=404
-  _globals['_GENERATEREQUEST']._serialized_end=457
-  _globals['_GENERATEEVENT']._serialized_start=460
-  _globals['_GENERATEEVENT']._serialized_end=602
-  _globals['_EXECUTETOOLREQUEST']._serialized_start=604
-  _globals['_EXECUTETOOLREQUEST']._serialized_end=692
-  _globals['_EXECUTETOOLRESPONSE']._serialized_start=694
-  _globals['_EXECUTETOOLRESPONSE']._serialized_end=772
-  _globals['_AGENTSERVICE']._serialized_start=775
-  _globals['_AGENTSERVICE']._serialized_end=1126
+  _globals['_HANDLING']._serialized_start=71
+  _globals['_HANDLING']._serialized_end=116
+  _globals['_CREATESESSIONREQUEST']._serialized_start=119
+  _globals['_CREATESESSIONREQUEST']._serialized_end=312
+  _globals['_CREATESESSIONRESPONSE']._serialized_start=314
+  _globals['_CREATESESSIONRESPONSE']._serialized_end=398
+  _globals['_ENDSESSIONREQUEST']._serialized_start=400
+  _globals['_ENDSESSIONREQUEST']._serialized_end=498
+  _globals['_ENDSESSIONRESPONSE']._serialized_start=500
+  _globals['_ENDSESSIONRESPONSE']._serialized_end=561
+  _globals['_GENERATEREQUEST']._serialized_start=563
+  _globals['_GENERATEREQUEST']._serialized_end=675
+  _globals['_GENERATEEVENT']._serialized_start=678
+  _globals['_GENERATEEVENT']._serialized_end=855
+  _globals['_EXECUTETOOLREQUEST']._serialized_start=858
+  _globals['_EXECUTETOOLREQUEST']._serialized_end=989
+  _globals['_EXECUTETOOLRESPONSE']._serialized_start=991
+  _globals['_EXECUTETOOLRESPONSE']._serialized_end=1069
+  _globals['_AGENTSERVICE']._serialized_start=1072
+  _globals['_AGENTSERVICE']._serialized_end=1423
 # @@protoc_insertion_point(module_scope)

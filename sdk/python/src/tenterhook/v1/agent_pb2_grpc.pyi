@@ -5,6 +5,10 @@ SPDX-License-Identifier: Apache-2.0 OR MIT
 
 The reference agent, for programs that want one: sessions, turns, single tools. Every step of it fires the
 events of hooks.proto.
+
+A session belongs to the client id that created it; nobody else can give it work. Sessions of harnesses, and of
+`tenterhook agent run`, are run by those. A guarded agent gets none, and a daemon that runs for the whole machine has
+none: tools run under the daemon's account. Who speaks, and how errors come, is as in hooks.proto.
 """
 
 from collections import abc as _abc
@@ -37,8 +41,9 @@ class AgentServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AgentServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_agent_pb2.CreateSessionRequest, _agent_pb2.CreateSessionResponse]
     EndSession: _grpc.UnaryUnaryMultiCallable[_agent_pb2.EndSessionRequest, _agent_pb2.EndSessionResponse]
+    """What is under way in it is cancelled."""
     Generate: _grpc.UnaryStreamMultiCallable[_agent_pb2.GenerateRequest, _agent_pb2.GenerateEvent]
-    """One turn: ends when the agent has nothing more to do."""
+    """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
     ExecuteTool: _grpc.UnaryUnaryMultiCallable[_agent_pb2.ExecuteToolRequest, _agent_pb2.ExecuteToolResponse]
     """One tool, in a session, past the same hooks and rules as when the model asks for it."""
 
@@ -47,8 +52,9 @@ class AgentServiceAsyncStub(AgentServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_agent_pb2.CreateSessionRequest, _agent_pb2.CreateSessionResponse]  # type: ignore[assignment]
     EndSession: _aio.UnaryUnaryMultiCallable[_agent_pb2.EndSessionRequest, _agent_pb2.EndSessionResponse]  # type: ignore[assignment]
+    """What is under way in it is cancelled."""
     Generate: _aio.UnaryStreamMultiCallable[_agent_pb2.GenerateRequest, _agent_pb2.GenerateEvent]  # type: ignore[assignment]
-    """One turn: ends when the agent has nothing more to do."""
+    """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
     ExecuteTool: _aio.UnaryUnaryMultiCallable[_agent_pb2.ExecuteToolRequest, _agent_pb2.ExecuteToolResponse]  # type: ignore[assignment]
     """One tool, in a session, past the same hooks and rules as when the model asks for it."""
 
@@ -65,7 +71,8 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _agent_pb2.EndSessionRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_agent_pb2.EndSessionResponse, _abc.Awaitable[_agent_pb2.EndSessionResponse]]: ...
+    ) -> _typing.Union[_agent_pb2.EndSessionResponse, _abc.Awaitable[_agent_pb2.EndSessionResponse]]:
+        """What is under way in it is cancelled."""
 
     @_abc_1.abstractmethod
     def Generate(
@@ -73,7 +80,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.GenerateRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_agent_pb2.GenerateEvent], _abc.AsyncIterator[_agent_pb2.GenerateEvent]]:
-        """One turn: ends when the agent has nothing more to do."""
+        """One turn: ends when the agent has nothing more to do. Whoever hangs up cancels it."""
 
     @_abc_1.abstractmethod
     def ExecuteTool(

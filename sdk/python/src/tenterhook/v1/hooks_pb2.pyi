@@ -43,6 +43,8 @@ class ErrorCode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_HANDLER: _ClassVar[ErrorCode]
     ERROR_OVERLOADED: _ClassVar[ErrorCode]
     ERROR_INTERNAL: _ClassVar[ErrorCode]
+    ERROR_BLOCKED: _ClassVar[ErrorCode]
+    ERROR_MODEL: _ClassVar[ErrorCode]
 
 class AuditLevel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -75,6 +77,8 @@ ERROR_UNREGISTERED: ErrorCode
 ERROR_HANDLER: ErrorCode
 ERROR_OVERLOADED: ErrorCode
 ERROR_INTERNAL: ErrorCode
+ERROR_BLOCKED: ErrorCode
+ERROR_MODEL: ErrorCode
 AUDIT_LEVEL_UNSPECIFIED: AuditLevel
 AUDIT_LEVEL_OFF: AuditLevel
 AUDIT_LEVEL_INFO: AuditLevel
@@ -260,7 +264,7 @@ class FireRequest(_message.Message):
     def __init__(self, event_type: _Optional[str] = ..., session_id: _Optional[str] = ..., payload: _Optional[bytes] = ..., source: _Optional[str] = ..., event_id: _Optional[str] = ..., native: _Optional[bool] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
 
 class FireResponse(_message.Message):
-    __slots__ = ("event_id", "action", "reason", "modified", "decision", "stop", "outcome", "context", "message", "reply", "error")
+    __slots__ = ("event_id", "action", "reason", "modified", "decision", "stop", "outcome", "context", "message", "reply", "retry_delay_ms", "error")
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -271,6 +275,7 @@ class FireResponse(_message.Message):
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     REPLY_FIELD_NUMBER: _ClassVar[int]
+    RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     action: HookAction
@@ -282,8 +287,9 @@ class FireResponse(_message.Message):
     context: str
     message: str
     reply: NativeReply
+    retry_delay_ms: int
     error: HookError
-    def __init__(self, event_id: _Optional[str] = ..., action: _Optional[_Union[HookAction, str]] = ..., reason: _Optional[str] = ..., modified: _Optional[bytes] = ..., decision: _Optional[str] = ..., stop: _Optional[bool] = ..., outcome: _Optional[bytes] = ..., context: _Optional[str] = ..., message: _Optional[str] = ..., reply: _Optional[_Union[NativeReply, _Mapping]] = ..., error: _Optional[_Union[HookError, _Mapping]] = ...) -> None: ...
+    def __init__(self, event_id: _Optional[str] = ..., action: _Optional[_Union[HookAction, str]] = ..., reason: _Optional[str] = ..., modified: _Optional[bytes] = ..., decision: _Optional[str] = ..., stop: _Optional[bool] = ..., outcome: _Optional[bytes] = ..., context: _Optional[str] = ..., message: _Optional[str] = ..., reply: _Optional[_Union[NativeReply, _Mapping]] = ..., retry_delay_ms: _Optional[int] = ..., error: _Optional[_Union[HookError, _Mapping]] = ...) -> None: ...
 
 class NativeReply(_message.Message):
     __slots__ = ("stdout", "stderr", "exit_code")

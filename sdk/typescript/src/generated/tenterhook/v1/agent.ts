@@ -26,11 +26,18 @@ export const protobufPackage = "tenterhook.v1";
 
 export const protobufFileName = "tenterhook/v1/agent.proto";
 
+export interface Handling {
+  eventId: string;
+  hookId: string;
+}
+
 export interface CreateSessionRequest {
   workingDirectory: string;
   systemPrompt?: string | undefined;
   model: Buffer;
   tools: string[];
+  permissionMode: string;
+  handling: Handling | undefined;
 }
 
 export interface CreateSessionResponse {
@@ -41,6 +48,7 @@ export interface CreateSessionResponse {
 export interface EndSessionRequest {
   sessionId: string;
   reason: string;
+  handling: Handling | undefined;
 }
 
 export interface EndSessionResponse {
@@ -50,6 +58,8 @@ export interface EndSessionResponse {
 export interface GenerateRequest {
   sessionId: string;
   prompt: string;
+  drafts: boolean;
+  handling: Handling | undefined;
 }
 
 export interface GenerateEvent {
@@ -58,6 +68,8 @@ export interface GenerateEvent {
     | { $case: "toolCall"; toolCall: Buffer }
     | { $case: "toolResult"; toolResult: Buffer }
     | { $case: "done"; done: Buffer }
+    | { $case: "draft"; draft: string }
+    | { $case: "moment"; moment: Buffer }
     | { $case: "error"; error: HookError }
     | undefined;
 }
@@ -67,6 +79,7 @@ export interface ExecuteToolRequest {
   tool: string;
   args: Buffer;
   timeoutMs: number;
+  handling: Handling | undefined;
 }
 
 export interface ExecuteToolResponse {
@@ -74,8 +87,72 @@ export interface ExecuteToolResponse {
   error: HookError | undefined;
 }
 
+function createBaseHandling(): Handling {
+  return { eventId: "", hookId: "" };
+}
+
+export const Handling: MessageFns<Handling> = {
+  encode(message: Handling, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.eventId !== "") {
+      writer.uint32(10).string(message.eventId);
+    }
+    if (message.hookId !== "") {
+      writer.uint32(18).string(message.hookId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Handling {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHandling();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.eventId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.hookId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseCreateSessionRequest(): CreateSessionRequest {
-  return { workingDirectory: "", systemPrompt: undefined, model: Buffer.alloc(0), tools: [] };
+  return {
+    workingDirectory: "",
+    systemPrompt: undefined,
+    model: Buffer.alloc(0),
+    tools: [],
+    permissionMode: "",
+    handling: undefined,
+  };
 }
 
 export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
@@ -91,6 +168,12 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
     }
     for (const v of message.tools) {
       writer.uint32(34).string(v!);
+    }
+    if (message.permissionMode !== "") {
+      writer.uint32(42).string(message.permissionMode);
+    }
+    if (message.handling !== undefined) {
+      Handling.encode(message.handling, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -138,6 +221,22 @@ export const CreateSessionRequest: MessageFns<CreateSessionRequest> = {
             }
 
             message.tools.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.permissionMode = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.handling = Handling.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -211,7 +310,7 @@ export const CreateSessionResponse: MessageFns<CreateSessionResponse> = {
 };
 
 function createBaseEndSessionRequest(): EndSessionRequest {
-  return { sessionId: "", reason: "" };
+  return { sessionId: "", reason: "", handling: undefined };
 }
 
 export const EndSessionRequest: MessageFns<EndSessionRequest> = {
@@ -221,6 +320,9 @@ export const EndSessionRequest: MessageFns<EndSessionRequest> = {
     }
     if (message.reason !== "") {
       writer.uint32(18).string(message.reason);
+    }
+    if (message.handling !== undefined) {
+      Handling.encode(message.handling, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -252,6 +354,14 @@ export const EndSessionRequest: MessageFns<EndSessionRequest> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.handling = Handling.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -314,7 +424,7 @@ export const EndSessionResponse: MessageFns<EndSessionResponse> = {
 };
 
 function createBaseGenerateRequest(): GenerateRequest {
-  return { sessionId: "", prompt: "" };
+  return { sessionId: "", prompt: "", drafts: false, handling: undefined };
 }
 
 export const GenerateRequest: MessageFns<GenerateRequest> = {
@@ -324,6 +434,12 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
     }
     if (message.prompt !== "") {
       writer.uint32(18).string(message.prompt);
+    }
+    if (message.drafts !== false) {
+      writer.uint32(24).bool(message.drafts);
+    }
+    if (message.handling !== undefined) {
+      Handling.encode(message.handling, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -357,6 +473,22 @@ export const GenerateRequest: MessageFns<GenerateRequest> = {
             message.prompt = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.drafts = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.handling = Handling.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -388,6 +520,12 @@ export const GenerateEvent: MessageFns<GenerateEvent> = {
         break;
       case "done":
         writer.uint32(34).bytes(message.what.done);
+        break;
+      case "draft":
+        writer.uint32(42).string(message.what.draft);
+        break;
+      case "moment":
+        writer.uint32(50).bytes(message.what.moment);
         break;
       case "error":
         HookError.encode(message.what.error, writer.uint32(122).fork()).join();
@@ -441,6 +579,22 @@ export const GenerateEvent: MessageFns<GenerateEvent> = {
             message.what = { $case: "done", done: Buffer.from(reader.bytes()) };
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.what = { $case: "draft", draft: reader.string() };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.what = { $case: "moment", moment: Buffer.from(reader.bytes()) };
+            continue;
+          }
           case 15: {
             if (tag !== 122) {
               break;
@@ -463,7 +617,7 @@ export const GenerateEvent: MessageFns<GenerateEvent> = {
 };
 
 function createBaseExecuteToolRequest(): ExecuteToolRequest {
-  return { sessionId: "", tool: "", args: Buffer.alloc(0), timeoutMs: 0 };
+  return { sessionId: "", tool: "", args: Buffer.alloc(0), timeoutMs: 0, handling: undefined };
 }
 
 export const ExecuteToolRequest: MessageFns<ExecuteToolRequest> = {
@@ -479,6 +633,9 @@ export const ExecuteToolRequest: MessageFns<ExecuteToolRequest> = {
     }
     if (message.timeoutMs !== 0) {
       writer.uint32(32).int32(message.timeoutMs);
+    }
+    if (message.handling !== undefined) {
+      Handling.encode(message.handling, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -526,6 +683,14 @@ export const ExecuteToolRequest: MessageFns<ExecuteToolRequest> = {
             }
 
             message.timeoutMs = reader.int32();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.handling = Handling.decode(reader, reader.uint32());
             continue;
           }
         }

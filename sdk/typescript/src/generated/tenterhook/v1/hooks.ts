@@ -62,6 +62,8 @@ export enum ErrorCode {
   ERROR_HANDLER = 10,
   ERROR_OVERLOADED = 11,
   ERROR_INTERNAL = 12,
+  ERROR_BLOCKED = 13,
+  ERROR_MODEL = 14,
 }
 
 export enum AuditLevel {
@@ -186,6 +188,7 @@ export interface FireResponse {
   context?: string | undefined;
   message?: string | undefined;
   reply: NativeReply | undefined;
+  retryDelayMs?: number | undefined;
   error: HookError | undefined;
 }
 
@@ -1446,6 +1449,7 @@ function createBaseFireResponse(): FireResponse {
     context: undefined,
     message: undefined,
     reply: undefined,
+    retryDelayMs: undefined,
     error: undefined,
   };
 }
@@ -1481,6 +1485,9 @@ export const FireResponse: MessageFns<FireResponse> = {
     }
     if (message.reply !== undefined) {
       NativeReply.encode(message.reply, writer.uint32(82).fork()).join();
+    }
+    if (message.retryDelayMs !== undefined) {
+      writer.uint32(88).int32(message.retryDelayMs);
     }
     if (message.error !== undefined) {
       HookError.encode(message.error, writer.uint32(122).fork()).join();
@@ -1579,6 +1586,14 @@ export const FireResponse: MessageFns<FireResponse> = {
             }
 
             message.reply = NativeReply.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.retryDelayMs = reader.int32();
             continue;
           }
           case 15: {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A session begins.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tenterhook_agent::tools::{SubagentKind, Toolbox};
+use tenterhook_agent::{Agent, Cancel, NobodyAnswers, PermissionMode, Session, Settings};
+use tenterhook_event::{EventId, Timestamp};
+use tenterhook_home::authority::OWN_AGENT;
+use tenterhook_home::door;
+
+use super::road::Road;
+use super::work::Audience;
+use super::{Asker, MOST, OF_ONE, Slot, behalf, model};
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+use crate::sdk::{Code, Id, Refusal};
+
+/// The tool that starts subagents.
+const TASK: &str = "Task";
+
+/// A session as a program wants it.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) cwd: String,
+    pub(crate) system: Option<String>,
+    /// JSON; empty: none.
+    pub(crate) model: Vec<u8>,
+    /// Empty: all.
+    pub(crate) tools: Vec<String>,
+    /// Empty: the usual.
+    pub(crate) mode: String,
+}
+
+/// A place among the sessions, until it is taken.
+struct Place<'a> {
+    daemon: &'a Daemon,
+}
+
+/// Begins a session; says its id.
+pub(crate) async fn create(
+    daemon: &Arc<Daemon>,
+    asker: &Asker<'_>,
+    wanted: Wanted,
+) -> Result<String, Refusal> {
+    let uid = daemon.admit_asker(asker, "create").await?;
+    let place = Place::take(daemon, asker.id)?;
+    let mode = mode(&wanted.mode, asker.peer)?;
+    let dir = directory(&wanted.cwd)?;
+    let config = read_model(&wanted.model)?;
+    let model = daemon.hosted.models.find(&config, &dir).await?;
+    let (tools, subagents) = tools(&wanted.tools)?;
+    let mut settings = Settings::new(model.name, dir);
+    settings.system = wanted.system;
+    settings.user = Some(daemon.user_of(asker.peer));
+    settings.mode = mode;
+    settings.temperature = config.temperature;
+    settings.max_tokens = config.max_tokens.unwrap_or(settings.max_tokens);
+    let agent = Arc::new(Agent {
+        fire: Arc::new(Road { daemon: Arc::downgrade(daemon) }),
+        provider: model.provider,
+        tools,
+        subagents,
+        ask: Arc::new(NobodyAnswers),
+        watch: Arc::new(Audience),
+        mint: minting(),
+        prices: None,
+        settings,
+    });
+    // Whatever a tool starts is started by an agent, and is guarded.
+    if let Ok(own) = i32::try_from(std::process::id()) {
+        tokio::task::block_in_place(|| daemon.authority.agents.remember(own, OWN_AGENT));
+    }
+    let id = door::mint().map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?.id;
+    let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
+    let cancel = Cancel::new();
+    let starting = Session::start(agent, format!("agent-{id}"), "startup", &cancel);
+    let session = behalf::on(chain, starting).await.map_err(super::work::refusal)?;
+    let id = session.id().to_owned();
+    place.give(&id, Slot::new(session, asker.id.clone(), uid)).await?;
+    Ok(id)
+}
+
+impl<'a> Place<'a> {
+    fn take(daemon: &'a Daemon, id: &Id) -> Result<Self, Refusal> {
+        let mut state = daemon.hosted.lock();
+        if state.closed {
+            return Err(Refusal::new(Code::Overloaded, "the daemon is ending", "try again later"));
+        }
+        let own = state.sessions.values().filter(|slot| slot.owner == *id).count();
+        if own >= OF_ONE || state.sessions.len() + state.starting >= MOST {
+            let why = format!("{own} of your sessions are there, and {} in all", state.sessions.len());
+            let hint = format!("end one: there may be {OF_ONE} of one program, and {MOST} in all");
+            return Err(Refusal::new(Code::Limit, why, &hint));
+        }
+        state.starting += 1;
+        Ok(Self { daemon })
+    }
+
+    /// The session is there from now on, unless the daemon ends.
+    async fn give(self, id: &str, slot: Arc<Slot>) -> Result<(), Refusal> {
+        {
+            let mut state = self.daemon.hosted.lock();
+            if !state.closed {
+                state.sessions.insert(id.to_owned(), slot);
+                return Ok(());
+            }
+        }
+        super::end::finish(&slot, "shutdown").await;
+        Err(Refusal::new(Code::Overloaded, "the daemon is ending", "try again later"))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.daemon.hosted.lock().starting -= 1;
+    }
+}
+
+/// The mode of this name. Over TCP nobody sees who asks: what would spare a guarded agent the questions of its
+/// own harness is not to be had there.
+fn mode(name: &str, peer: Peer) -> Result<PermissionMode, Refusal> {
+    if name.is_empty() {
+        return Ok(PermissionMode::Default);
+    }
+    let Some(mode) = PermissionMode::from_name(name) else {
+        let known: Vec<_> = PermissionMode::names().collect();
+        let why = format!("there is no permission mode `{}`", crate::sessions::clean(name, 100));
+        return Err(Refusal::new(Code::Invalid, why, &format!("known: {}", known.join(", "))));
+    };
+    if peer == Peer::Token && matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions)
+    {
+        let why = format!("over TCP a session cannot have the permission mode `{name}`");
+        return Err(Refusal::new(Code::Refused, why, "come through the socket, where it is seen who asks"));
+    }
+    Ok(mode)
+}
+
+fn directory(cwd: &str) -> Result<PathBuf, Refusal> {
+    let dir = Path::new(cwd);
+    if dir.is_absolute() && dir.is_dir() {
+        return Ok(dir.to_owned());
+    }
+    let why = format!("`{}` is no directory", crate::sessions::clean(cwd, 200));
+    Err(Refusal::new(Code::Invalid, why, "`working_directory` is an absolute path of one that is there"))
+}
+
+fn read_model(model: &[u8]) -> Result<model::Wanted, Refusal> {
+    if model.is_empty() {
+        return Ok(model::Wanted::default());
+    }
+    serde_json::from_slice(model).map_err(|error| {
+        // Where it is says enough: what was sent may be a key.
+        let why = match error.classify() {
+            serde_json::error::Category::Data => {
+                format!("`model` is no ModelConfig, from column {}", error.column())
+            }
+            _ => "`model` is no JSON".to_owned(),
+        };
+        let hint = "it has `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; keys are the daemon's own";
+        Refusal::new(Code::Invalid, why, hint)
+    })
+}
+
+fn tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Refusal> {
+    let mut tools = Toolbox::own();
+    if names.is_empty() {
+        return Ok((tools, vec![SubagentKind::general()]));
+    }
+    if let Some(unknown) = names.iter().find(|name| *name != TASK && tools.find(name).is_none()) {
+        let known: Vec<_> = tools.specs().into_iter().map(|spec| spec.name).collect();
+        let why = format!("there is no tool `{}`", crate::sessions::clean(unknown, 100));
+        return Err(Refusal::new(Code::Invalid, why, &format!("known: {}, {TASK}", known.join(", "))));
+    }
+    tools.keep(names);
+    let subagents = names.iter().any(|name| name == TASK).then(SubagentKind::general);
+    Ok((tools, subagents.into_iter().collect()))
+}
+
+/// Ids and times. Without randomness ids still differ: they count on.
+fn minting() -> Arc<tenterhook_agent::Mint> {
+    let last = Mutex::new(0_u128);
+    Arc::new(move || {
+        if let Ok(door) = door::mint() {
+            return (door.id, door.ts);
+        }
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last += 1;
+        let ms = door::now_ms();
+        (EventId::from_parts(ms, *last), Timestamp::from_unix_ms(ms))
+    })
+}

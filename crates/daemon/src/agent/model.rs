@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which model a session asks. Keys are the daemon's own: a request has none, and one that names another
+//! server does not get them sent there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use tenterhook_agent::Cancel;
+use tenterhook_agent::provider::{
+    self, Delta, Failing, Key, MAKERS, Maker, ModelReply, ModelRequest, Provider, ProviderError, Scripted,
+};
+use tenterhook_home::Env;
+
+use crate::sdk::{Code, Refusal};
+
+/// The largest script.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What the daemon's environment says about models.
+#[derive(Default)]
+pub(super) struct Models {
+    variables: BTreeMap<&'static str, String>,
+}
+
+/// `ModelConfig`, as a program says it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    base_url: Option<String>,
+    #[serde(default)]
+    script: Option<String>,
+    #[serde(default)]
+    pub(super) temperature: Option<f64>,
+    #[serde(default)]
+    pub(super) max_tokens: Option<u32>,
+}
+
+/// A model, by the name that events have.
+pub(super) struct Model {
+    pub(super) name: String,
+    pub(super) provider: Arc<dyn Provider>,
+}
+
+/// A session with tools only.
+pub(super) struct NoModel;
+
+impl Models {
+    pub(super) fn of(env: &Env) -> Self {
+        let names = MAKERS.iter().flat_map(|maker| [maker.key_variable, maker.base_url_variable]);
+        let variables = names.filter_map(|name| Some((name, env.all.get(name)?.clone())));
+        Self { variables: variables.collect() }
+    }
+
+    /// The model that a session wants. Relative paths start at its directory.
+    pub(super) async fn find(&self, wanted: &Wanted, dir: &Path) -> Result<Model, Refusal> {
+        let Some(provider) = wanted.provider.as_deref() else {
+            return Ok(Model { name: "none".to_owned(), provider: Arc::new(NoModel) });
+        };
+        if provider == "scripted" {
+            return wanted.scripted(dir).await;
+        }
+        let Some(maker) = MAKERS.iter().find(|maker| maker.name == provider) else {
+            let known: Vec<_> = MAKERS.iter().map(|maker| maker.name).chain(["scripted"]).collect();
+            let given = crate::sessions::clean(provider, 100);
+            return Err(invalid(
+                format!("there is no provider `{given}`"),
+                &format!("known: {}", known.join(", ")),
+            ));
+        };
+        let Some(name) = wanted.name.clone().filter(|name| !name.is_empty()) else {
+            return Err(invalid(format!("which model of {provider} is not said"), "say its `name`"));
+        };
+        let provider = self.reach(maker, wanted.base_url.as_deref())?;
+        Ok(Model { name, provider: provider.into() })
+    }
+
+    fn reach(&self, maker: &Maker, elsewhere: Option<&str>) -> Result<Box<dyn Provider>, Refusal> {
+        let known = self.variables.get(maker.base_url_variable).map_or(maker.base_url, String::as_str);
+        let base_url = elsewhere.unwrap_or(known);
+        let is_known = base_url.trim_end_matches('/') == known.trim_end_matches('/');
+        let key = self.variables.get(maker.key_variable).and_then(|key| Key::new(key));
+        let key = key.filter(|_| is_known);
+        let has_key = key.is_some();
+        // Where it is usually need not be said: some servers elsewhere want no key.
+        let base_url = (base_url != maker.base_url).then(|| base_url.to_owned());
+        let settings = provider::Settings { key, base_url, ..provider::Settings::default() };
+        provider::named(maker.name, settings).map_err(|error| match (has_key, is_known) {
+            (true, _) => refused(error),
+            (false, true) => {
+                let why = format!("the daemon has no key for {}", maker.name);
+                invalid(why, &format!("start it with {} in its environment", maker.key_variable))
+            }
+            (false, false) => {
+                let why = format!("the daemon's key for {} only goes to {known}", maker.name);
+                invalid(why, &format!("start it with {} in its environment", maker.base_url_variable))
+            }
+        })
+    }
+}
+
+impl Wanted {
+    async fn scripted(&self, dir: &Path) -> Result<Model, Refusal> {
+        let Some(script) = &self.script else {
+            return Err(invalid("a scripted model needs its `script`".to_owned(), "name a file"));
+        };
+        let path = dir.join(script);
+        let shown = path.display().to_string();
+        let read = tokio::task::spawn_blocking(move || {
+            let found = fs_err::metadata(&path)?;
+            if !found.is_file() || found.len() > LARGEST {
+                return Err(std::io::Error::other("it is no file of up to 1 MiB"));
+            }
+            fs_err::read_to_string(&path)
+        });
+        let text = match read.await {
+            Ok(Ok(text)) => text,
+            Ok(Err(why)) => {
+                return Err(invalid(format!("the script cannot be read: {why}"), "name a file of yours"));
+            }
+            Err(why) => return Err(Refusal::new(Code::Internal, why.to_string(), "")),
+        };
+        let provider = Arc::new(Scripted::parse(&shown, &text).map_err(refused)?);
+        Ok(Model { name: self.name.clone().unwrap_or_else(|| "scripted-1".to_owned()), provider })
+    }
+}
+
+fn invalid(why: String, hint: &str) -> Refusal {
+    Refusal::new(Code::Invalid, why, hint)
+}
+
+fn refused(error: ProviderError) -> Refusal {
+    let hint = error.hint.clone().unwrap_or_default();
+    invalid(error.message, &hint)
+}
+
+impl Provider for NoModel {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn generate<'a>(
+        &'a self,
+        _: &'a ModelRequest,
+        _: &'a mut (dyn FnMut(Delta) + Send),
+        _: &'a Cancel,
+    ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
+        let error = ProviderError::new(Failing::Settings, "this session has no model, only tools");
+        Box::pin(std::future::ready(Err(error.hint("create it with a `model`"))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn find(variables: &[(&'static str, &str)], wanted: &str) -> String {
+        let variables = variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let models = Models { variables: variables.collect() };
+        let wanted: Wanted = serde_json::from_str(wanted).unwrap();
+        match models.find(&wanted, Path::new("/nowhere")).await {
+            Ok(model) => format!("{} of {}", model.name, model.provider.name()),
+            Err(refusal) => format!("{}; {}", refusal.message, refusal.hint),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_goes_where_the_daemon_s_environment_says_and_nowhere_else() {
+        let key = ("ANTHROPIC_API_KEY", "sk-1");
+        let here = ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+        let asks = |base: &str| format!(r#"{{"provider": "anthropic", "name": "m", "baseUrl": "{base}"}}"#);
+        let answers = [
+            find(&[key], r#"{"provider": "anthropic", "name": "m"}"#).await,
+            find(&[key], &asks("https://api.anthropic.com/")).await,
+            find(&[key], &asks("http://elsewhere")).await,
+            find(&[key, here], &asks("http://127.0.0.1:9")).await,
+            find(&[key, here], &asks("https://api.anthropic.com")).await,
+            find(&[], r#"{"provider": "anthropic", "name": "m"}"#).await,
+            find(&[], r#"{"provider": "anthropic"}"#).await,
+            find(&[], r#"{"provider": "openai", "name": "m", "baseUrl": "http://127.0.0.1:1/v1"}"#).await,
+            find(&[], r#"{"provider": "openai", "name": "m"}"#).await,
+            find(&[], r#"{"provider": "mine", "name": "m"}"#).await,
+            find(&[], r#"{"provider": "scripted"}"#).await,
+            find(&[], r#"{"provider": "scripted", "script": "no.yaml"}"#).await,
+            find(&[], "{}").await,
+        ];
+        insta::assert_snapshot!(answers.join("\n"), @"
+        m of anthropic
+        m of anthropic
+        the daemon's key for anthropic only goes to https://api.anthropic.com; start it with ANTHROPIC_BASE_URL in its environment
+        m of anthropic
+        the daemon's key for anthropic only goes to http://127.0.0.1:9; start it with ANTHROPIC_BASE_URL in its environment
+        the daemon has no key for anthropic; start it with ANTHROPIC_API_KEY in its environment
+        which model of anthropic is not said; say its `name`
+        m of openai
+        the daemon has no key for openai; start it with OPENAI_API_KEY in its environment
+        there is no provider `mine`; known: anthropic, openai, gemini, scripted
+        a scripted model needs its `script`; name a file
+        the script cannot be read: failed to query resolved metadata `/nowhere/no.yaml`: No such file or directory (os error 2); name a file of yours
+        none of none
+        ");
+    }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The daemon's own agent, as programs use it: sessions, turns, single tools.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tenterhook_client::events::ToolArgs;
+use tenterhook_client::proto::ErrorCode;
+use tenterhook_client::{Client, Fire, Hook, NewSession, Response, Step};
+
+use crate::daemon::Served;
+use crate::sdk::{code, run, until};
+
+pub(crate) fn args(value: Value) -> ToolArgs {
+    serde_json::from_value(value).unwrap()
+}
+
+pub(crate) fn bash(command: &str) -> ToolArgs {
+    args(json!({"command": command}))
+}
+
+/// A session in the test's project that may do everything hooks and rules let it.
+pub(crate) fn free(served: &Served) -> NewSession {
+    NewSession::in_dir(served.test.path("work")).permission_mode("bypassPermissions")
+}
+
+/// The same with a model that follows a script.
+fn scripted(served: &Served, script: &str) -> NewSession {
+    let path = served.test.write("script.yaml", script);
+    free(served).model(&json!({"provider": "scripted", "name": "scripted-1", "script": path}))
+}
+
+/// The kinds of events of a session on record, oldest first, with the decision where there is one.
+fn told(served: &Served, session: &str) -> Vec<String> {
+    let leaves = served.test.leaves().into_iter().filter(|leaf| leaf["harness_session_id"] == session);
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    leaves.map(|leaf| format!("{} {}", word(&leaf["event"]), word(&leaf["verdict"]))).collect()
+}
+
+#[test]
+fn a_turn_is_told_step_by_step_and_every_step_of_it_is_judged_and_recorded() {
+    let served = Served::new();
+    let script = "
+turns:
+  - say: I clear everything.
+    call: { Bash: { command: rm -rf / } }
+  - say: Then I write.
+    call: { Write: { file_path: a.txt, content: hello } }
+  - say: Done.
+";
+    let (steps, session) = run(async {
+        let client = served.program("mine");
+        let session = client.create_session(scripted(&served, script)).await.unwrap();
+        let mut steps = Vec::new();
+        let mut turn = client.generate_stream(&session, "Go").await.unwrap();
+        while let Some(step) = turn.next().await {
+            steps.push(match step.unwrap() {
+                Step::Text(text) => format!("text {text}"),
+                Step::Draft(text) => format!("draft {text}"),
+                Step::ToolCall(call) => format!("call {}", call.name),
+                Step::ToolResult { denied, result, .. } => {
+                    format!("result denied={denied} success={}", result.success)
+                }
+                Step::Done(response) => {
+                    assert!(response.usage.total_tokens > 0);
+                    format!("done {}", response.text)
+                }
+                other => format!("{other:?}"),
+            });
+        }
+        client.end_session(&session, "enough").await.unwrap();
+        (steps, session)
+    });
+    insta::assert_snapshot!(steps.join("\n"), @r#"
+    Moment(Object {"text": String("Go"), "what": String("prompt")})
+    draft I clear everything.
+    text I clear everything.
+    call Bash
+    result denied=true success=false
+    draft Then I write.
+    text Then I write.
+    call Write
+    result denied=false success=true
+    draft Done.
+    text Done.
+    done Done.
+    "#);
+    assert_eq!(std::fs::read_to_string(served.test.path("work").join("a.txt")).unwrap(), "hello");
+    insta::assert_snapshot!(told(&served, &session).join("\n"), @"
+    session-start none
+    prompt none
+    tool-selection none
+    pre-model none
+    post-model none
+    pre-tool deny
+    tool-selection none
+    pre-model none
+    post-model none
+    pre-tool none
+    post-tool none
+    tool-selection none
+    pre-model none
+    post-model none
+    stop none
+    session-end none
+    ");
+}
+
+#[test]
+fn a_tool_from_outside_is_judged_like_any_other() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("mine");
+        let session = client.create_session(free(&served)).await.unwrap();
+        let result = client.execute_tool(&session, "Bash", &bash("echo hi; exit 0")).await.unwrap();
+        assert_eq!((result.success, result.output.as_str(), result.exit_code), (true, "hi\n", Some(0)));
+        let failed = client.execute_tool(&session, "Bash", &bash("exit 3")).await.unwrap();
+        assert_eq!((failed.success, failed.exit_code), (false, Some(3)));
+        let error = client.execute_tool(&session, "Bash", &bash("rm -rf /")).await.unwrap_err();
+        assert_eq!(code(&error), ErrorCode::ErrorBlocked, "{error}");
+
+        let guard = |event: tenterhook_client::Event| async move {
+            match event.arg("command") {
+                Some("date") => Response::block("no clocks"),
+                _ => Response::modified(json!({"args": {"command": "echo changed"}})),
+            }
+        };
+        client.register(Hook::on("PreToolUse").tool("Bash").run(guard)).await.unwrap();
+        let changed = client.execute_tool(&session, "Bash", &bash("echo hi")).await.unwrap();
+        assert_eq!(changed.output, "changed\n");
+        let error = client.execute_tool(&session, "Bash", &bash("date")).await.unwrap_err();
+        assert_eq!((code(&error), error.to_string()), (ErrorCode::ErrorBlocked, "no clocks".to_owned()));
+    });
+}
+
+/// Auto-format, with a hook that has no matcher at all.
+#[test]
+fn a_hook_is_not_asked_about_what_it_does_itself_and_others_are() {
+    let served = Served::new();
+    let (formats, watched) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let session = run(async {
+        let client = served.program("formats");
+        let (agent, count) = (client.clone(), Arc::clone(&formats));
+        let format = Hook::on("PostToolUse").id("format").run(move |event| {
+            let (agent, count) = (agent.clone(), Arc::clone(&count));
+            async move {
+                count.fetch_add(1, Ordering::Relaxed);
+                let file = event.arg("file_path").unwrap_or("nothing").to_owned();
+                agent.execute_tool(&event.session_id, "Bash", &bash(&format!("touch {file}.done"))).await?;
+                Ok::<_, tenterhook_client::Error>(Response::proceed())
+            }
+        });
+        client.register(format).await.unwrap();
+        // Another hook that does something, too, and hears of what the first did.
+        let (agent, count) = (client.clone(), Arc::clone(&watched));
+        let other = Hook::on("PostToolUse").id("other").tool("Bash").run(move |event| {
+            let (agent, count) = (agent.clone(), Arc::clone(&count));
+            async move {
+                count.fetch_add(1, Ordering::Relaxed);
+                agent.execute_tool(&event.session_id, "Bash", &bash("touch other")).await?;
+                Ok::<_, tenterhook_client::Error>(Response::proceed())
+            }
+        });
+        client.register(other).await.unwrap();
+        let session = client.create_session(free(&served)).await.unwrap();
+        let write = args(json!({"file_path": "a.txt", "content": "x"}));
+        assert!(client.execute_tool(&session, "Write", &write).await.unwrap().success);
+        session
+    });
+    assert!(served.test.path("work").join("a.txt.done").exists());
+    assert!(served.test.path("work").join("other").exists());
+    assert_eq!((formats.load(Ordering::Relaxed), watched.load(Ordering::Relaxed)), (1, 1));
+    let skipped: Vec<_> = served
+        .test
+        .leaves()
+        .iter()
+        .filter(|leaf| leaf["harness_session_id"] == *session)
+        .flat_map(|leaf| leaf["trace"].as_array().cloned().unwrap_or_default())
+        .filter(|step| step["note"] == "it made this call itself")
+        .map(|step| step["by"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    // What the second hook did is on record before what it was asked about.
+    assert_eq!(skipped, ["hook:format", "hook:other", "hook:format"]);
+}
+
+#[test]
+fn whoever_hangs_up_ends_the_turn_and_nothing_of_it_is_left() {
+    let served = Served::new();
+    let script = "turns: [{ call: { Bash: { command: 'echo $$ > pid; sleep 300' } } }, { say: Done. }]";
+    let pid = run(async {
+        let client = served.program("mine");
+        let session = client.create_session(scripted(&served, script)).await.unwrap();
+        let mut turn = client.generate_stream(&session, "Go").await.unwrap();
+        while !matches!(turn.next().await, Some(Ok(Step::ToolCall(_)))) {}
+        let file = served.test.path("work").join("pid");
+        until("it runs", async || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'))).await;
+        let busy = client.generate(&session, "And?").await.unwrap_err();
+        assert_eq!(code(&busy), ErrorCode::ErrorOverloaded);
+        drop(turn);
+        let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+        until("it is gone", async || !is_there(&pid)).await;
+        // The session goes on.
+        assert!(client.execute_tool(&session, "Bash", &bash("true")).await.unwrap().success);
+        // And a single tool ends with whoever asked for it, or with its session.
+        let (rm, asks, at) = ("rm -f pid; echo $$ > pid; sleep 300", client.clone(), session.clone());
+        let asked = tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash(rm)).await });
+        until("it runs", async || {
+            std::fs::read_to_string(&file).is_ok_and(|now| now.ends_with('\n') && now.trim() != pid)
+        })
+        .await;
+        client.end_session(&session, "").await.unwrap();
+        assert_eq!(code(&asked.await.unwrap().unwrap_err()), ErrorCode::ErrorCancelled);
+        std::fs::read_to_string(&file).unwrap().trim().to_owned()
+    });
+    run(until("it is gone", async || !is_there(&pid)));
+}
+
+fn is_there(pid: &str) -> bool {
+    // A zombie runs nothing.
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+#[test]
+fn a_tool_that_failed_is_tried_again_by_whoever_fired_it() {
+    let served = Served::new();
+    run(async {
+        let client = served.program("mine");
+        let again = |_| async { Response::retry_after(Duration::from_millis(40)) };
+        client.register(Hook::on("ToolError").id("again").run(again)).await.unwrap();
+        let payload = json!({"tool": "Bash", "args": {"command": "ls"}, "error": "boom", "attempt": 1});
+        let fired = client.fire(Fire::new("ToolError", &payload).session("s")).await.unwrap();
+        assert_eq!((fired.blocked, fired.retry), (false, Some(Duration::from_millis(40))));
+
+        // The daemon's own agent does try again.
+        let session = client.create_session(free(&served)).await.unwrap();
+        let once = "test -e there || { touch there; exit 1; }";
+        assert!(client.execute_tool(&session, "Bash", &bash(once)).await.unwrap().success);
+
+        let no = |_| async { Response::block("no") };
+        client.register(Hook::on("ToolError").id("no").run(no)).await.unwrap();
+        let fired = client.fire(Fire::new("ToolError", &payload).session("s")).await.unwrap();
+        assert_eq!((fired.blocked, fired.retry), (true, None), "a block wins over a retry");
+    });
+}
+
+#[test]
+fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
+    let mut served = Served::new();
+    let session = run(async {
+        let client = served.program("mine");
+        let session = client.create_session(free(&served)).await.unwrap();
+        let (asks, at): (Client, _) = (client.clone(), session.clone());
+        tokio::spawn(async move { asks.execute_tool(&at, "Bash", &bash("echo $$ > pid; sleep 300")).await });
+        let file = served.test.path("work").join("pid");
+        until("it runs", async || std::fs::read_to_string(&file).is_ok_and(|pid| pid.ends_with('\n'))).await;
+        session
+    });
+    let pid = std::fs::read_to_string(served.test.path("work").join("pid")).unwrap().trim().to_owned();
+    served.signal(rustix::process::Signal::TERM);
+    assert!(served.wait(), "{}", served.log());
+    assert!(!is_there(&pid));
+    assert_eq!(told(&served, &session).last().map(String::as_str), Some("session-end none"));
+}
