@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import { randomBytes } from "node:crypto";
+import {
+  createSession,
+  endSession,
+  executeTool,
+  type GenerateStep,
+  generate,
+  type SessionOptions,
+  turn,
+  type WorkOptions,
+} from "./agent.js";
 import { type AuditLevel, type AuditProof, setAuditLevel } from "./audit.js";
 import type { EndpointOptions } from "./connection/endpoint.js";
 import { type ClientState, Link } from "./connection/link.js";
-import type { HookEventType, ToolArgs, ToolResult } from "./events/index.js";
-import { executeTool } from "./execute.js";
+import type { Generation, HookEventType, ToolArgs, ToolResult } from "./events/index.js";
 import {
   type FiredEvent,
   type FireOptions,
@@ -152,9 +161,36 @@ export class TenterhookClient implements AsyncDisposable {
     return this.#observe(this.#observer.todos, listener);
   }
 
-  /** Runs a tool in a session of the daemon's own agent, past the same hooks and rules as when a model asks for it. */
-  async executeTool(sessionId: string, tool: string, args: ToolArgs): Promise<ToolResult> {
-    return executeTool(this.#link.channel(), sessionId, tool, args);
+  /** Begins a session of the daemon's own agent and resolves to its id. Only this client can give it work. */
+  async createSession(options: SessionOptions = {}): Promise<string> {
+    return createSession(this.#link.channel(), options);
+  }
+
+  /** Ends a session, and what is under way in it. */
+  async endSession(sessionId: string, reason = ""): Promise<void> {
+    return endSession(this.#link.channel(), sessionId, reason);
+  }
+
+  /** One turn of a session, to the agent's last word. Rejects if a hook, a rule or a person ends it before. */
+  async generate(sessionId: string, prompt: string, options: WorkOptions = {}): Promise<Generation> {
+    return generate(this.#link.channel(), sessionId, prompt, options);
+  }
+
+  /** The same, step by step, drafts of the model included. Whoever stops reading cancels the turn. */
+  generateStream(
+    sessionId: string,
+    prompt: string,
+    options: WorkOptions = {},
+  ): AsyncGenerator<GenerateStep, void, undefined> {
+    return turn(this.#link.channel(), sessionId, prompt, true, options);
+  }
+
+  /**
+   * Runs a tool in a session, past the same hooks and rules as when a model asks for it. A tool that failed resolves;
+   * one that nobody let run rejects: `blocked`. Inside a handler, that hook is not asked about it.
+   */
+  async executeTool(sessionId: string, tool: string, args: ToolArgs, options: WorkOptions = {}): Promise<ToolResult> {
+    return executeTool(this.#link.channel(), sessionId, tool, args, options);
   }
 
   /** Takes back all hooks and ends the connection. */

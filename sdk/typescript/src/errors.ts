@@ -7,14 +7,18 @@ import { ErrorCode, type HookError } from "./generated/tenterhook/v1/hooks.js";
 export type TenterhookErrorCode =
   /** What was sent cannot be read: an event type, a matcher, a setting, an answer. */
   | "invalid"
-  /** There is no such hook, or it is another client's. */
+  /** There is no such hook or session, or it is another client's. */
   | "not-found"
   /** Somebody else has a hook of this id. */
   | "already-exists"
-  /** There are as many hooks as there may be. */
+  /** There are as many hooks or sessions as there may be. */
   | "limit"
   /** A guarded agent asks, or another account; or a person's proof is missing. */
   | "refused"
+  /** A hook, a rule or a person said no, or ended the turn. */
+  | "blocked"
+  /** The model did not answer. */
+  | "model"
   /** The daemon does not answer. */
   | "unavailable"
   /** Over TCP: no token, or a wrong one. */
@@ -66,6 +70,8 @@ const CODES: Partial<Record<ErrorCode, TenterhookErrorCode>> = {
   [ErrorCode.ERROR_CANCELLED]: "cancelled",
   [ErrorCode.ERROR_UNREGISTERED]: "cancelled",
   [ErrorCode.ERROR_OVERLOADED]: "overloaded",
+  [ErrorCode.ERROR_BLOCKED]: "blocked",
+  [ErrorCode.ERROR_MODEL]: "model",
 };
 
 const STATUSES: Partial<Record<status, TenterhookErrorCode>> = {

@@ -32,8 +32,10 @@ export interface FireOptions {
 export interface FireResult {
   /** The id under which the ledger has it. */
   eventId: string;
-  /** Whether it may happen. */
-  action: "continue" | "block";
+  /** Whether it may happen; at `ToolError` also whether the tool should be tried again. */
+  action: "continue" | "block" | "retry";
+  /** With `retry`: when, in milliseconds. */
+  delay?: number;
   /** Why not, in words for the agent. */
   reason?: string;
   /** What is to be used instead of what was asked for. */
@@ -105,11 +107,17 @@ function send(channel: Channel, request: FireRequest, { signal }: FireOptions): 
   return channel.call(channel.hooks, channel.hooks.fire, request, { signal });
 }
 
+const ACTIONS: Partial<Record<HookAction, FireResult["action"]>> = {
+  [HookAction.BLOCK]: "block",
+  [HookAction.RETRY]: "retry",
+};
+
 function result(response: FireResponse): FireResult {
-  const { eventId, reason, modified, decision, stop, context, message, outcome } = response;
+  const { eventId, reason, modified, decision, stop, context, message, outcome, retryDelayMs } = response;
   return {
     eventId,
-    action: response.action === HookAction.BLOCK ? "block" : "continue",
+    action: ACTIONS[response.action] ?? "continue",
+    ...(retryDelayMs !== undefined && { delay: retryDelayMs }),
     ...(reason !== undefined && { reason }),
     ...(modified !== undefined && { modified: JSON.parse(modified.toString()) }),
     decision: decision as FireResult["decision"],

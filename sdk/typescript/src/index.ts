@@ -6,6 +6,7 @@
  * @packageDocumentation
  */
 
+export type { GenerateStep, PermissionMode, SessionModel, SessionOptions, WorkOptions } from "./agent.js";
 export type { AuditLevel, AuditProof } from "./audit.js";
 export * from "./claude/index.js";
 export { type ClientOptions, type TemporaryHook, TenterhookClient } from "./client.js";

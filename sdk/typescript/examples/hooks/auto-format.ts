@@ -2,7 +2,7 @@
 
 import type { TenterhookClient } from "tenterhook";
 
-/** Needs a daemon whose own agent runs the session: `executeTool` runs the formatter there. */
+/** For sessions that this client created: `executeTool` runs the formatter in the session, judged like any call. */
 export function autoFormat(client: TenterhookClient): void {
   // Auto-format code after writing
   client.registerHook("PostToolUse", {

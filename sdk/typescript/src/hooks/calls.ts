@@ -3,6 +3,7 @@
 import { fromData, TenterhookError } from "../errors.js";
 import { type HookEvent, HookEventKind, type HookResponse } from "../generated/tenterhook/v1/hooks.js";
 import { answer, threw, unknown } from "./answer.js";
+import { handle } from "./handling.js";
 import type { HookContext, HookHandler } from "./types.js";
 
 /** How many answers are kept in case the daemon did not get them. */
@@ -64,7 +65,7 @@ export class Calls {
     let response: HookResponse;
     try {
       const payload = JSON.parse(event.payload.toString()) as never;
-      response = answer(event, await handler(payload, call));
+      response = answer(event, await handle(event, () => handler(payload, call)));
     } catch (thrown) {
       response = threw(event, thrown);
     }

@@ -4,7 +4,6 @@
 
 import type { TenterhookClient } from "tenterhook";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { autoFormat } from "../../examples/hooks/auto-format.js";
 import { costTracking } from "../../examples/hooks/cost-tracking.js";
 import { failures } from "../../examples/hooks/failures.js";
 import { permissionEscalation } from "../../examples/hooks/permission-escalation.js";
@@ -12,7 +11,7 @@ import { securityPolicy } from "../../examples/hooks/security-policy.js";
 import { settings } from "../../examples/hooks/settings.js";
 import { fireReadOnly } from "../../examples/hooks/temporary.js";
 import { Daemon } from "./daemon.js";
-import { bash, generated, permission, post, pre } from "./events.js";
+import { bash, generated, permission, pre } from "./events.js";
 
 let daemon: Daemon;
 let client: TenterhookClient;
@@ -38,17 +37,6 @@ test("security policy", async () => {
     expect([command, action, reason]).toEqual([command, "block", expect.stringContaining("Blocked dangerous command")]);
   }
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
-});
-
-test("auto-format: the formatter is asked of the daemon's agent, which is not there yet", async () => {
-  const asked = vi.spyOn(client, "executeTool");
-  autoFormat(client);
-  await client.ready();
-  await agent.fire(post("Write", { file_path: "/w/main.rs" }));
-  await agent.fire(post("Write", { file_path: "/w/notes.txt" }));
-  await agent.fire(post("Write", { file_path: "/w/main.go" }, { success: false }));
-  expect(asked.mock.calls).toEqual([["session-1", "Bash", { command: 'rustfmt "/w/main.rs"', timeout: 10000 }]]);
-  await expect(asked.mock.results[0]?.value).rejects.toMatchObject({ code: "unimplemented" });
 });
 
 test("cost tracking", async () => {
