@@ -3,38 +3,33 @@
 client: it type-checks and runs.
 
 It is a fragment: it awaits outside a function, and uses names that it does not define (`PreToolUseEvent`,
-`GenerateEndEvent`, `my_handler`, `session_id`). So it is put into a function, with these names before it. The turn it
-asks for at its end needs the daemon's own agent, which is not there yet: that call is answered `unimplemented`.
+`GenerateEndEvent`, `my_handler`, `session_id`). So it is put into a function, with these names before it; the session
+is its own client's, of the daemon's own agent.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
-import pytest
-
-from tenterhook import (
-    GenerateEndEvent,
-    GenerateResponse,
-    HookResponse,
-    PreToolUseEvent,
-    RefusedError,
-    TenterhookClient,
-    TokenUsage,
-)
-
 FRAGMENT = (Path(__file__).parent / "seeds" / "a3s.txt").read_text()
+
+CLIENT = "client = TenterhookClient()\n"
+SESSION = """session_id = await client.create_session(
+    permission_mode="bypassPermissions", model={"provider": "scripted", "script": script}
+)
+"""
 
 PROGRAM = f"""
 from tenterhook import GenerateEndEvent, PreToolUseEvent
 
 {FRAGMENT.splitlines()[0]}
 
-session_id = "s"
+script = ""
 heard: list[str] = []
 
 
@@ -44,7 +39,10 @@ async def my_handler(event: PreToolUseEvent) -> HookResponse:
 
 
 async def program() -> None:
-{textwrap.indent(FRAGMENT, "    ")}
+{textwrap.indent(FRAGMENT.replace(CLIENT, CLIENT + SESSION), "    ")}
+    heard.append(response.text)
+    await client.execute_tool(session_id, "Bash", {{"command": "true"}})
+    await client.close()
 """
 
 
@@ -62,38 +60,14 @@ def test_it_type_checks_and_a_handler_of_another_event_does_not(tmp_path):
 
 async def test_it_runs(daemon, monkeypatch, capsys):
     monkeypatch.setenv("TENTERHOOK_HOME", str(daemon.home))
-    clients = []
-
-    class Client(TenterhookClient):
-        """The fragment's client, within reach, and with an agent that tries two commands in its turn."""
-
-        def __init__(self):
-            super().__init__()
-            clients.append(self)
-
-        async def generate(self, session_id, prompt):
-            await self.ready()
-            usage = TokenUsage(total_tokens=42)
-            await self.fire(GenerateEndEvent(session_id=session_id, response=GenerateResponse(usage=usage)))
-            tried = [await self.fire(bash(command)) for command in ("ls", "rm -rf / # x")]
-            assert [outcome.blocked for outcome in tried] == [False, True]
-            assert "Dangerous command blocked" in str(tried[1].outcome)
-            return await super().generate(session_id, prompt)
-
-    def bash(command):
-        return PreToolUseEvent(session_id="s", tool="Bash", args={"command": command})
-
-    monkeypatch.setattr("tenterhook.TenterhookClient", Client)
+    script = daemon.project / "script.yaml"
+    turns = [{"call": {"Bash": {"command": command}}} for command in ("ls", "rm -rf / # x")]
+    script.write_text(json.dumps({"turns": [*turns, {"say": "Done.", "usage": {"input": 40, "output": 2}}]}))
     names = {}
     exec(compile(PROGRAM, "program", "exec"), names)
-    with pytest.raises(RefusedError) as missing:
-        await asyncio.wait_for(names["program"](), 30)
-    assert missing.value.code == "unimplemented"
-    assert names["heard"] == ["ls", "rm -rf / # x"]
+    names["script"] = str(script)
+    await asyncio.wait_for(names["program"](), 30)
+    assert names["heard"] == ["ls", "rm -rf / # x", "Done."], "the temporary hook is gone after its block"
     assert "Generated 42 tokens" in capsys.readouterr().out
-
-    (client,) = clients
-    await client.fire(bash("pwd"))
-    assert names["heard"] == ["ls", "rm -rf / # x"], "the temporary hook is gone"
-    await client.close()
-    assert HookResponse is names["HookResponse"]
+    denied = [leaf for leaf in daemon.leaves() if leaf.get("verdict") == "deny"]
+    assert ["Dangerous command blocked" in json.dumps(leaf) for leaf in denied] == [True]

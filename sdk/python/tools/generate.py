@@ -45,17 +45,26 @@ def everything() -> dict[Path, str]:
 
 def main() -> int:
     """Writes or checks."""
+    if "--check" not in sys.argv[1:]:
+        # The package that the reference is about may need what is new in them.
+        write(stubs())
     files = everything()
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv[1:]:
         for path in stale:
             print(f"stale: {path} (write it with `make sdk-python-generate`)", file=sys.stderr)
         return 1 if stale else 0
-    for path in stale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(files[path])
-        print(f"wrote {path}")
+    write(files)
     return 0
+
+
+def write(files: dict[Path, str]) -> None:
+    """Writes those that are stale."""
+    for path, text in files.items():
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ client.run()
 ```
 """
 
+from .agent import GenerateStep, PermissionMode
 from .claude import GUARDED_EVENTS, tenterhook_hooks
 from .client import AuditLevel, TenterhookClient
 from .errors import ErrorCode, InvalidEventError, InvalidHookError, NotConnectedError, RefusedError, TenterhookError
@@ -68,6 +69,7 @@ __all__ = [
     "GenerateEndEvent",
     "GenerateResponse",
     "GenerateStartEvent",
+    "GenerateStep",
     "Handler",
     "HookConfig",
     "HookEvent",
@@ -85,6 +87,7 @@ __all__ = [
     "Pending",
     "PermissionDeniedEvent",
     "PermissionGrantedEvent",
+    "PermissionMode",
     "PermissionRequestEvent",
     "PlainHandler",
     "PostCompactEvent",

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from . import handling
 from .events import read_event
 from .hooks import Hook
 from .response import HookResponse
@@ -132,6 +133,8 @@ def _cancelled_from_outside() -> bool:
 
 
 async def _run(hook: Hook, asked: pb.HookEvent) -> pb.HookResponse:
+    # Every question has a task of its own.
+    handling.begin(asked.event_id, asked.hook_id)
     try:
         said = await _call(hook.handler, read_event(asked.event_type, asked.payload))
         return _reply(asked, said)

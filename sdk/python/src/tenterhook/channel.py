@@ -45,6 +45,8 @@ _CODES: dict[pb.ErrorCode, ErrorCode] = {
     pb.ERROR_CANCELLED: "cancelled",
     pb.ERROR_UNREGISTERED: "cancelled",
     pb.ERROR_OVERLOADED: "overloaded",
+    pb.ERROR_BLOCKED: "blocked",
+    pb.ERROR_MODEL: "model",
 }
 
 _HOW_TO_ENTER = "over TCP the token is in `run/token` of the home; the socket needs none"
@@ -132,6 +134,14 @@ class Channel:
     async def close(self, grace: float | None = None) -> None:
         """Closes it; calls under way may take so many seconds more."""
         await self._channel.close(grace)
+
+    async def create_session(self, request: agent_pb.CreateSessionRequest) -> agent_pb.CreateSessionResponse:
+        """Begins a session."""
+        return await self._ask(self._agent.CreateSession, request)
+
+    async def end_session(self, request: agent_pb.EndSessionRequest) -> agent_pb.EndSessionResponse:
+        """Ends a session."""
+        return await self._ask(self._agent.EndSession, request)
 
     async def execute_tool(self, request: agent_pb.ExecuteToolRequest) -> agent_pb.ExecuteToolResponse:
         """Runs one tool."""

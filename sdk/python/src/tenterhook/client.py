@@ -7,15 +7,17 @@ import asyncio
 import contextlib
 import json
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 import grpc
 import grpc.aio
 
-from . import agent
+from . import agent, handling
+from .agent import GenerateStep, PermissionMode
 from .channel import Place, as_json, explained
 from .errors import InvalidEventError, InvalidHookError, NotConnectedError
 from .events import HookEvent
@@ -26,6 +28,7 @@ from .outcome import Outcome, read_outcome
 from .pending import Pending
 from .registering import Registering
 from .shapes import GenerateResponse, ToolArgs, ToolResult
+from .v1 import agent_pb2 as agent_pb
 from .v1 import hooks_pb2 as pb
 
 if TYPE_CHECKING:
@@ -284,11 +287,62 @@ class TenterhookClient(Registering):
 
     # === the daemon's own agent ===
 
+    async def create_session(
+        self,
+        working_directory: str | os.PathLike[str] | None = None,
+        *,
+        system_prompt: str | None = None,
+        model: Mapping[str, Any] | None = None,
+        tools: Sequence[str] = (),
+        permission_mode: PermissionMode = "default",
+    ) -> str:
+        """Begins a session of the daemon's own agent; gives its id. Only this client can give it work.
+
+        Args:
+            working_directory: Where it works: the directory of this process unless said.
+            system_prompt: What the model is told before everything else.
+            model: `{"provider": "anthropic", "name": ...}`; the daemon has the keys. Unless said it has only tools.
+            tools: The names of the tools it may use; all unless said.
+            permission_mode: What it may do without asking a person. Hooks and rules are asked in every mode.
+        """
+        request = agent_pb.CreateSessionRequest(
+            working_directory=str(_absolute(working_directory or ".")),
+            system_prompt=system_prompt,
+            model=b"" if model is None else as_json(dict(model)),
+            tools=tools,
+            permission_mode=permission_mode,
+            handling=handling.now(),
+        )
+        return await agent.create_session(await self._channel(), request)
+
+    async def end_session(self, session_id: str, reason: str = "") -> None:
+        """Ends a session, and what is under way in it."""
+        await agent.end_session(await self._channel(), session_id, reason)
+
     async def generate(self, session_id: str, prompt: str) -> GenerateResponse:
-        """One turn of the daemon's own agent. A daemon without one refuses: `unimplemented`."""
+        """One turn of a session, to the agent's last word.
+
+        Raises:
+            RefusedError: A hook, a rule or a person ended it before (`blocked`), or the model did not answer (`model`).
+        """
         return await agent.generate(await self._channel(), session_id, prompt)
 
-    async def execute_tool(self, session_id: str, tool: str, args: ToolArgs) -> ToolResult:
-        """Runs a tool in a session of the daemon's own agent, past the same hooks and rules as when a model asks for
-        it. A daemon without one refuses: `unimplemented`."""
-        return await agent.execute_tool(await self._channel(), session_id, tool, args)
+    async def generate_stream(self, session_id: str, prompt: str) -> AsyncIterator[GenerateStep]:
+        """The same, step by step, drafts of the model included. Whoever stops reading cancels the turn."""
+        async for step in agent.turn(await self._channel(), session_id, prompt, drafts=True):
+            yield step
+
+    async def execute_tool(
+        self, session_id: str, tool: str, args: ToolArgs, *, timeout_ms: int | None = None
+    ) -> ToolResult:
+        """Runs a tool in a session, past the same hooks and rules as when a model asks for it. Inside a handler, that
+        hook is not asked about it. A tool that failed is a result.
+
+        Raises:
+            RefusedError: Nobody let it run (`blocked`), or the session is not this client's (`not-found`).
+        """
+        return await agent.execute_tool(await self._channel(), session_id, tool, args, timeout_ms)
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    return Path(path).absolute()

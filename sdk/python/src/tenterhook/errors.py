@@ -17,6 +17,8 @@ ErrorCode = Literal[
     "timed-out",
     "cancelled",
     "overloaded",
+    "blocked",
+    "model",
     "internal",
 ]
 """Why the daemon said no, in one word."""

@@ -28,7 +28,8 @@ class Outcome:
     """What was decided, and is on record."""
 
     event_id: str
-    action: Literal["continue", "block"]
+    action: Literal["continue", "block", "retry"]
+    """At `ToolError` it may be `retry`: the tool should be tried again."""
     decision: Decision
     """The same in the words of the ledger; `none`: nobody objected."""
     reason: str | None = None
@@ -38,6 +39,8 @@ class Outcome:
     """What the model should be told."""
     message: str | None = None
     """What the person should be told."""
+    retry_delay_ms: int | None = None
+    """With `retry`: when."""
     stop: bool = False
     """Whether the agent should stop altogether."""
     outcome: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -51,6 +54,9 @@ class Outcome:
         return self.action == "block"
 
 
+_ACTIONS: dict[int, Literal["block", "retry"]] = {1: "block", 2: "retry"}
+
+
 def read_outcome(answer: pb.FireResponse) -> Outcome:
     """The outcome in an answer."""
 
@@ -59,12 +65,13 @@ def read_outcome(answer: pb.FireResponse) -> Outcome:
 
     return Outcome(
         event_id=answer.event_id,
-        action="block" if answer.action == 1 else "continue",
+        action=_ACTIONS.get(answer.action, "continue"),
         decision=cast("Decision", answer.decision or "none"),
         reason=said("reason"),
         modified=json.loads(answer.modified) if answer.modified else None,
         context=said("context"),
         message=said("message"),
+        retry_delay_ms=said("retry_delay_ms"),
         stop=answer.stop,
         outcome=json.loads(answer.outcome) if answer.outcome else {},
         reply=_reply(answer.reply) if answer.HasField("reply") else None,
