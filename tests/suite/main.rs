@@ -38,6 +38,7 @@ mod daemon_openapi;
 mod daemon_places;
 mod daemon_reload;
 mod daemon_telemetry;
+mod dashboard;
 mod dashboard_api;
 mod demo;
 mod doctor;

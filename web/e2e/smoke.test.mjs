@@ -3,29 +3,38 @@
 // A short look at everything: part of `make test`.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open } from './lib/browser.mjs';
-import { Daemon } from './lib/daemon.mjs';
+import { test } from 'node:test';
+import { shop, tool } from './lib/data.mjs';
+import { pages, visit, world } from './lib/world.mjs';
 
-let daemon;
-let browser;
-
-before(async () => {
-  [daemon, browser] = [await Daemon.start(), await launch()];
-});
-
-after(async () => {
-  await browser?.close();
-  await daemon?.stop();
-});
+const it = world(shop);
 
 test('every page opens, and nothing goes wrong on it', async () => {
-  const page = await open(browser, daemon);
-  const names = await page.getByRole('navigation').getByRole('link').allInnerTexts();
-  assert.ok(names.length >= 9, names.join());
-  for (const name of names.slice(1)) {
-    await page.getByRole('navigation').getByRole('link', { name }).click();
-    await page.getByRole('heading', { level: 1, name }).waitFor();
-  }
+  const page = await it.open();
+  const all = await pages(page);
+  assert.ok(all.length >= 8, JSON.stringify(all));
+  for (const { path, name } of all) await visit(page, it.daemon, path, name);
+  assert.deepEqual(page.wrong, []);
+});
+
+test('what an agent does is seen within a second', async () => {
+  const page = await it.open();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  const feed = page.getByRole('grid', { name: 'Live decisions' });
+  await feed.getByRole('row').nth(1).waitFor();
+  const seen = feed.getByText('echo this is seen at once').first().waitFor({ timeout: 5000 });
+  const began = performance.now();
+  await tool(it.daemon, it.made, 'Bash', { command: 'echo this is seen at once' });
+  await seen;
+  const took = performance.now() - began;
+  assert.ok(took < 1000, `it took ${took} ms`);
+  assert.deepEqual(page.wrong, []);
+});
+
+test('a decision is proven in the browser', async () => {
+  const page = await it.open();
+  await visit(page, it.daemon, 'decisions?verdict=deny', 'Decisions');
+  await page.getByRole('grid', { name: 'Decisions' }).getByRole('row').nth(1).click();
+  await page.getByText('Proven: this leaf is in the signed log').waitFor();
   assert.deepEqual(page.wrong, []);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import { describe, expect, test } from 'vitest';
-import { changes, diff } from '../src/lib/diff';
+import { changes, diff, patch } from '../src/lib/diff';
 
 const shown = (before: string, after: string) =>
   diff(before, after).map(({ kind, text }) => `${{ same: ' ', old: '-', new: '+', gap: '~' }[kind]}${text}`);
@@ -59,4 +59,15 @@ describe('diff', () => {
     const lines = (sign: string) => Array.from({ length: 5000 }, (_, at) => `${sign}${at}`).join('\n');
     expect(changes(diff(lines('a'), lines('b')))).toEqual({ added: 5000, removed: 5000 });
   });
+});
+
+test('a diff that somebody else made is read with its numbers', () => {
+  expect(patch('@@ -3,3 +3,4 @@ total\n same\n-old\n+new\n+more\n\\ No newline at end of file\n')).toEqual([
+    { kind: 'gap', text: 'total' },
+    { kind: 'same', text: 'same', before: 3, after: 3 },
+    { kind: 'old', text: 'old', before: 4, after: undefined },
+    { kind: 'new', text: 'new', before: undefined, after: 4 },
+    { kind: 'new', text: 'more', before: undefined, after: 5 },
+    { kind: 'gap', text: 'No newline at end of file' },
+  ]);
 });

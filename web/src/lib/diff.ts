@@ -18,6 +18,27 @@ export function diff(before: string, after: string, context = 3): Line[] {
   return folded(lines(cut(before), cut(after)), context);
 }
 
+/** The lines of a diff that somebody else made: signs, and hunks that begin with `@@`. */
+export function patch(text: string): Line[] {
+  let [before, after] = [1, 1];
+  const kinds: { [sign: string]: 'old' | 'new' } = { '-': 'old', '+': 'new' };
+  return cut(text).map((line) => {
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/.exec(line);
+    if (hunk) {
+      [before, after] = [Number(hunk[1]), Number(hunk[2])];
+      return { kind: 'gap', text: hunk[3]?.trim() || `from line ${after}` };
+    }
+    if (line.startsWith('\\')) return { kind: 'gap', text: line.slice(1).trim() };
+    const kind = kinds[line[0] ?? ''] ?? 'same';
+    return {
+      kind,
+      text: line.slice(1),
+      before: kind === 'new' ? undefined : before++,
+      after: kind === 'old' ? undefined : after++,
+    };
+  });
+}
+
 /** How many lines came and went. */
 export function changes(list: Line[]): { added: number; removed: number } {
   const of = (kind: Line['kind']) => list.filter((line) => line.kind === kind).length;
