@@ -147,7 +147,7 @@ export type News = Decided | SessionSummary | Anything;
 export type Origin = string;
 
 /** The fold of all findings. Every part carries who said it. */
-export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
+export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** tool-error: the tool should be tried again, this many milliseconds later. */ retry_ms?: number | null; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
 
 export type Pace = { /** minutes in which something was decided, oldest first */ minutes: { at: string; p50_us: number; p95_us: number; p99_us: number; verdicts: { [key: string]: number } }[] };
 
@@ -339,7 +339,7 @@ export interface Operations {
   /** One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `ts`, `native_event` and `tool.class` are filled in where they are missing. */
   judgeEvent: {
     path: undefined;
-    query: undefined;
+    query: { wait_ms?: number };
     headers: undefined;
     body: Event;
     gives: Outcome;

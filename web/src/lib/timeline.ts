@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+// A session's steps as rows: a call and what came of it are one. Pure.
+
+import type { Session, TimelineStep } from './api/types';
+
+export interface Row {
+  step: TimelineStep;
+  /** What came of a call. */
+  result?: TimelineStep;
+  /** Who did it: the subagent's id, or nothing for the session's own agent. */
+  agent?: string;
+}
+
+const ENDS = new Set(['post-tool', 'tool-error']);
+
+export const agentOf = (step: TimelineStep): string | undefined =>
+  (step.agent as { id?: string } | null | undefined)?.id ?? undefined;
+
+/** Rows of steps, which come oldest first; the newest row first. */
+export function rows(steps: TimelineStep[]): Row[] {
+  const open = new Map<string, Row>();
+  const made: Row[] = [];
+  for (const step of steps) {
+    const call = step.tool_use_id ? open.get(step.tool_use_id) : undefined;
+    if (call && ENDS.has(step.event ?? '')) {
+      call.result = step;
+      continue;
+    }
+    const row = { step, agent: agentOf(step) };
+    made.push(row);
+    if (step.tool_use_id && step.event === 'pre-tool') open.set(step.tool_use_id, row);
+  }
+  return made.reverse();
+}
+
+/** Older and newer steps together, each once. */
+export function joined(known: TimelineStep[], more: TimelineStep[]): TimelineStep[] {
+  const all = new Map([...known, ...more].map((step) => [step.seq, step]));
+  return [...all.values()].sort((a, b) => a.seq - b.seq);
+}
+
+export interface Lane {
+  id: string;
+  title: string;
+  from: number;
+  to: number;
+}
+
+/** One lane for each subagent, in the order they began. */
+export function lanes(agents: Session['agents']): Lane[] {
+  return agents.map((agent) => ({
+    id: agent.id,
+    title: agent.type ?? agent.id,
+    from: Date.parse(agent.started),
+    to: agent.ended ? Date.parse(agent.ended) : Number.POSITIVE_INFINITY,
+  }));
+}
