@@ -133,6 +133,7 @@ fn answers_look_as_the_document_says() {
         ("/v1/authority", "/v1/authority?action=stop"),
         ("/v1/hooks/analytics", "/v1/hooks/analytics"),
         ("/v1/kits", "/v1/kits"),
+        ("/v1/packs", "/v1/packs"),
         ("/v1/templates", "/v1/templates"),
         ("/v1/harnesses", "/v1/harnesses"),
     ];

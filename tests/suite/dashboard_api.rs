@@ -239,3 +239,28 @@ fn the_ledger_is_handed_on_as_a_file() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn a_pack_is_turned_on_by_anybody_and_off_by_a_person() {
+    let test = TestContext::new();
+    let secret = test.enroll();
+    let served = Served::in_home(test, &[]);
+    let on = |name: &str| {
+        let packs = served.json("/v1/packs");
+        packs["packs"].as_array().unwrap().iter().find(|pack| pack["name"] == name).unwrap()["on"].clone()
+    };
+    let switch = |body: Value| served.post("/v1/packs/switch", &body);
+    assert_eq!((on("git-strict"), on("destructive")), (json!(false), json!(true)));
+    assert_eq!(switch(json!({"name": "git-strict", "on": true})).status, 200);
+    assert_eq!(on("git-strict"), true);
+    assert_eq!(served.test.last_change()["what"], "rules enable");
+    assert_eq!(switch(json!({"name": "git-strict", "on": false})).status, 403);
+    assert_eq!(on("git-strict"), true);
+    let proof = json!({"code": code(&secret, 0)});
+    let off = switch(json!({"name": "recursive-delete", "on": false, "proof": proof}));
+    assert_eq!((off.status, &off.json()["disabled"]), (200, &json!(["recursive-delete"])), "{off:?}");
+    let rules = served.json("/v1/policy")["rules"].as_array().unwrap().clone();
+    assert_eq!(rules.iter().find(|rule| rule["id"] == "recursive-delete").unwrap()["disabled"], true);
+    assert_eq!(switch(json!({"name": "guard-files", "on": false})).status, 409, "it is locked");
+    assert_eq!(switch(json!({"name": "nothing", "on": false})).status, 404);
+}

@@ -125,3 +125,28 @@ test('the mode is switched, and the ledger handed on', async () => {
   }
   assert.deepEqual(page.wrong, []);
 });
+
+test('every page fits a narrow screen', async () => {
+  const page = await open(browser, daemon, { viewport: { width: 400, height: 800 } });
+  const pages = [
+    'rules',
+    'rules/new',
+    'hooks',
+    'hooks/templates',
+    'hooks/build',
+    'approvals',
+    'harnesses',
+    'settings',
+  ];
+  for (const name of pages) {
+    await page.goto(`${daemon.origin}/#/${name}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForTimeout(300);
+    const wide = await page.evaluate(() => {
+      const main = document.getElementById('main');
+      return main.scrollWidth - main.clientWidth;
+    });
+    assert.equal(wide, 0, name);
+  }
+  assert.deepEqual(page.wrong, []);
+});

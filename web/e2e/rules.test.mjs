@@ -3,6 +3,7 @@
 // The page Rules: a rule is built from a decision, tried on what happened, saved, and then denies for real.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { accessible } from './lib/accessible.mjs';
 import { launch, open } from './lib/browser.mjs';
@@ -127,6 +128,17 @@ test('an exception from a decision lets exactly this pass', async () => {
   );
 });
 
+test('a pack is turned on', async () => {
+  const page = await open(browser, daemon, { path: '#/rules' });
+  await page.getByRole('button', { name: /Turn on.*git-strict/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
+  await page.getByText('“git-strict” is on').waitFor();
+  await page.getByRole('button', { name: /Turn off.*git-strict/ }).waitFor();
+  const packs = (await daemon.ask('GET', '/v1/packs')).json.packs;
+  assert.equal(packs.find((pack) => pack.name === 'git-strict').on, true);
+  assert.deepEqual(page.wrong, []);
+});
+
 test('a template is shown as it would be written', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/rules/new`);
@@ -134,4 +146,22 @@ test('a template is shown as it would be written', async () => {
   await page.getByText('Environment files hold keys.').waitFor();
   await page.getByText('It can be used; every example holds.').waitFor();
   assert.deepEqual(page.wrong, []);
+});
+
+// Last: whoever calls a hook like that is an agent from then on, and gets no link any more.
+test('the rule holds for the program that a harness spawns', () => {
+  const payload = {
+    session_id: 'rules',
+    cwd: daemon.home,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'docker run y' },
+    tool_use_id: 't',
+  };
+  const said = execFileSync(process.env.TENTERHOOK_BIN, ['hook', 'claude-code', 'pre-tool-use'], {
+    env: daemon.env,
+    input: JSON.stringify(payload),
+    encoding: 'utf8',
+  });
+  assert.equal(JSON.parse(said).hookSpecificOutput.permissionDecision, 'deny');
 });

@@ -101,6 +101,24 @@ impl PackList {
         self.sources.iter().find(|added| added.name == name)
     }
 
+    /// Turns a pack or a rule on.
+    pub fn turn_on(&mut self, name: &str) {
+        self.disabled.retain(|other| other != name);
+        let off = compiled_in(name).is_some_and(|pack| !pack.on_by_default);
+        if off && !self.enabled.iter().any(|other| other == name) {
+            self.enabled.push(name.to_owned());
+        }
+    }
+
+    /// Turns a pack or a rule off. Locked rules stay on, whatever stands here.
+    pub fn turn_off(&mut self, name: &str) {
+        self.enabled.retain(|other| other != name);
+        let needed = compiled_in(name).is_none_or(|pack| pack.on_by_default);
+        if needed && !self.is_disabled(name) {
+            self.disabled.push(name.to_owned());
+        }
+    }
+
     fn to_yaml(&self) -> String {
         // A JSON text is a YAML text, whatever is in it.
         let quote = |text: &str| serde_json::Value::from(text).to_string();

@@ -18,6 +18,7 @@ mod ledger;
 mod metrics;
 mod mode;
 mod openapi;
+mod packs;
 mod policy;
 mod readers;
 mod registered;
@@ -59,6 +60,7 @@ const ROUTES: &[(&str, &[Route])] = &[
     ("sessions", sessions::ROUTES),
     ("ledger", ledger::ROUTES),
     ("policy", policy::ROUTES),
+    ("policy", packs::ROUTES),
     ("policy", draft::ROUTES),
     ("policy", backtest::ROUTES),
     ("approvals", approvals::ROUTES),

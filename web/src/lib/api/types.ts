@@ -151,6 +151,10 @@ export type Outcome = { /** What the model should know. */ context?: Said[]; /**
 
 export type Pace = { /** minutes in which something was decided, oldest first */ minutes: { at: string; p50_us: number; p95_us: number; p99_us: number; verdicts: { [key: string]: number } }[] };
 
+export type PackSwitchRequest = { /** a pack or a rule */ name: string; on: boolean; proof?: Proof };
+
+export type Packs = { /** packs and rules that somebody turned off */ disabled: string[]; packs: ({ /** where it is from, if somebody added it */ from: string | null; name: string; on: boolean; rules: number | null; title: string | null })[] };
+
 export type Policy = { generation: string; layers: ({ layer: string; pack?: string | null; source: string; standing: string; trusted: boolean })[]; own: { /** what `If-Match` of a change has to be */ etag: string; path: string; text?: string | null }; problems: Problem[]; rules: Rule[]; /** files that changed and cannot be read: what they said before is in force */ stale: Problem[]; warnings: Problem[] };
 
 export type PolicyChanged = { etag: string; generation: string; validation: Validation };
@@ -198,7 +202,7 @@ export type SessionFiles = { changes: FileChange[]; files: ChangedFile[]; left_o
 /** by the name of the event: `file-changed` is a FileChange, `todo-update` a SessionTodos, `denied` a Denial, `usage` a SessionUsage, `subagent` a Subagent; `tool` has tool, state (asked, done, failed, denied), verdict and ran_ms; `prompt` has text, `hint` has denied (a leaf) and hint, `ended` has reason. Each has session, harness and at (seq and ts) besides */
 export type SessionNews = FileChange | SessionTodos | Denial | SessionUsage | Subagent | Anything;
 
-export type SessionSummary = { calls: ToolCounts; cwd?: string | null; denied: { all: number; /** with a suggestion what to do instead */ nudged: number; /** the agent's next call was the same once more */ repeated: number; /** the agent's next call did what was suggested */ taken: number }; /** from the first event to the last */ duration_ms?: number; /** as the harness says it */ end_reason?: string | null; ended?: string | null; /** events of which the content is not there: erased, or too large to be recorded */ erased?: number; events: number; files: { /** changed behind the agent's back */ behind: number; /** written or deleted, each file once */ changed: number; deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; /** its latest leaf */ last_seq?: number; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; /** the first line of the first prompt; null when there was none, or it was erased */ title?: string | null; todos: { all: number; completed: number; in_progress: number; /** all others */ pending: number; /** such as `3/7` */ progress: string }; /** calls by tool */ tools: { [key: string]: number }; turn?: string | null; /** what payloads said; nothing is estimated */ usage: SessionUsage; user?: string | null; verdicts: { [key: string]: number } };
+export type SessionSummary = { calls: ToolCounts; cwd?: string | null; denied: { all: number; /** with a suggestion what to do instead */ nudged: number; /** the agent's next call was the same once more */ repeated: number; /** the agent's next call did what was suggested */ taken: number }; /** from the first event to the last */ duration_ms?: number; /** as the harness says it */ end_reason?: string | null; ended?: string | null; /** events of which the content is not there: erased, or too large to be recorded */ erased?: number; events: number; files: { /** changed behind the agent's back */ behind: number; /** written or deleted, each file once */ changed: number; deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; /** its latest leaf */ last_seq?: number; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; /** the first line of the first prompt; null when there was none, or it was erased */ title?: string | null; todos: { all: number; completed: number; in_progress: number; /** all others */ pending: number; /** such as `3/7` */ progress: string }; /** calls by tool */ tools: { [key: string]: number }; turn?: string | null; usage: SessionUsage; user?: string | null; verdicts: { [key: string]: number } };
 
 export type SessionTodos = { all: number; completed: number; in_progress: number; items: Todo[]; pending: number; progress: string };
 
@@ -648,6 +652,22 @@ export interface Operations {
     body: undefined;
     gives: Pace;
   };
+  /** The packs of rules that are compiled in or were added, and which of them are on. */
+  listPacks: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: Packs;
+  };
+  /** Turns a pack or a single rule on or off. Off needs a person's proof; what is locked stays on. */
+  switchPack: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: PackSwitchRequest;
+    gives: Packs;
+  };
   /** The rules in force, layer by layer, what cannot be used, and the person's own text with its ETag. */
   getPolicy: {
     path: undefined;
@@ -829,6 +849,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   setMode: ['PUT', '/v1/mode'],
   getOpenapi: ['GET', '/v1/openapi.json'],
   getPace: ['GET', '/v1/pace'],
+  listPacks: ['GET', '/v1/packs'],
+  switchPack: ['POST', '/v1/packs/switch'],
   getPolicy: ['GET', '/v1/policy'],
   putPolicy: ['PUT', '/v1/policy'],
   backtestPolicy: ['POST', '/v1/policy/backtest'],

@@ -60,10 +60,7 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
             return Err(unknown(name));
         }
     }
-    list.disabled.retain(|other| other != name);
-    if pack.is_some_and(|pack| !pack.on_by_default) && !list.enabled.contains(name) {
-        list.enabled.push(name.clone());
-    }
+    list.turn_on(name);
     let rules = pack.map(|pack| RuleSet::load_in_haste(&[pack.source]).rules.rules().count());
     let what = rules
         .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
@@ -90,11 +87,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
         return Err(CommandError::unusable(format!("`{name}` is locked and cannot be turned off"))
             .hint("whoever wrote the layer it belongs to locked it: see `tenterhook policy show`"));
     }
-    list.enabled.retain(|other| other != name);
-    let needed = compiled_in(name).is_none_or(|pack| pack.on_by_default);
-    if needed && !list.is_disabled(name) {
-        list.disabled.push(name.clone());
-    }
+    list.turn_off(name);
     let stay = if locked > 0 { format!("; {locked} of it are locked and stay") } else { String::new() };
     let what = match (is_pack, gone.first()) {
         (true, _) => {
