@@ -131,7 +131,7 @@ impl Daemon {
                 return missing(format!("the session `{shown}` has ended"), "create another");
             }
         }
-        match self.observers.sessions.whole(id, tenterhook_home::door::now()) {
+        match self.observers.sessions.find(id) {
             Some((key, _)) => {
                 let why = format!("the session `{shown}` is run by {}, not by this daemon", key.harness);
                 let hint = "run the command in your own program, or create a session here with CreateSession";
