@@ -191,7 +191,7 @@ fn gemini_cli() {
             "tool: run_shell_command 1 1 0 0",
             "tool: write_file 1 1 0 0",
             "tool: write_todos 1 1 0 0",
-            r#"usage: {"answers":2,"context_tokens":100,"input_tokens":200,"output_tokens":20,"unpriced":2}"#,
+            r#"usage: {"answers":2,"context_tokens":100,"cost_usd":0.00011,"input_tokens":200,"output_tokens":20}"#,
         ]
     );
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Denies a command with a nudge, and gives what the next call makes of it.
 fn hint(denied: &str, nudge: Option<&str>, next: &Event) -> String {
-    let told = Told1::new();
+    let told = Teller::new();
     let event = tool("s", 1, "Bash", json!({"command": denied, "description": "first"}));
     let happened = Happened {
         nudge: nudge.map(Into::into),
@@ -52,7 +52,7 @@ fn the_next_call_tells_whether_the_hint_was_taken() {
 
 #[test]
 fn only_the_agent_that_was_denied_can_take_its_hint() {
-    let told = Told1::new();
+    let told = Teller::new();
     told.apply(&tool("s", 1, "Bash", json!({"command": "rm -rf x"})), Decision::Deny);
     let mut other = tool("s", 2, "Bash", json!({"command": "rm -rf x"}));
     other.agent.id = Some("a".into());

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn changes(told: &Told1) -> Vec<String> {
+fn changes(told: &Teller) -> Vec<String> {
     let whole = told.whole(1);
     let text = |change: &Value, key: &str| change[key].as_str().unwrap_or("-").to_owned();
     let line = |change: &Value| {
@@ -26,14 +26,14 @@ fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record(
     let command = json!({"command": "cat a.txt > b.txt && rm -f ~/c.txt"});
     let event = tool("s", 1000, "Bash", command);
     let expected = json!({"read": 1, "written": 1, "deleted": 1, "changed": 2, "behind": 0, "left_out": 0});
-    let told = Told1::new();
+    let told = Teller::new();
     told.apply(&event, Decision::None);
     let read = told.whole(1000);
     assert_eq!(read["files"], expected);
     told.apply(&tool("t", 1, "Bash", json!({"command": "x".repeat(70_000)})), Decision::None);
     assert_eq!(whole(&told.projector, "t", 1).unwrap()["files"]["left_out"], 1);
 
-    let told = Told1::new();
+    let told = Teller::new();
     let touch = |path: &str, how| Touch { path: path.into(), how };
     let touched = [
         touch("/work/a.txt", Touches::Reads),
@@ -49,7 +49,7 @@ fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record(
 
 #[test]
 fn changes_are_asked_then_done_or_failed() {
-    let told = Told1::new();
+    let told = Teller::new();
     let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n2\n"})), "w");
     let edit = json!({"file_path": "/work/b", "old_string": "x\ny\n", "new_string": "x\nz\nz\n"});
     let edit = with_id(tool("s", 3, "Edit", edit), "e");
@@ -78,7 +78,7 @@ fn changes_are_asked_then_done_or_failed() {
 
 #[test]
 fn every_file_is_listed_once_in_the_order_of_its_first_change() {
-    let told = Told1::new();
+    let told = Teller::new();
     for (ms, path) in [(1, "/work/z"), (2, "/work/a"), (3, "/work/z")] {
         told.apply(&tool("s", ms, "Write", json!({"file_path": path, "content": "x"})), Decision::None);
     }
@@ -100,7 +100,7 @@ fn every_file_is_listed_once_in_the_order_of_its_first_change() {
 
 #[test]
 fn a_harness_that_only_tells_results_is_understood_too() {
-    let told = Told1::new();
+    let told = Teller::new();
     let call = tool("s", 1, "write_file", json!({"file_path": "a", "content": "x"}));
     told.apply(&result(&call, json!({})), Decision::None);
     assert_eq!(changes(&told), ["write_file write a done +1 -? -"]);
@@ -109,7 +109,7 @@ fn a_harness_that_only_tells_results_is_understood_too() {
 
 #[test]
 fn what_runs_counts_not_what_was_asked() {
-    let told = Told1::new();
+    let told = Teller::new();
     let event = tool("s", 1, "Write", json!({"file_path": "/work/asked", "content": "x"}));
     let runs = json!({"file_path": "/work/runs", "content": "x"});
     told.tell(&Happened { input: Some(&runs), ..happened(&event, Decision::None, 1) });
@@ -118,7 +118,7 @@ fn what_runs_counts_not_what_was_asked() {
 
 #[test]
 fn a_file_that_somebody_else_changed_is_marked_where_results_carry_it() {
-    let told = Told1::new();
+    let told = Teller::new();
     let edit = |ms: u64, original: &str, old: &str, new: &str| {
         let call =
             tool("s", ms, "Edit", json!({"file_path": "/work/a", "old_string": old, "new_string": new}));
@@ -131,7 +131,7 @@ fn a_file_that_somebody_else_changed_is_marked_where_results_carry_it() {
     edit(10, "one\ntwo\n", "one", "ONE");
     edit(20, "ONE\ntwo\n", "two", "TWO");
     edit(30, "ONE\nTWO\nthree\n", "three", "THREE");
-    let marks = |told: &Told1| {
+    let marks = |told: &Teller| {
         changes(told).iter().map(|line| line.rsplit_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(marks(&told), ["-", "-", "-", "unseen"]);
@@ -153,7 +153,7 @@ fn a_file_that_somebody_else_changed_is_marked_where_results_carry_it() {
 
 #[test]
 fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() {
-    let told = Told1::new();
+    let told = Teller::new();
     let call = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "x"}));
     told.apply(&call, Decision::None);
     told.apply(&result(&call, json!({"type": "create", "userModified": true})), Decision::None);
@@ -170,7 +170,7 @@ fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() 
 
 #[test]
 fn content_that_is_gone_is_said_to_be_gone() {
-    let told = Told1::new();
+    let told = Teller::new();
     let event = tool("s", 1, "Write", json!(null));
     told.tell(&Happened { gone: Some(happened::Gone::Erased), ..happened(&event, Decision::None, 1) });
     let mut prompt = event.clone();

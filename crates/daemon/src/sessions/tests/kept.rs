@@ -9,7 +9,7 @@ fn list(projector: &Projector, wanted: &Wanted) -> Value {
 
 #[test]
 fn there_are_never_too_many_and_the_oldest_go_first() {
-    let told = Told1::new();
+    let told = Teller::new();
     for number in 0..=u64::try_from(MOST).unwrap() {
         told.apply(&event(&format!("s{number}"), number + 1, EventKind::Stop), Decision::None);
     }
@@ -22,7 +22,7 @@ fn there_are_never_too_many_and_the_oldest_go_first() {
 
 #[test]
 fn of_older_sessions_only_the_numbers_are_kept() {
-    let told = Told1::new();
+    let told = Teller::new();
     let number = u64::try_from(WHOLE * 2).unwrap();
     for session in 0..=number {
         let name = format!("s{session}");
@@ -50,7 +50,7 @@ fn of_older_sessions_only_the_numbers_are_kept() {
 
 #[test]
 fn pages_follow_one_another_without_a_gap() {
-    let told = Told1::new();
+    let told = Teller::new();
     for number in 0..25_u64 {
         // Some at the same moment.
         told.apply(&event(&format!("s{number:02}"), number / 2 + 1, EventKind::Stop), Decision::None);

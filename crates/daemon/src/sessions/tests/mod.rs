@@ -12,7 +12,7 @@ use tenterhook_event::{Decision, EventId, EventKind, ToolCall, Touch, Touches};
 use super::*;
 
 /// A session that is told event by event.
-pub(super) struct Told1 {
+pub(super) struct Teller {
     pub(super) projector: Arc<Projector>,
     seq: std::cell::Cell<u64>,
 }
@@ -57,7 +57,7 @@ pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> Happened<
     }
 }
 
-impl Told1 {
+impl Teller {
     pub(super) fn new() -> Self {
         Self {
             projector: Projector::new(Some("/home/ada".into()), Arc::default()),
@@ -89,7 +89,7 @@ pub(super) fn whole(projector: &Projector, id: &str, now: u64) -> Option<Value> 
 
 #[test]
 fn a_session_is_what_its_events_say() {
-    let told = Told1::new();
+    let told = Teller::new();
     let mut start = event("s", 1000, EventKind::SessionStart);
     start.agent.model = Some("opus".into());
     told.apply(&start, Decision::None);
@@ -139,7 +139,7 @@ fn a_session_is_what_its_events_say() {
 
 #[test]
 fn the_model_of_an_earlier_event_holds_for_later_ones() {
-    let told = Told1::new();
+    let told = Teller::new();
     let mut first = event("s", 1, EventKind::SessionStart);
     first.agent.model = Some("opus".into());
     told.apply(&first, Decision::None);
@@ -153,7 +153,7 @@ fn the_model_of_an_earlier_event_holds_for_later_ones() {
 
 #[test]
 fn what_happened_last_counts_whatever_was_heard_last() {
-    let told = Told1::new();
+    let told = Teller::new();
     let mut new = event("s", 2000, EventKind::Stop);
     new.agent.model = Some("new".into());
     let mut old = event("s", 1000, EventKind::SessionStart);
@@ -167,7 +167,7 @@ fn what_happened_last_counts_whatever_was_heard_last() {
 
 #[test]
 fn agents_beneath_are_children_with_numbers_of_their_own() {
-    let told = Told1::new();
+    let told = Teller::new();
     let of = |mut event: Event, agent: &str, parent: Option<&str>| {
         event.agent.id = Some(agent.into());
         event.agent.kind = Some("helper".into());

@@ -22,7 +22,7 @@ fn lists_of_every_harness_are_understood() {
             json!({"todoList": [{"id": 1, "title": "a", "status": "completed"}, {"id": 2, "title": "b", "status": "in-progress"}, {"id": 3, "title": "c", "status": "not-started"}]}),
         ),
     ] {
-        let told = Told1::new();
+        let told = Teller::new();
         let call = with_id(tool("s", 1, name, args), "t");
         let news = told.apply(&call, Decision::None);
         assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool", "todo-update"], "{name}");
@@ -39,7 +39,7 @@ fn lists_of_every_harness_are_understood() {
 
 #[test]
 fn tasks_get_their_ids_from_the_answer_and_are_changed_by_them() {
-    let told = Told1::new();
+    let told = Teller::new();
     for (number, id) in [(1, "7"), (2, "8")] {
         let args =
             json!({"subject": format!("task {id}"), "description": "d", "activeForm": format!("doing {id}")});

@@ -10,11 +10,11 @@ fn answered(ms: u64, response: Value) -> Event {
 
 #[test]
 fn tokens_add_up_and_cost_what_the_table_says() {
-    let table = "version: 1\nprices:\n  - models: [known]\n    input: 1000\n    output: 10000\n    cache_read: 0\n    cache_write: 0\n";
+    let table = "version: 1\nprices:\n  - model: known\n    input: 1000\n    output: 10000\n    cache_read: 0\n    cache_write: 0\n";
     let (prices, problems) = Prices::with_own("own", table);
     assert!(problems.is_empty(), "{problems:?}");
     let projector = Projector::new(None, Arc::new(prices));
-    let told = Told1 { projector, seq: std::cell::Cell::new(0) };
+    let told = Teller { projector, seq: std::cell::Cell::new(0) };
     let anthropic = json!({"model": "known", "usage": {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 5, "context_limit": 310}});
     told.apply(&answered(1, anthropic), Decision::None);
     let piece = json!({"candidates": [{"content": {}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 9}});
