@@ -37,18 +37,24 @@ impl Home {
             return Err(SetupError(format!("install: {installed}")));
         }
         if let Some(arguments) = serve {
-            let mut command = home.program(&["serve", "--listen", "none"])?;
-            command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-            home.daemon = Some(command.spawn()?);
-            let began = Instant::now();
-            while std::os::unix::net::UnixStream::connect(home.socket()).is_err() {
-                if began.elapsed() > Duration::from_secs(10) {
-                    return Err(SetupError("the daemon does not answer".into()));
-                }
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            home.serve(arguments)?;
         }
         Ok(home)
+    }
+
+    /// Starts a daemon, and waits until it answers.
+    pub(crate) fn serve(&mut self, arguments: &[&str]) -> Result<(), SetupError> {
+        let mut command = self.program(&["serve", "--listen", "none"])?;
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        self.daemon = Some(command.spawn()?);
+        let began = Instant::now();
+        while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
+            if began.elapsed() > Duration::from_secs(10) {
+                return Err(SetupError("the daemon does not answer".into()));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     pub(crate) fn person(&self) -> &Path {

@@ -16,6 +16,7 @@ mod memory;
 mod report;
 mod rules;
 mod sdk;
+mod sessions;
 mod spawn;
 
 use std::process::ExitCode;
@@ -25,9 +26,10 @@ type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
     // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`,
-    // `sdk`, and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
+    // `sdk`, `sessions`, and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let chosen = ["ledger", "daemon", "backtest", "sdk", "million"].iter().any(|word| asked(word));
+    let chosen =
+        ["ledger", "daemon", "backtest", "sdk", "sessions", "million"].iter().any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
     let cases = match if chosen { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
@@ -59,6 +61,9 @@ fn main() -> ExitCode {
     }
     if wanted("sdk") {
         suites.push(Box::new(sdk::run));
+    }
+    if wanted("sessions") {
+        suites.push(Box::new(sessions::run));
     }
     if asked("million") {
         suites.push(Box::new(memory::run));
