@@ -2,6 +2,7 @@
 
 //! The reference agent, guarded by the real daemon and without one.
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
@@ -10,7 +11,7 @@ use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
 use crate::context::{Ran, TestContext};
-use crate::person::{Guard, until};
+use crate::person::{Guard, terminal, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
@@ -141,6 +142,36 @@ fn ctrl_c_ends_the_agent_in_order_with_everything_it_started() {
     drop(guard);
     let leaves = test.ledger();
     assert_eq!(kinds(&leaves).last(), Some(&"session-end"), "{:?}", kinds(&leaves));
+}
+
+#[test]
+fn whoever_sits_at_the_terminal_is_asked() {
+    let script = "turns:\n  - { call: { Bash: { command: echo hello } } }\n  - { if: failed, say: no }\n  - say: yes\n";
+    for (typed, expected, said) in
+        [("y\n", "permission-granted", "● yes"), ("rather not\n", "permission-denied", "● no")]
+    {
+        let test = TestContext::new();
+        let provider = format!("scripted:{}", test.write("script.yaml", script).display());
+        let (mut master, slave) = terminal();
+        let mut command =
+            test.command(Path::new(PROGRAM), &["agent", "run", "-p", "go", "--provider", &provider]);
+        command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        drop(command);
+        let mut asked = String::new();
+        until("it asks", || {
+            let mut room = [0; 1024];
+            let count = master.read(&mut room).unwrap_or(0);
+            asked += &String::from_utf8_lossy(&room[..count]);
+            asked.contains("y: yes").then_some(())
+        });
+        assert!(asked.contains("Bash") && asked.contains("echo hello"), "{asked}");
+        master.write_all(typed.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && shown.contains(said), "{shown}");
+        assert!(kinds(&test.ledger()).contains(&expected));
+    }
 }
 
 #[test]

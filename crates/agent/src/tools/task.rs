@@ -69,8 +69,14 @@ pub(crate) async fn run(parent: &Session, args: &Value, cancel: &Cancel) -> Resu
     let who = Who { id, kind, parent: parent.id.clone() };
     let child = Session::of(Arc::clone(&parent.agent), parent.id.clone(), Some(who));
     let told = work(&child, task, cancel).await;
-    let used = child.usage();
-    parent.state().usage += used;
+    let (used, cost) = (child.usage(), child.state().cost);
+    {
+        let mut state = parent.state();
+        state.usage += used;
+        if let Some(cost) = cost {
+            *state.cost.get_or_insert(0.0) += cost;
+        }
+    }
     match told {
         Ok(text) => Ok(Output::text(text)),
         Err(ended) => Err(ToolFailed::new(format!("the subagent did not finish: {ended}"))),

@@ -23,6 +23,10 @@ pub(super) struct Lines {
 
 impl Watch for Lines {
     fn see(&self, subagent: Option<&str>, moment: Moment) {
+        // What hooks have not seen yet may not be what counts.
+        if matches!(moment, Moment::Delta { .. }) {
+            return;
+        }
         let mut line = json!(moment);
         if let (Some(fields), Some(subagent)) = (line.as_object_mut(), subagent) {
             fields.insert("subagent".to_owned(), json!(subagent));
