@@ -96,20 +96,17 @@ impl Stage {
             command.stdout(Stdio::null());
         }
         let mut agent = command.spawn()?;
-        let ended = match cancel.or(agent.wait()).await {
-            Some(ended) => ended?,
-            None => {
-                // At a terminal it has heard Ctrl-C as well, and a second word would cut its end short.
-                if tokio::time::timeout(MOMENT, agent.wait()).await.is_ok() {
-                    return Ok(());
-                }
+        let Some(ended) = cancel.or(agent.wait()).await else {
+            // At a terminal it has heard Ctrl-C as well, and a second word would cut its end short.
+            if tokio::time::timeout(MOMENT, agent.wait()).await.is_err() {
                 if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
                     let _ = kill_process(pid, Signal::TERM);
                 }
                 let _ = tokio::time::timeout(PATIENCE, agent.wait()).await;
-                return Ok(());
             }
+            return Ok(());
         };
+        let ended = ended?;
         if ended.success() || cancel.is_cancelled() {
             return Ok(());
         }
