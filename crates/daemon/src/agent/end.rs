@@ -147,7 +147,7 @@ mod tests {
         let slot = slot(&heard).await;
         hosted.lock().sessions.insert("s".to_owned(), Arc::clone(&slot));
         let idle = || hosted.idle(Instant::now()).len();
-        tokio::time::advance(IDLE - Duration::from_secs(1)).await;
+        tokio::time::advance(IDLE / 2).await;
         let work = slot.begin().unwrap();
         tokio::time::advance(IDLE * 2).await;
         assert_eq!(idle(), 0, "something is under way");
