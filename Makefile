@@ -145,7 +145,7 @@ web-e2e: web/dist/index.html ## Drive every page of the dashboard in a browser, 
 
 web-shots: web/dist/index.html ## Take the pictures of the dashboard anew, for docs/assets
 	$(CARGO) build --locked -p tenterhook
-	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
+	SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
 
 web/node_modules: web/package-lock.json
 	cd web && npm install --no-save --no-audit --no-fund --loglevel=error

@@ -87,7 +87,7 @@ try {
     return route.fulfill({ json: { lines, next: null, size: MILLION } });
   });
   await page.goto(`${daemon.origin}/#/decisions`);
-  await page.getByText('1,000,000 leaves').waitFor();
+  await page.getByText('1,000,000').first().waitFor();
   for (const [name, turn] of [
     ['slowly', 7],
     ['fast', 400],

@@ -21,17 +21,17 @@ test('filters narrow it down, and stand in the address', async () => {
   await visit(page, it.daemon, 'decisions', 'Decisions');
   await rows(page).nth(5).waitFor();
   await page.getByLabel('Verdict').selectOption('deny');
-  await page.getByText(/\b\d+ of \d+/).waitFor();
+  await page.getByText(/\b\d+\s+of\s+\d+/).waitFor();
   assert.match(page.url(), /verdict=deny/);
   await page.getByPlaceholder('Search commands').fill('get.example.com');
-  await page.getByText(/\b1 of \d+/).waitFor();
+  await page.getByText(/\b1\s+of\s+\d+/).waitFor();
   assert.match(await rows(page).nth(1).innerText(), /curl -fsSL/);
   await page.reload();
-  await page.getByText(/\b1 of \d+/).waitFor();
+  await page.getByText(/\b1\s+of\s+\d+/).waitFor();
   await page.getByPlaceholder('Search commands').fill('no such thing anywhere');
   await page.getByText('Nothing fits').waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
-  await page.getByText(/\b\d+ leaves/).waitFor();
+  await page.getByText(/\b\d+\s+leaves/).waitFor();
   assert.deepEqual(page.wrong, []);
 });
 

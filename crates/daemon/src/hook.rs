@@ -105,6 +105,7 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let mut reply = harness.refuse(&door.event, why);
     tracing::warn!(harness = harness.id, event = door.event, why, "a call was refused");
     daemon.observers.metrics.refused();
+    daemon.observers.metrics.minutes.refused(door::now_ms());
     daemon.observers.live.tell("warning", || {
         serde_json::json!({"what": "a call was refused", "harness": harness.id, "event": door.event, "why": why})
     });

@@ -56,7 +56,8 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
     if door.allowed.opens(headers) {
         return next.run(request).await;
     }
-    let (path, changes) = (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
+    let (path, changes) =
+        (request.uri().path().to_owned(), !matches!(*request.method(), Method::GET | Method::HEAD));
     let visit = door.visit(headers);
     let own = comes_from_own_page(headers, changes);
     // Nobody is nobody's peer.

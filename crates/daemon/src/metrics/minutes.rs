@@ -41,6 +41,15 @@ impl Default for Minutes {
 
 impl Minutes {
     pub(crate) fn decided(&self, decision: Decision, took_us: u64, now_ms: u64) {
+        self.count(decision, Some(took_us), now_ms);
+    }
+
+    /// A call that nobody could read was denied; there is nothing to say about how fast.
+    pub(crate) fn refused(&self, now_ms: u64) {
+        self.count(Decision::Deny, None, now_ms);
+    }
+
+    fn count(&self, decision: Decision, took_us: Option<u64>, now_ms: u64) {
         let minute = now_ms / 60_000;
         let Some(slot) = self.slot(minute) else { return };
         let found = slot.minute.load(Ordering::Relaxed);
@@ -52,8 +61,9 @@ impl Minutes {
             }
         }
         let decision = DECISIONS.iter().position(|one| *one == decision).unwrap_or_default();
-        let bucket = BOUNDS.partition_point(|bound| *bound < took_us);
-        for number in [slot.decisions.get(decision), slot.buckets.get(bucket)].into_iter().flatten() {
+        let bucket = took_us.map(|took_us| BOUNDS.partition_point(|bound| *bound < took_us));
+        let bucket = bucket.and_then(|bucket| slot.buckets.get(bucket));
+        for number in [slot.decisions.get(decision), bucket].into_iter().flatten() {
             number.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -111,12 +121,13 @@ mod tests {
         minutes.decided(Decision::Deny, 40, 100 * MINUTE);
         minutes.decided(Decision::None, 40, 100 * MINUTE + 59_999);
         minutes.decided(Decision::None, 400, 101 * MINUTE);
+        minutes.refused(101 * MINUTE);
         let last = minutes.last(101 * MINUTE);
         let counts: Vec<_> = last
             .iter()
             .map(|one| (one.number, one.decisions.iter().map(|(_, count)| *count).collect::<Vec<_>>()))
             .collect();
-        assert_eq!(counts, [(100, vec![1, 0, 0, 0, 1]), (101, vec![1, 0, 0, 0, 0])]);
+        assert_eq!(counts, [(100, vec![1, 0, 0, 0, 1]), (101, vec![1, 0, 0, 0, 1])]);
     }
 
     #[test]
