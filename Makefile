@@ -25,6 +25,7 @@ build: web ## Build the optimised program, target/release/tenterhook
 test: lint test-rust sdk-typescript sdk-python web-test ## Everything that must hold, in a few minutes
 
 test-rust: ## The tests of the crates
+	@sh tests/install-tmux.sh
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
 		then $(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
 		else $(CARGO) test --locked --workspace --exclude tenterhook-e2e --lib --bins --tests; fi
@@ -42,6 +43,7 @@ generate: ## Write generated pages, schemas and lean packs anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-proto --test suite --quiet generated
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 	node web/scripts/api.mjs
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-tui --lib --quiet generated
 
 picture: build ## Take the README's picture anew, from a real run of the demo
 	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \

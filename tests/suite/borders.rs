@@ -38,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-client", &["tenterhook-proto"]),
     ("tenterhook-proto", &[]),
     ("tenterhook-shim", &[]),
+    ("tenterhook-tui", &["tenterhook-event"]),
     (
         "tenterhook-daemon",
         &[
@@ -67,6 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
             "tenterhook-profile",
             "tenterhook-shim",
+            "tenterhook-tui",
         ],
     ),
 ];

@@ -80,6 +80,8 @@ mod status_line;
 mod system;
 mod system_install;
 mod templates;
+mod tui;
+mod tui_screen;
 mod your_agent;
 
 #[test]

@@ -132,10 +132,15 @@ fn read(bytes: &[u8]) -> Option<Answer> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let said = |header: &str| head.to_ascii_lowercase().contains(header);
+    let chunked = said("transfer-encoding: chunked");
     let body = bytes.get(end + 4..)?;
     let body = if chunked { unchunked(body)? } else { body.to_vec() };
-    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).ok()? };
+    let body = match body.as_slice() {
+        [] => Value::Null,
+        text if said("content-type: text/plain") => Value::String(String::from_utf8(text.to_vec()).ok()?),
+        json => serde_json::from_slice(json).ok()?,
+    };
     Some(Answer { status, body })
 }
 
@@ -165,5 +170,8 @@ mod tests {
         let chunked = read(chunks).unwrap();
         assert_eq!((chunked.status, chunked.body), (404, serde_json::json!({"a": 1})));
         assert!(read(b"HTTP/1.1 200 OK\r\n\r\n{").is_none());
+        let text =
+            read(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nas it is\n").unwrap();
+        assert_eq!(text.body, "as it is\n");
     }
 }

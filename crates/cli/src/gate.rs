@@ -113,7 +113,7 @@ pub(crate) fn authority(home: &Home) -> Authority {
 }
 
 /// What is needed of us, and whether we come from a guarded agent.
-fn standing(home: &Home, action: Action) -> Result<(Needs, bool), CommandError> {
+pub(crate) fn standing(home: &Home, action: Action) -> Result<(Needs, bool), CommandError> {
     let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
     if let Some(answer) = ask::get(home, &path)? {
         let needs = answer.get("needs").cloned().unwrap_or_default();

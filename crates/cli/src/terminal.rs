@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The only place that writes to the terminal.
+//! The only place that writes to the terminal, but for the view that fills it (`commands/tui`).
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use serde::Serialize;
 use tenterhook_event::Decision;
+use tenterhook_tui::plain::is_invisible;
 
 use crate::error::CommandError;
 
@@ -92,6 +93,15 @@ impl Terminal {
         Ok(())
     }
 
+    /// Whether colours belong on standard output.
+    pub(crate) fn colors(self) -> bool {
+        let choice = match self.color {
+            anstream::ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+            said => said,
+        };
+        choice != anstream::ColorChoice::Never
+    }
+
     /// Whether a person could answer a question.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -153,12 +163,7 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 /// paths that we show.
 pub(crate) fn tame(text: &str) -> String {
     let visible = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
-    text.chars().map(visible).filter(|letter| !letter.is_control() && !is_bidi(*letter)).collect()
-}
-
-/// Characters that make text look like another text.
-fn is_bidi(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    text.chars().map(visible).filter(|letter| !letter.is_control() && !is_invisible(*letter)).collect()
 }
 
 /// Somebody who stopped reading has read enough.

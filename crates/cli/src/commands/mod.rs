@@ -35,6 +35,7 @@ mod start;
 mod status;
 mod stop;
 mod totp;
+mod tui;
 mod uninstall;
 mod wiring;
 
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Restart(start::AgainArgs),
     Status(status::Args),
     Dashboard(dashboard::Args),
+    Tui(tui::Args),
     Service(service::Args),
     Doctor(doctor::Args),
     Mode(mode::Args),
@@ -107,6 +109,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Restart(args) => start::again(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Dashboard(args) => dashboard::run(context, &args),
+        Command::Tui(args) => tui::run(context, &args),
         Command::Service(args) => service::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Mode(args) => mode::run(context, &args),

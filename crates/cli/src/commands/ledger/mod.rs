@@ -8,7 +8,7 @@ mod export;
 mod filter;
 mod key;
 mod passphrase;
-mod proof;
+pub(super) mod proof;
 mod query;
 mod remove;
 mod report;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::Book;
+use tenterhook_home::{Book, Home};
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{LeafProof, VerifierKey};
 
@@ -79,7 +79,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
     let key = match &args.key {
         Some(said) => public_key(said)?,
-        None => own_key(context)?,
+        None => own_key(context.home()?)?,
     };
     let proofs: Vec<_> =
         text.split(MARK).skip(1).map(|rest| rest.split("</pre>").next().unwrap_or_default()).collect();
@@ -93,7 +93,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         let proofs: Vec<_> = checked
             .iter()
             .map(|checked| match checked {
-                Ok((leaf, size)) => json!({"holds": true, "leaf": leaf, "size": size}),
+                Ok((leaf, tree)) => json!({"holds": true, "leaf": leaf, "size": tree.size}),
                 Err(why) => json!({"holds": false, "problem": why}),
             })
             .collect();
@@ -102,7 +102,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
         let mut text = String::new();
         for checked in &checked {
             let _ = match checked {
-                Ok((leaf, size)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", line(leaf, *size)),
+                Ok((leaf, tree)) => writeln!(text, "{GOOD}✓{GOOD:#} {}", line(leaf, tree.size)),
                 Err(why) => writeln!(text, "{BAD}✗ {}{BAD:#}", tame(why)),
             };
         }
@@ -118,15 +118,14 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What the leaf of a proof says, and how many leaves were signed.
-fn check(text: &str, key: &VerifierKey) -> Result<(Value, u64), String> {
+/// The leaf that a proof is about, and the signed tree it is in.
+pub(in crate::commands) fn check(text: &str, key: &VerifierKey) -> Result<(Value, Checkpoint), String> {
     let proof: LeafProof =
         text.parse().map_err(|error: tenterhook_ledger::proof::ProofError| error.to_string())?;
-    let Checkpoint { size, .. } =
-        proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
+    let tree = proof.check(&[key]).map_err(|error| format!("leaf {}: {error}", proof.seq))?;
     let leaf: Value = serde_json::from_slice(&proof.leaf).map_err(|error| error.to_string())?;
     if leaf.field("seq").as_u64() == Some(proof.seq) {
-        Ok((leaf, size))
+        Ok((leaf, tree))
     } else {
         Err(format!("leaf {}: it says that it is another leaf", proof.seq))
     }
@@ -145,8 +144,9 @@ fn line(leaf: &Value, size: u64) -> String {
     format!("{BOLD}leaf {}{BOLD:#} of {size}: {}", leaf.field("seq"), said.join(" "))
 }
 
-fn own_key(context: &Context) -> Result<VerifierKey, CommandError> {
-    let path = context.home()?.ledger().join("key.pub");
+/// The key of a home's own ledger.
+pub(in crate::commands) fn own_key(home: &Home) -> Result<VerifierKey, CommandError> {
+    let path = home.ledger().join("key.pub");
     let text = fs_err::read_to_string(&path).map_err(|_| {
         CommandError::unusable("there is no public key to check with")
             .hint("name it: `--key PUBLIC` or `--key FILE`")

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The terminal as a screen. Whatever ends us (a key, a signal, a panic) gives it back as it was.
+
+use std::io::{BufWriter, Stdout, Write, stdout};
+use std::panic;
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::style::force_color_output;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+};
+use ratatui::{Frame, Terminal};
+
+use crate::error::CommandError;
+
+/// What one painting needs at most, mostly, in bytes: it goes out at once.
+const BUFFER: usize = 64 * 1024;
+
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    mouse: bool,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    pub(super) fn open(mouse: bool, colors: bool) -> Result<Self, CommandError> {
+        if colors {
+            // Who wants colours was found out before.
+            force_color_output(true);
+        }
+        // A panic is told on the terminal as it was, not on a screen that goes away.
+        let told = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back();
+            told(info);
+        }));
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
+        let mut screen = Self { terminal: Terminal::new(backend)?, mouse };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (u16, u16) {
+        size().unwrap_or((80, 24))
+    }
+
+    pub(super) fn paint(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), CommandError> {
+        self.terminal.draw(draw)?;
+        Ok(())
+    }
+
+    /// Takes it once more, whatever was written on it meanwhile.
+    pub(super) fn again(&mut self) -> Result<(), CommandError> {
+        self.take()?;
+        self.terminal.clear()?;
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<(), CommandError> {
+        enable_raw_mode()?;
+        let mut out = stdout();
+        execute!(out, EnterAlternateScreen, Hide)?;
+        if self.mouse {
+            execute!(out, EnableMouseCapture)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// A terminal that is gone cannot be given back.
+fn give_back() {
+    let mut out = stdout();
+    let _ = execute!(out, DisableMouseCapture, LeaveAlternateScreen, Show);
+    let _ = out.flush();
+    let _ = disable_raw_mode();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Set in the process that panics.
+    const PANICS: &str = "TENTERHOOK_TEST_PANICS";
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
+    fn a_panic_is_told_on_the_terminal_as_it_was() {
+        if std::env::var_os(PANICS).is_some() {
+            let _screen = Screen::open(true, true).unwrap();
+            panic!("told afterwards");
+        }
+        let name = "commands::tui::screen::tests::a_panic_is_told_on_the_terminal_as_it_was";
+        let me = std::env::current_exe().unwrap();
+        let command = format!("{PANICS}=1 '{}' --exact {name} --nocapture", me.display());
+        let output = Command::new("script").args(["-qec", &command, "/dev/null"]).output().unwrap();
+        let written = String::from_utf8_lossy(&output.stdout);
+        let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("no {text:?} in {written:?}"));
+        let (taken, given, told) = (at("\u{1b}[?1049h"), at("\u{1b}[?1049l"), at("told afterwards"));
+        assert!(taken < given && given < told, "{written:?}");
+        assert!(at("\u{1b}[?25h") < told && at("\u{1b}[?1000l") < told, "{written:?}");
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::{Value, json};
+use tenterhook_event::Timestamp;
+
+use crate::message::{Clock, Command, Message, Subject};
+use crate::{Key, State, draw, update};
+
+/// 2026-11-15T20:00:30Z.
+const NOW: u64 = 1_794_772_830_000;
+
+pub(crate) fn state(columns: u16, rows: u16) -> State {
+    let mut state = State::new(Clock { now_ms: NOW, ahead_s: 0 }, (columns, rows), false);
+    update(&mut state, Message::Up);
+    let health = json!({"ok": true, "version": "0.1.0", "mode": "enforce", "generation": "745310088c84ffbe",
+        "uptime_ms": 7_500_000, "problems": [], "stale": [], "unwired": []});
+    got(&mut state, Subject::Health, health);
+    state
+}
+
+pub(crate) fn got(state: &mut State, subject: Subject, answer: Value) -> Vec<Command> {
+    update(state, Message::Got(subject, Ok(answer)))
+}
+
+pub(crate) fn press(state: &mut State, keys: &[Key]) -> Vec<Command> {
+    keys.iter().flat_map(|key| update(state, Message::Key(*key))).collect()
+}
+
+pub(crate) fn kind(state: &mut State, text: &str) -> Vec<Command> {
+    press(state, &text.chars().map(Key::Char).collect::<Vec<_>>())
+}
+
+pub(crate) fn decided(seq: u64, verdict: &str, gist: &str) -> Message {
+    // More and more of them.
+    let back = 40 - seq % 40;
+    let rule = if verdict == "none" { Value::Null } else { json!("recursive-delete") };
+    let data = json!({
+        "seq": seq, "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "ts": Timestamp::from_unix_ms(NOW - back * back * 500),
+        "harness": "claude-code", "event": "pre-tool", "session": "s-1",
+        "tool": {"name": "Bash", "class": "shell", "gist": gist}, "verdict": verdict, "rule": rule,
+        "reason": null, "took_us": 800 + seq * 10,
+    });
+    Message::Told("decided".to_owned(), data)
+}
+
+/// What is on the screen, without what is at the ends of lines.
+pub(crate) fn screen(state: &State) -> String {
+    let (columns, rows) = state.size;
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal.draw(|frame| draw(state, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let line = |row: u16| -> String { (0..columns).map(|column| buffer[(column, row)].symbol()).collect() };
+    (0..rows).map(|row| line(row).trim_end().to_owned() + "\n").collect()
+}
+
+fn record() -> Value {
+    json!({
+        "seq": 7, "hash": "TMHlFsQNzM74XuIM6K8iOBEDHwRtOSE8XbXv7HGgzdQ=", "erased": false, "pruned": false,
+        "leaf": {
+            "kind": "decision", "seq": 7, "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "ts": "2026-11-15T20:00:07.000Z",
+            "recorded": "2026-11-15T20:00:07.001Z", "origin": "daemon", "source": "claude-code", "event": "pre-tool",
+            "native_event": "PreToolUse", "harness_session_id": "s-1", "tool_use_id": "t-1",
+            "tool": {"name": "Bash", "class": "shell"}, "agent": {"user": "dev"}, "cwd": "/w", "verdict": "deny",
+            "reason": "This would delete a whole directory tree outside the project.",
+            "nudge": "delete the paths you mean by name", "policy_rule_id": "recursive-delete", "flow": "go",
+            "generation": "745310088c84ffbe", "took_us": 1062, "signer": "bcd686e9",
+            "trace": [
+                {"by": "rule:recursive-delete", "decision": "deny", "note": "`rm` on `/`", "status": "matched"},
+                {"by": "hook:watch", "status": "ran", "took_us": 640},
+            ],
+        },
+        "payload": {"args": {"command": "sudo rm -rf /"}},
+    })
+}
+
+fn session() -> Value {
+    json!({
+        "id": "s-1", "harness": "claude-code", "state": "active", "title": "make the tests green",
+        "model": "claude-opus-4", "project": "/home/dev/shop", "started": "2026-11-15T19:30:00Z",
+        "last": "2026-11-15T20:00:07Z", "events": 42, "prompts": 2, "subagents": 1,
+        "todos": {"all": 4, "completed": 2, "in_progress": 1}, "files": {"written": 2, "deleted": 0, "changed": 2},
+        "tools": {"Bash": 12, "Edit": 5}, "denied": {"all": 1}, "verdicts": {"deny": 1},
+        "usage": {"cost_usd": 0.4213, "input_tokens": 12000, "output_tokens": 3400, "context_tokens": 50000, "context_limit": 200_000},
+        "todo_items": [
+            {"text": "Run the tests", "status": "completed"},
+            {"text": "Find what is red", "status": "completed"},
+            {"text": "Fix the parser", "active_form": "Fixing the parser", "status": "in_progress"},
+            {"text": "Write it down", "status": "pending"},
+        ],
+        "changed_files": [
+            {"path": "/home/dev/shop/src/parse.rs", "shown": "src/parse.rs", "changes": 3, "tools": ["Edit"], "added": 12, "removed": 4, "deleted": false},
+            {"path": "/home/dev/shop/NOTES.md", "shown": "NOTES.md", "changes": 1, "tools": ["Write"], "added": 9, "removed": 0, "deleted": false},
+        ],
+        "changes": [
+            {"seq": 3, "path": "/home/dev/shop/NOTES.md", "how": "write"},
+            {"seq": 4, "path": "/home/dev/shop/src/parse.rs", "how": "edit"},
+        ],
+        "tool_results": {"Bash": {"calls": 12, "ok": 10, "failed": 1, "denied": 1}},
+        "denials": [{"seq": 7, "ts": "2026-11-15T20:00:07Z", "tool": "Bash", "gist": "sudo rm -rf /", "rule": "recursive-delete"}],
+        "agents": [{"id": "a-1", "type": "Explore", "started": "2026-11-15T19:31:00Z"}],
+    })
+}
+
+fn timeline() -> Value {
+    json!({"steps": [
+        {"seq": 6, "ts": "2026-11-15T20:00:06Z", "event": "prompt", "said": "clean up", "verdict": "none"},
+        {"seq": 7, "ts": "2026-11-15T20:00:07Z", "event": "pre-tool", "tool": {"name": "Bash", "gist": "sudo rm -rf /"},
+         "verdict": "deny", "rule": "recursive-delete"},
+    ], "next": null})
+}
+
+pub(crate) fn card(wants: &str) -> Value {
+    json!({"pending": [{
+        "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
+        "source": "codex", "event": "PreToolUse", "session": "s-2", "cwd": "/home/dev/shop", "user": "dev",
+        "tool": "Bash", "wants": wants, "args": {"command": wants},
+        "reasons": [{"by": "rule:ask-make", "said": "people make things"}],
+    }]})
+}
+
+fn full(columns: u16, rows: u16) -> State {
+    let mut state = state(columns, rows);
+    let usual = ["cargo test --workspace", "git status", "rg -n todo src", "ls -la", "cargo fmt --check"];
+    for (seq, gist) in (0..40).zip(usual.into_iter().cycle()) {
+        let (verdict, gist) = if seq % 9 == 7 { ("deny", "sudo rm -rf /") } else { ("none", gist) };
+        update(&mut state, decided(seq, verdict, gist));
+    }
+    got(&mut state, Subject::Sessions, json!({"sessions": [session()], "all": 1}));
+    got(&mut state, Subject::Approvals, card("terraform apply"));
+    state.notice = None;
+    state
+}
+
+#[test]
+fn live_fits_on_a_small_screen_and_shows_more_on_a_large_one() {
+    insta::assert_snapshot!("live_80x24", screen(&full(80, 24)));
+    insta::assert_snapshot!("live_120x40", screen(&full(120, 40)));
+}
+
+#[test]
+fn a_decision_shows_who_spoke_and_what_was_said() {
+    for (name, columns, rows) in [("decision_80x24", 80, 24), ("decision_120x40", 120, 40)] {
+        let mut state = full(columns, rows);
+        let wanted = press(&mut state, &[Key::Down, Key::Down, Key::Enter]);
+        assert_eq!(wanted, [Command::Get(Subject::Decision(37))]);
+        state.pages.clear();
+        state.pages.push(crate::state::Page::decision(7).0);
+        got(&mut state, Subject::Decision(7), record());
+        insta::assert_snapshot!(name, screen(&state));
+    }
+}
+
+#[test]
+fn sessions_and_one_of_them() {
+    for (name, columns, rows) in [("session_80x24", 80, 24), ("session_120x40", 120, 40)] {
+        let mut state = full(columns, rows);
+        kind(&mut state, "2");
+        insta::assert_snapshot!(format!("{name}_list"), screen(&state));
+        let wanted = press(&mut state, &[Key::Enter]);
+        let key = "claude-code:s-1".to_owned();
+        assert_eq!(
+            wanted,
+            [Command::Get(Subject::Session(key.clone())), Command::Get(Subject::Timeline(key.clone()))]
+        );
+        got(&mut state, Subject::Session(key.clone()), session());
+        got(&mut state, Subject::Timeline(key), timeline());
+        insta::assert_snapshot!(name, screen(&state));
+    }
+}
+
+#[test]
+fn a_call_that_waits_and_what_has_to_be_typed() {
+    for (name, columns, rows) in [("approval_80x24", 80, 24), ("approval_120x40", 120, 40)] {
+        let mut state = full(columns, rows);
+        kind(&mut state, "3");
+        insta::assert_snapshot!(format!("{name}_list"), screen(&state));
+        kind(&mut state, "a");
+        let deed = crate::Deed::Approve("01M7GDFDD5FQJEDHTCGAF9Y9NY".to_owned(), crate::Scope::Once);
+        update(&mut state, Message::Needed(deed, Ok((crate::Needs::Word, false))));
+        kind(&mut state, "appr");
+        insta::assert_snapshot!(name, screen(&state));
+    }
+}
+
+#[test]
+fn statistics_help_and_a_daemon_that_is_gone() {
+    for (size, columns, rows) in [("80x24", 80, 24), ("120x40", 120, 40)] {
+        let mut state = full(columns, rows);
+        let wanted = kind(&mut state, "4");
+        assert!(wanted.contains(&Command::Get(Subject::Ledger)));
+        let ledger = json!({"size": 1234, "signed": 1230, "sessions": 7, "bytes_on_disk": 3_400_000, "verdicts": {"none": 1100, "deny": 134}, "rules": {}});
+        got(&mut state, Subject::Ledger, ledger);
+        insta::assert_snapshot!(format!("statistics_{size}"), screen(&state));
+        kind(&mut state, "?");
+        insta::assert_snapshot!(format!("help_{size}"), screen(&state));
+        kind(&mut state, "?1");
+        update(&mut state, Message::Down("nobody listens".to_owned()));
+        insta::assert_snapshot!(format!("gone_{size}"), screen(&state));
+    }
+}
+
+/// The pictures of the guide are the screens of this test; TENTERHOOK_GENERATE=1 takes them anew.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test may read its own environment")]
+fn generated_pictures_of_the_guide() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/tui.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let mut state = full(80, 24);
+    let live = screen(&state);
+    kind(&mut state, "2");
+    press(&mut state, &[Key::Enter]);
+    let key = "claude-code:s-1".to_owned();
+    got(&mut state, Subject::Session(key.clone()), session());
+    got(&mut state, Subject::Timeline(key), timeline());
+    let mut anew = page.clone();
+    for (name, picture) in [("live", live), ("session", screen(&state))] {
+        let begin = format!("<!-- {name}: made by a test of crates/tui -->\n```text\n");
+        let (before, rest) = anew.split_once(&begin).unwrap_or_else(|| panic!("no place for `{name}`"));
+        let (_, after) = rest.split_once("```\n").unwrap();
+        anew = format!("{before}{begin}{picture}```\n{after}");
+    }
+    if std::env::var_os("TENTERHOOK_GENERATE").is_some() {
+        std::fs::write(&path, &anew).unwrap();
+    } else {
+        assert!(anew == page, "the pictures in docs/guide/tui.md are stale: `make generate`");
+    }
+}
+
+#[test]
+fn every_size_of_a_screen_can_be_painted() {
+    for (columns, rows) in [(0, 0), (1, 1), (3, 2), (20, 4), (40, 10), (79, 23), (300, 100)] {
+        let mut state = full(columns, rows);
+        for keys in ["1", "2", "3", "4", "?"] {
+            kind(&mut state, keys);
+            screen(&state);
+            press(&mut state, &[Key::Enter]);
+            got(&mut state, Subject::Session("claude-code:s-1".to_owned()), session());
+            got(&mut state, Subject::Decision(39), record());
+            screen(&state);
+            press(&mut state, &[Key::End, Key::PageUp, Key::Home]);
+            screen(&state);
+        }
+    }
+}
+
+#[test]
+fn without_colours_there_is_none_and_with_them_only_those_of_the_terminal() {
+    for colors in [false, true] {
+        let mut state = full(80, 24);
+        state.colors = colors;
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| draw(&state, frame)).unwrap();
+        let cells = &terminal.backend().buffer().content;
+        let plain = |color| matches!(color, ratatui::style::Color::Reset);
+        assert_eq!(cells.iter().all(|cell| plain(cell.fg) && plain(cell.bg)), !colors);
+    }
+}

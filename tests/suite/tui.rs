@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The terminal view, against a daemon, with calls of hooks.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::person::Guard;
+use crate::tui_screen::Screen;
+
+const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
+
+fn call(guard: &Guard<'_>, tool: &str, input: &Value) -> Value {
+    let payload = json!({
+        "session_id": "s-1", "cwd": guard.test.path("work"), "hook_event_name": "PreToolUse",
+        "tool_name": tool, "tool_input": input, "tool_use_id": "t-1",
+    });
+    guard.hook("claude-code", "pre-tool-use", &payload)
+}
+
+fn bash(guard: &Guard<'_>, command: &str) -> Value {
+    call(guard, "Bash", &json!({"command": command}))
+}
+
+#[test]
+fn what_happens_is_seen_within_a_second_and_can_be_looked_into() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    screen.shows("nothing was decided yet");
+    // Machines of tests are busy: one of three has to be as quick as a person expects.
+    let quickest = (0..3).map(|number| {
+        bash(&guard, &format!("echo hello-{number}"));
+        screen.shows(&format!("echo hello-{number}"))
+    });
+    let quickest = quickest.min().unwrap();
+    eprintln!("an event was seen after {quickest:?}");
+    assert!(quickest < Duration::from_secs(1), "{quickest:?}");
+    bash(&guard, "sudo rm -rf /");
+    screen.shows("deny  claude-code Bash          sudo rm -rf /");
+    screen.press(&["/"]);
+    screen.types("DENY rm");
+    screen.press(&["Enter"]);
+    screen.becomes("only what fits", |seen| seen.contains("1 of 1") && !seen.contains("hello-1"));
+    screen.press(&["Enter"]);
+    screen.shows("Reply");
+    screen.press(&["p"]);
+    for sought in ["rule:recursive-delete", "✓ proved: in the signed tree of"] {
+        screen.becomes(sought, |seen| {
+            if !seen.contains(sought) {
+                screen.press(&["Down"]);
+            }
+            seen.contains(sought)
+        });
+    }
+    screen.press(&["Escape"]);
+    screen.press(&["Escape"]);
+    screen.shows("echo hello-1");
+    screen.press(&["q"]);
+    screen.is_given_back("0");
+}
+
+#[test]
+fn a_session_shows_its_todos_files_and_tools_as_they_change() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    let file = test.path("work/notes.md");
+    call(&guard, "Write", &json!({"file_path": file, "content": "a\nb\n"}));
+    screen.press(&["2"]);
+    screen.shows("claude-code");
+    screen.press(&["Enter"]);
+    screen.shows("Session · claude-code:s-1");
+    let todos = |done: usize| -> Value {
+        let status = |at: usize| if at < done { "completed" } else { "pending" };
+        let todo =
+            |at: usize| json!({"content": format!("step {at}"), "status": status(at), "activeForm": "at it"});
+        json!({"todos": (0..7).map(todo).collect::<Vec<_>>()})
+    };
+    for done in [1, 3] {
+        call(&guard, "TodoWrite", &todos(done));
+        screen.shows(&format!("To-dos {done}/7"));
+    }
+    screen.shows("✓ step 2");
+    // Its name may be cut at its begin.
+    screen.shows("notes.md");
+    screen.shows("TodoWrite");
+    screen.tmux(&["resize-window", "-x", "120", "-y", "40"]);
+    screen.becomes("two columns", |seen| seen.lines().nth(2).is_some_and(|line| line.contains("Timeline")));
+    screen.press(&["d"]);
+    screen.becomes("its decisions", |seen| seen.contains("filter: s-1") && seen.contains("took"));
+    screen.press(&["C-c"]);
+    screen.is_given_back("0");
+}
+
+/// What an agent hears of a call that has to be asked about.
+fn asks<T>(guard: &Guard<'_>, command: &str, meanwhile: impl FnOnce() -> T) -> Value {
+    let payload = json!({
+        "session_id": "s-2", "turn_id": "t", "cwd": guard.test.path("work"), "hook_event_name": "PreToolUse",
+        "model": "m", "permission_mode": "default", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "u-1",
+    });
+    thread::scope(|scope| {
+        let reply = scope.spawn(|| guard.hook("codex", "pre-tool-use", &payload));
+        meanwhile();
+        reply.join().unwrap()
+    })
+}
+
+#[test]
+fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULES);
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    let reply = asks(&guard, "make none", || {
+        screen.shows("3 Approvals (1)");
+        screen.press(&["3"]);
+        screen.shows("make none");
+        screen.press(&["d"]);
+        screen.shows("the agent reads");
+        screen.types("not today");
+        screen.press(&["Enter"]);
+        screen.shows("✓ denied");
+    });
+    let reason = reply["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.contains("people make things") && reason.contains("said no: not today"), "{reply}");
+    assert_eq!(test.last_change()["what"], "deny");
+    let reply = asks(&guard, "make all", || {
+        screen.shows("make all");
+        screen.press(&["a"]);
+        screen.shows("Type `approve` to go on");
+        screen.types("yes");
+        screen.press(&["Enter"]);
+        screen.shows("nothing is done");
+        screen.press(&["a"]);
+        screen.shows("Type `approve` to go on");
+        screen.types("approve");
+        screen.press(&["Enter"]);
+        screen.shows("✓ approved");
+    });
+    assert_ne!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{reply}");
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["detail"]["for"]), (&json!("approve"), &json!("once")));
+    assert_eq!(leaf["detail"]["authority"]["proof"], "tty");
+    screen.press(&["m"]);
+    screen.shows("Type `mode monitor` to go on");
+    screen.types("mode monitor");
+    screen.press(&["Enter"]);
+    screen.shows("● MONITOR");
+    screen.press(&["m", "y"]);
+    screen.shows("● enforce");
+}
+
+#[test]
+fn text_of_an_agent_does_nothing_to_the_terminal() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULES);
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[("NO_COLOR", "1")]) else { return };
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[H\u{1b}[31m\u{1b}c\u{9b}5A\r\u{8}\u{202e}";
+    let payload = json!({
+        "session_id": format!("s{evil}"), "cwd": format!("/w{evil}"), "hook_event_name": "PreToolUse",
+        "tool_name": format!("Bash{evil}"), "tool_input": {"command": format!("ls {evil} end")}, "tool_use_id": evil,
+    });
+    guard.hook("claude-code", "pre-tool-use", &payload);
+    let todo = json!({"todos": [{"content": format!("do {evil}"), "status": "in_progress", "activeForm": format!("doing {evil}")}]});
+    call(&guard, "TodoWrite", &todo);
+    call(&guard, "Write", &json!({"file_path": format!("/w/a{evil}.txt"), "content": evil}));
+    bash(&guard, &format!("echo last {evil}; sudo rm -rf /"));
+    screen.shows("echo last");
+    let stands = |seen: &str| {
+        let (first, last) = (seen.lines().next().unwrap(), seen.lines().last().unwrap());
+        first.starts_with("Tenterhook  1 Live") && last.contains("q  quit")
+    };
+    screen.becomes("the frame stands", stands);
+    for keys in [
+        &["Enter"][..],
+        &["Escape"],
+        &["2"],
+        &["Enter"],
+        &["Escape"],
+        &["Down", "Enter"],
+        &["4"],
+        &["1", "End", "Enter"],
+    ] {
+        screen.press(keys);
+        screen.becomes("the frame stands", stands);
+    }
+    screen.shows("␛]0;owned␇");
+    let reply = asks(&guard, &format!("make {evil}"), || {
+        screen.press(&["3"]);
+        screen.shows("make ␛]0;owned␇");
+        screen.press(&["d", "Enter"]);
+    });
+    assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny");
+    let title = screen.tmux(&["display-message", "-p", "#{pane_title}"]);
+    assert!(!title.contains("owned"), "{title}");
+    let written = screen.written();
+    let has = |bytes: &[u8]| written.windows(bytes.len()).any(|part| part == bytes);
+    assert!(has("␛]0;owned␇".as_bytes()), "it was shown");
+    for bytes in
+        [&b"\x1b]"[..], b"\x07", b"\x1b[31m", b"\x1bc", "\u{9b}".as_bytes(), "\u{202e}".as_bytes(), b"\x08"]
+    {
+        assert!(!has(bytes), "{bytes:?} was written to the terminal");
+    }
+}
+
+#[test]
+fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_the_terminal_back() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    bash(&guard, "echo kept");
+    screen.shows("echo kept");
+    guard.signal();
+    screen.becomes("it is gone", |seen| seen.contains("○ no daemon") && seen.contains("echo kept"));
+    let guard = Guard::of(&test);
+    screen.shows("the daemon is back");
+    bash(&guard, "echo again");
+    screen.shows("echo again");
+    screen.signal(Signal::TERM);
+    screen.is_given_back("1");
+}
+
+#[test]
+fn nothing_to_do_costs_nothing_and_a_flood_leaves_it_usable() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    bash(&guard, "echo one");
+    screen.shows("echo one");
+    thread::sleep(Duration::from_secs(1));
+    let before = screen.used();
+    thread::sleep(Duration::from_secs(3));
+    let idle = screen.used().saturating_sub(before);
+    assert!(idle <= Duration::from_millis(60), "idle for 3 s it used {idle:?}");
+    let (before, began) = (screen.used(), Instant::now());
+    let (sent, switched) = thread::scope(|scope| {
+        let flood = |lane: usize| {
+            let guard = &guard;
+            move || {
+                for number in 0..250 {
+                    bash(guard, &format!("echo {lane}-{number}"));
+                }
+            }
+        };
+        let lanes: Vec<_> = (0..4).map(|lane| scope.spawn(flood(lane))).collect();
+        screen.press(&["4"]);
+        let switched = screen.shows("Decisions per minute");
+        for lane in lanes {
+            lane.join().unwrap();
+        }
+        (began.elapsed(), switched)
+    });
+    screen.press(&["1", "/"]);
+    screen.types("3-249");
+    screen.shows("echo 3-249");
+    let used = screen.used().saturating_sub(before);
+    eprintln!(
+        "idle 3 s: {idle:?}; 1000 events in {sent:?}: {used:?} of a processor; a key meanwhile: {switched:?}"
+    );
+    assert!(switched < Duration::from_secs(5), "{switched:?}");
+    screen.press(&["Enter", "4"]);
+    screen.shows("1,001 in 80 min");
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    let test = TestContext::new();
+    let ran = test.run(&["tui"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""));
+    assert!(
+        ran.stderr.contains("`tui` needs a terminal") && ran.stderr.contains("ledger tail -f"),
+        "{}",
+        ran.stderr
+    );
+    let ran = test.run(&["tui", "--json"]);
+    assert!(ran.exit == 2 && ran.stderr.contains("has no JSON"), "{}", ran.stderr);
+    let help = test.run(&["tui", "--help"]).stdout;
+    assert!(help.contains("Examples:\n  tenterhook tui\n") && help.contains("--mouse"), "{help}");
+}

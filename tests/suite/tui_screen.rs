@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The terminal view in a real terminal: tmux, by keys and pictures.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::context::TestContext;
+use crate::person::until;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
+
+/// What a person had on the screen, the view, and how the terminal is afterwards. The view has a process id
+/// that a test can read.
+const AROUND: &str = r#"echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
+
+/// A person in front of the view. Nobody whom the test started is above it: tmux is its own server.
+pub(crate) struct Screen<'a> {
+    test: &'a TestContext,
+    tmux: PathBuf,
+}
+
+impl<'a> Screen<'a> {
+    /// Opens the view. `None`: there is no tmux, and it is said so.
+    pub(crate) fn open(test: &'a TestContext, variables: &[(&str, &str)]) -> Option<Self> {
+        let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map(PathBuf::from);
+        let Some(tmux) = tmux.into_iter().find(|tmux| tmux.exists()) else {
+            eprintln!("LEFT OUT: tmux is not installed, so the terminal view was not tried in a terminal");
+            return None;
+        };
+        let screen = Self { test, tmux };
+        let mut command = screen.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
+        command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).args([PROGRAM, "tui"]);
+        command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
+        assert!(command.status().unwrap().success(), "tmux begins");
+        // All that is written to the terminal, byte by byte.
+        screen.tmux(&["pipe-pane", &format!("cat >> '{}'", test.path("written").display())]);
+        screen.shows("● enforce");
+        Some(screen)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.test.command(&self.tmux, &["-u", "-S"]);
+        command.arg(self.test.path("tmux")).args(args);
+        command
+    }
+
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Presses keys, by the names of tmux.
+    pub(crate) fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    /// Types a text.
+    pub(crate) fn types(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// What is to be seen now.
+    pub(crate) fn seen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Waits until something is to be seen; how long that took.
+    pub(crate) fn shows(&self, text: &str) -> Duration {
+        self.becomes(text, |seen| seen.contains(text))
+    }
+
+    /// Waits until what is to be seen is right.
+    pub(crate) fn becomes(&self, what: &str, right: impl Fn(&str) -> bool) -> Duration {
+        let began = Instant::now();
+        let mut last = String::new();
+        let patience = Duration::from_secs(25);
+        until(what, || {
+            last = self.seen();
+            assert!(began.elapsed() < patience, "`{what}` does not come:\n{last}");
+            right(&last).then_some(())
+        });
+        began.elapsed()
+    }
+
+    /// Every byte that was written to the terminal.
+    pub(crate) fn written(&self) -> Vec<u8> {
+        std::fs::read(self.test.path("written")).unwrap_or_default()
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        until("the view has begun", || std::fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok())
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// How long the view has used a processor, all its threads together.
+    pub(crate) fn used(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        // A tick is a hundredth of a second on every Linux.
+        Duration::from_millis(ticks * 10)
+    }
+
+    /// The terminal is as it was: what was on it is back, lines are read as lines again.
+    pub(crate) fn is_given_back(&self, exit: &str) {
+        self.shows(&format!("ended {exit}"));
+        self.shows(" icanon");
+        let seen = self.seen();
+        assert!(seen.starts_with("before\n") && !seen.contains("Tenterhook"), "{seen}");
+        assert!(seen.contains(" echo ") && seen.contains(" icrnl"), "{seen}");
+        let flags = self.tmux(&["display-message", "-p", "#{cursor_flag} #{alternate_on} #{mouse_any_flag}"]);
+        assert_eq!(flags, "1 0 0\n", "the cursor is seen, the screen is the first one, no mouse");
+    }
+
+    fn pid_file(&self) -> PathBuf {
+        self.test.path("view.pid")
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        drop(self.command(&["kill-server"]).output());
+    }
+}
