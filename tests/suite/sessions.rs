@@ -21,8 +21,8 @@ pub(crate) fn captured(harness: &str, name: &str) -> Value {
 }
 
 /// The same with some fields changed.
-pub(crate) fn with(mut payload: Value, changes: Value) -> Value {
-    payload.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+pub(crate) fn with(mut payload: Value, mut changes: Value) -> Value {
+    payload.as_object_mut().unwrap().append(changes.as_object_mut().unwrap());
     payload
 }
 

@@ -8,8 +8,8 @@
 //! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
 //! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
-mod analytics;
 mod agent;
+mod analytics;
 mod api;
 mod approvals;
 mod authority;

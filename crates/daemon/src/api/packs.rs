@@ -98,9 +98,9 @@ async fn switch(
     }
     let before = list.clone();
     if on {
-        list.turn_on(&name)
+        list.turn_on(&name);
     } else {
-        list.turn_off(&name)
+        list.turn_off(&name);
     }
     if list != before {
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
