@@ -81,7 +81,7 @@ fn replayed(
 ) -> Result<Result<Value, Value>, Failure> {
     let mut sources = daemon.generations.sources(&Place::default());
     replace(&mut sources, &daemon.home.policy().display().to_string(), text);
-    let loaded = sources.load(RuleSet::load_with);
+    let loaded = sources.load(RuleSet::load_in_haste_with);
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
     if !problems.is_empty() {
         return Ok(Err(json!(problems)));

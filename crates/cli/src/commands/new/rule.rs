@@ -79,7 +79,7 @@ fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let mut sources = Sources::in_force(home, &context.env, &Place::default());
     let name = home.policy().display().to_string();
     sources.replace(&home.policy(), text);
-    let loaded = sources.load(RuleSet::load_with);
+    let loaded = sources.load(RuleSet::load_in_haste_with);
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
         return Err(CommandError::unusable(format!("it cannot be used: {problem}")));
     }
