@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::TestContext;
 use crate::daemon::{Answer, Served, until};
-use crate::person::code;
+use crate::person::{self, code};
 
 const HOOKS: &str = "\
 hooks:
@@ -135,6 +135,12 @@ fn how_hooks_do_is_counted_and_one_can_be_tried() {
     assert_eq!(served.post("/v1/hooks/none/test", &sample("x", "Bash")).status, 404);
     assert_eq!(served.post("/v1/hooks/look/test", &json!({})).status, 400);
     assert_eq!(served.json("/v1/ledger/stats")["size"], size, "nothing was recorded");
+    // Over the socket the kernel says who asks: this process, which calls a hook there and is an agent then.
+    let socket = served.socket();
+    let call = json!({"session_id": "s", "hook_event_name": "Stop"});
+    person::ask(&socket, "POST", "/v1/hooks/claude-code/Stop", &call);
+    let (status, _) = person::ask(&socket, "POST", "/v1/hooks/look/test", &sample("ls", "Bash"));
+    assert_eq!(status, 403, "an agent tries no hooks");
     let again = served.json("/v1/hooks/analytics");
     assert_eq!(again["hooks"]["look"]["all"]["calls"], 3, "nor counted");
 }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::on;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::json;
 use tenterhook_engine::Hook;
@@ -21,6 +21,7 @@ use super::route::{Gives, Route, Takes, query};
 use super::{failed, read, refuse, registered};
 use crate::analytics::KEPT;
 use crate::daemon::Daemon;
+use crate::listen::Peer;
 
 pub(super) const ROUTES: &[Route] = &[
     Route::get("/v1/hooks/analytics", "getHookAnalytics", |method| on(method, all))
@@ -31,7 +32,7 @@ pub(super) const ROUTES: &[Route] = &[
         .about("Runs one hook with a sample event. Nothing is recorded, and no rule is asked.")
         .takes(Takes::Json("HookTestRequest"))
         .gives(Gives::Json("HookTested"))
-        .refuses(&[400, 404, 503]),
+        .refuses(&[400, 403, 404, 503]),
 ];
 
 #[derive(Deserialize)]
@@ -54,7 +55,17 @@ struct Wanted {
     event: Option<Event>,
 }
 
-async fn test(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>, body: Bytes) -> Response {
+async fn test(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Response {
+    // What a hook does is not for an agent to set off, unseen by the record.
+    if tokio::task::block_in_place(|| daemon.caller(peer)).agent.is_some() {
+        let hint = "a person can, on the dashboard or from a terminal that the agent did not start";
+        return refuse(StatusCode::FORBIDDEN, "an agent that is guarded here tries no hooks", Some(hint));
+    }
     let hint = "send {\"sample\": {\"event\": \"pre-tool\", \"tool\": {\"name\": …, \"args\": …}}}";
     let wanted: Wanted = match read(&body, "sample event", hint) {
         Ok(wanted) => wanted,
