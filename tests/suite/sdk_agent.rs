@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use tenterhook_client::events::ToolArgs;
 use tenterhook_client::proto::ErrorCode;
 use tenterhook_client::{Client, Fire, Hook, NewSession, Response, Step};
+use tenterhook_model_server::{ModelServer, Script, Turn};
 
+use crate::context::TestContext;
 use crate::daemon::Served;
 use crate::sdk::{code, run, until};
 
@@ -265,4 +267,24 @@ fn a_daemon_that_ends_ends_its_sessions_and_says_so() {
     assert!(served.wait(), "{}", served.log());
     assert!(!is_there(&pid));
     assert_eq!(told(&served, &session).last().map(String::as_str), Some("session-end none"));
+}
+
+#[test]
+fn the_daemon_asks_a_model_with_its_own_key_which_no_tool_leaf_or_log_sees() {
+    let key = "sk-not-to-be-seen";
+    let look = Turn::tool("Bash", json!({"command": "env > seen; echo looked"}));
+    let model = ModelServer::start(Script::new().turn(look).turn(Turn::text("Done."))).unwrap();
+    let variables = [("ANTHROPIC_API_KEY", key), ("ANTHROPIC_BASE_URL", &model.url())];
+    let served = Served::in_home(TestContext::new(), &variables);
+    run(async {
+        let client = served.program("mine");
+        let wanted = json!({"provider": "anthropic", "name": "some-model", "maxTokens": 500});
+        let session = client.create_session(free(&served).model(&wanted)).await.unwrap();
+        assert_eq!(client.generate(&session, "Look around").await.unwrap().text, "Done.");
+    });
+    assert!(model.tool_results().iter().any(|result| result.reads("looked")));
+    assert_eq!(model.agent_requests()[0]["max_tokens"], 500);
+    let seen = std::fs::read_to_string(served.test.path("work/seen")).unwrap();
+    assert!(seen.contains("PATH=") && !seen.contains(key), "{seen}");
+    assert!(!format!("{:?}", served.test.leaves()).contains(key) && !served.log().contains(key));
 }
