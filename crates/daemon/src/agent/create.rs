@@ -130,8 +130,8 @@ fn mode(name: &str, peer: Peer) -> Result<PermissionMode, Refusal> {
         let why = format!("there is no permission mode `{}`", crate::sessions::clean(name, 100));
         return Err(Refusal::new(Code::Invalid, why, &format!("known: {}", known.join(", "))));
     };
-    if peer == Peer::Token && matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions)
-    {
+    let is_free = matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions);
+    if is_free && !matches!(peer, Peer::Local { .. }) {
         let why = format!("over TCP a session cannot have the permission mode `{name}`");
         return Err(Refusal::new(Code::Refused, why, "come through the socket, where it is seen who asks"));
     }
