@@ -9,7 +9,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-rust lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
-.PHONY: web web-test web-e2e web-shots
+.PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
@@ -148,6 +148,10 @@ web-e2e: web/dist/index.html ## Drive every page of the dashboard in a browser, 
 web-shots: web/dist/index.html ## Take the pictures of the dashboard anew, for docs/assets
 	$(CARGO) build --locked -p tenterhook
 	SHOTS=docs sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" shots
+
+web-bench: build ## Measure the dashboard in a browser; raw runs are kept in benches/runs
+	CHROMIUM="$$(sh web/e2e/install-chromium.sh)" TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
+		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 
 web/node_modules: web/package-lock.json
 	cd web && npm install --no-save --no-audit --no-fund --loglevel=error
