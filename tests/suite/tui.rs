@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::context::TestContext;
-use crate::person::Guard;
+use crate::person::{Guard, code};
 use crate::tui_screen::Screen;
 
 const RULES: &str = "version: 1\nrules:\n  - {id: ask-make, match: {shell: {program: make}}, verdict: ask, reason: people make things}\n";
@@ -58,6 +58,7 @@ fn what_happens_is_seen_within_a_second_and_can_be_looked_into() {
         });
     }
     screen.press(&["Escape"]);
+    screen.shows("1 of 1");
     screen.press(&["Escape"]);
     screen.shows("echo hello-1");
     screen.press(&["q"]);
@@ -157,6 +158,32 @@ fn a_call_that_waits_is_answered_by_keys_and_a_yes_takes_the_word() {
 }
 
 #[test]
+fn where_codes_are_set_up_a_yes_takes_a_code_that_nobody_sees() {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", RULES);
+    let secret = test.enroll();
+    let guard = Guard::of(&test);
+    let Some(screen) = Screen::open(&test, &[]) else { return };
+    let reply = asks(&guard, "make all", || {
+        screen.shows("3 Approvals (1)");
+        screen.press(&["3", "s"]);
+        screen.shows("Code of your authenticator app:");
+        let shown = code(&secret, 0);
+        screen.types(&shown);
+        screen.shows("******");
+        assert!(!screen.seen().contains(&shown));
+        screen.press(&["Enter"]);
+        screen.shows("✓ approved, and whatever the same rules ask about in this session");
+    });
+    assert_ne!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{reply}");
+    let leaf = test.last_change();
+    assert_eq!(
+        (&leaf["detail"]["for"], &leaf["detail"]["authority"]["proof"]),
+        (&json!("session"), &json!("code"))
+    );
+}
+
+#[test]
 fn text_of_an_agent_does_nothing_to_the_terminal() {
     let test = TestContext::new();
     test.write("home/policy.yaml", RULES);
@@ -223,6 +250,10 @@ fn a_daemon_that_goes_is_missed_and_one_that_comes_is_found_and_a_signal_gives_t
     screen.shows("the daemon is back");
     bash(&guard, "echo again");
     screen.shows("echo again");
+    screen.signal(Signal::STOP);
+    screen.signal(Signal::CONT);
+    bash(&guard, "echo stopped and gone on");
+    screen.shows("echo stopped and gone on");
     screen.signal(Signal::TERM);
     screen.is_given_back("1");
 }

@@ -11,7 +11,7 @@ use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::force_color_output;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
 use ratatui::{Frame, Terminal};
 
@@ -20,8 +20,10 @@ use crate::error::CommandError;
 /// What one painting needs at most, mostly, in bytes: it goes out at once.
 const BUFFER: usize = 64 * 1024;
 
+type Painted = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Painted,
     mouse: bool,
 }
 
@@ -38,8 +40,7 @@ impl Screen {
             give_back();
             told(info);
         }));
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout()));
-        let mut screen = Self { terminal: Terminal::new(backend)?, mouse };
+        let mut screen = Self { terminal: unpainted()?, mouse };
         screen.take()?;
         Ok(screen)
     }
@@ -56,8 +57,11 @@ impl Screen {
 
     /// Takes it once more, whatever was written on it meanwhile.
     pub(super) fn again(&mut self) -> Result<(), CommandError> {
+        // To clear the one we have would ask the terminal where its cursor is, and who reads keys would get
+        // the answer.
+        self.terminal = unpainted()?;
         self.take()?;
-        self.terminal.clear()?;
+        execute!(stdout(), Clear(ClearType::All))?;
         Ok(())
     }
 
@@ -76,6 +80,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
     }
+}
+
+/// A screen on which nothing is painted yet.
+fn unpainted() -> Result<Painted, CommandError> {
+    Ok(Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(BUFFER, stdout())))?)
 }
 
 /// A terminal that is gone cannot be given back.
