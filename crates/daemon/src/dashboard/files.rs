@@ -11,7 +11,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tenterhook_home::trust;
 
-/// Every file of `web/dist` as it was when this was built; none in a debug build.
+/// Every file of `web/dist` as it was when this was built.
+#[cfg(not(debug_assertions))]
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/dashboard.rs"));
 
 /// Names in here have a hash of what is in the file, so they never change.
@@ -84,14 +85,17 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
+#[cfg(not(debug_assertions))]
 fn read(name: &str) -> Option<Cow<'static, [u8]>> {
-    if cfg!(debug_assertions) {
-        // Names come from outside: only plain ones lead anywhere.
-        let plain = name.split('/').all(|part| !part.starts_with('.') && !part.contains('\\'));
-        let dist = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist/");
-        return if plain { std::fs::read(format!("{dist}{name}")).ok().map(Cow::Owned) } else { None };
-    }
     FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| Cow::Borrowed(*bytes))
+}
+
+#[cfg(debug_assertions)]
+fn read(name: &str) -> Option<Cow<'static, [u8]>> {
+    // Names come from outside: only plain ones lead anywhere.
+    let plain = name.split('/').all(|part| !part.starts_with('.') && !part.contains('\\'));
+    let dist = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist/");
+    if plain { std::fs::read(format!("{dist}{name}")).ok().map(Cow::Owned) } else { None }
 }
 
 #[cfg(test)]
