@@ -86,7 +86,7 @@ fn without_the_whole_token_there_is_only_health() {
         format!("Cookie: token={right}"),
     ] {
         for path in
-            ["/v1/policy", "/v1/ledger", "/v1/stream", "/v1/metrics", "/v1/openapi.json", "/v1/nothing", "/"]
+            ["/v1/policy", "/v1/ledger", "/v1/stream", "/v1/metrics", "/v1/openapi.json", "/v1/nothing", "/x"]
         {
             let answer = request(&served, &format!("GET {path}"), &[&host, &header], "");
             // A token in capitals is another token, unless it has no letters at all.

@@ -36,9 +36,14 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    pub(crate) fn new(person: Option<String>, metrics: Arc<Metrics>, telemetry: Option<Exporter>) -> Self {
+    pub(crate) fn new(
+        person: Option<String>,
+        prices: Prices,
+        metrics: Arc<Metrics>,
+        telemetry: Option<Exporter>,
+    ) -> Self {
         let grew = watch::Sender::new(0);
-        let sessions = Projector::new(person, Arc::new(Prices::built_in().clone()));
+        let sessions = Projector::new(person, Arc::new(prices));
         let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
         Self { metrics, analytics, sessions, live, followed, telemetry, grew }
     }

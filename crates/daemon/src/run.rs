@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_home::{Book, Env, Failure, Home, Place, door, make_private, snapshot, write_whole};
+use tenterhook_home::{Book, Env, Failure, Home, Place, Sources, door, make_private, snapshot, write_whole};
 use tenterhook_ledger::{Durability, Ledger, OpenError};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -75,7 +75,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let opened = open(home, &book, options).await?;
     book.take_in(&opened.ledger);
     let token = places::token(&home.token())?;
-    let observers = observers(env, options)?;
+    let observers = observers(home, env, options)?;
     observers.sessions.begin();
     let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers)?);
     daemon.programs.notes.start(&daemon);
@@ -187,14 +187,14 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
 }
 
 /// Who looks on.
-fn observers(env: &Env, options: &Options) -> Result<Observers, Failure> {
+fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Failure> {
     let metrics = Arc::new(Metrics::default());
     let telemetry = match &options.otlp {
         Some(otlp) => Some(Exporter::start(otlp.clone(), Arc::clone(&metrics), door::now)?),
         None => None,
     };
     let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-    Ok(Observers::new(person, metrics, telemetry))
+    Ok(Observers::new(person, Sources::prices_of(home), metrics, telemetry))
 }
 
 /// Looks at the files again, and says whether another generation is in force.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
-use tenterhook_policy::{Choices, Layer, Loaded, Problem, RuleSet, Source};
+use tenterhook_policy::{Choices, Layer, Loaded, Prices, Problem, RuleSet, Source};
 
 use crate::Failure;
 use crate::Home;
@@ -124,6 +124,15 @@ impl Sources {
         match intake::regular_file(path) {
             Ok(text) => self.prices = text.map(|text| (name, text)),
             Err(error) => self.problems.push(Problem::whole(&name, error.to_string())),
+        }
+    }
+
+    /// What models cost in a home. What is wrong with its own table is said where the rules are checked.
+    pub fn prices_of(home: &Home) -> Prices {
+        let path = home.prices();
+        match intake::regular_file(&path) {
+            Ok(Some(text)) => Prices::with_own(&path.display().to_string(), &text).0,
+            _ => Prices::built_in().clone(),
         }
     }
 

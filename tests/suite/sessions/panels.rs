@@ -3,6 +3,7 @@
 //! Seed 000's panel, for each harness whose payloads were captured and for the reference agent's own events.
 
 use super::*;
+use crate::context::TestContext;
 
 #[test]
 fn claude_code() {
@@ -131,7 +132,11 @@ fn codex() {
 
 #[test]
 fn gemini_cli() {
-    let served = Served::new();
+    let test = TestContext::new();
+    // A model that the table compiled in does not price.
+    let own = "version: 1\nprices:\n  - {model: gemini-2.5-flash, input: 0.3, output: 2.5}\n";
+    std::fs::write(test.home().join("prices.yaml"), own).unwrap();
+    let served = Served::in_home(test, &[]);
     let of = |name: &str| captured("gemini", name);
     let todos = json!({
         "tool_name": "write_todos",

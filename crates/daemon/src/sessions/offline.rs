@@ -23,9 +23,9 @@ pub struct Offline {
 
 impl Offline {
     /// Opens a ledger for reading. `person` is whose home `~` is.
-    pub fn open(dir: PathBuf, person: Option<String>) -> Result<Self, Failure> {
+    pub fn open(dir: PathBuf, person: Option<String>, prices: Prices) -> Result<Self, Failure> {
         let reader = Reader::open(&dir).map_err(unread)?;
-        Ok(Self { dir, reader, sessions: Projector::new(person, Arc::new(Prices::built_in().clone())) })
+        Ok(Self { dir, reader, sessions: Projector::new(person, Arc::new(prices)) })
     }
 
     /// Follows a session, or all of them, from now on.

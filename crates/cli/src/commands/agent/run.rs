@@ -11,7 +11,7 @@ use tenterhook_agent::tools::{SubagentKind, Toolbox};
 use tenterhook_agent::{Agent, Ask, Cancel, Ended, NobodyAnswers, PermissionMode, Session, Settings, Watch};
 use tenterhook_event::{EventId, Timestamp, Tokens};
 use tenterhook_home::authority::OWN_AGENT;
-use tenterhook_home::door;
+use tenterhook_home::{Sources, door};
 use tenterhook_policy::{Money, Prices};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -145,6 +145,7 @@ impl Plan {
             super::mcp::add(&mut tools, context, file, &settings.cwd, cancel).await?;
         }
         let id = door::mint()?.id.to_string();
+        let prices = Sources::prices_of(context.home()?);
         let agent = Agent {
             fire: Arc::new(guard),
             provider,
@@ -153,7 +154,7 @@ impl Plan {
             ask,
             watch,
             mint: Arc::new(mint),
-            prices: Some(Arc::new(price)),
+            prices: Some(Arc::new(move |model: &str, used: &Usage| price(&prices, model, used))),
             settings,
         };
         let session = match Session::start(Arc::new(agent), id, "startup", cancel).await {
@@ -254,10 +255,10 @@ fn report(context: &Context, ended: Result<String, Ended>) -> Result<ExitCode, C
 }
 
 /// What an answer cost, in dollars, where that is known.
-fn price(model: &str, used: &Usage) -> Option<f64> {
+fn price(prices: &Prices, model: &str, used: &Usage) -> Option<f64> {
     let Usage { input, output, cache_read, cache_write } = *used;
     let tokens = Tokens { input, output, cache_read, cache_write };
-    Prices::built_in().cost(model, &tokens).map(Money::as_dollars)
+    prices.cost(model, &tokens).map(Money::as_dollars)
 }
 
 fn mint() -> (EventId, Timestamp) {

@@ -12,7 +12,7 @@ mod steps;
 use std::process::ExitCode;
 
 use tenterhook_daemon::sessions::Offline;
-use tenterhook_home::Book;
+use tenterhook_home::{Book, Sources};
 
 pub(super) use self::panel::session as panel;
 use crate::context::Context;
@@ -57,7 +57,7 @@ fn offline(context: &Context) -> Result<Offline, CommandError> {
     // It says what to do when there is nothing to read.
     drop(Book::of(home).read()?);
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str).map(ToOwned::to_owned);
-    Offline::open(home.ledger(), person)
+    Offline::open(home.ledger(), person, Sources::prices_of(home))
 }
 
 /// A word in a path or a query.
