@@ -7,7 +7,8 @@
 //! - it is the same call once more: *repeated*;
 //! - it does what the nudge suggests: *taken*. A nudge with commands in backticks is taken by a command
 //!   that has the program and every plain word of one of them; another nudge is taken by a call whose
-//!   program or tool it names, if that is not the one that was denied;
+//!   program or tool it names, if that is not the one that was denied, and by the program or tool that was
+//!   denied, if it is called otherwise and nobody objects any more;
 //! - it is anything else: *other*. The agent neither insisted nor followed.
 //!
 //! Until then it is *open*; without a nudge there is no hint to take, and only *repeated* and *other* exist.
@@ -75,19 +76,19 @@ impl Denial {
     }
 
     /// The agent's next call tells. A call whose content is gone tells nothing but that it came.
-    pub(super) fn hear(&mut self, next: &ToolCall, gone: bool) {
+    pub(super) fn hear(&mut self, next: &ToolCall, passed: bool, gone: bool) {
         self.hint = if gone || self.gone.is_some() {
             Hint::Other
         } else if self.tool.as_deref() == Some(&next.name) && self.same == signature(next) {
             Hint::Repeated
-        } else if self.nudge.as_deref().is_some_and(|nudge| self.follows(nudge, next)) {
+        } else if self.nudge.as_deref().is_some_and(|nudge| self.follows(nudge, next, passed)) {
             Hint::Taken
         } else {
             Hint::Other
         };
     }
 
-    fn follows(&self, nudge: &str, next: &ToolCall) -> bool {
+    fn follows(&self, nudge: &str, next: &ToolCall, passed: bool) -> bool {
         let words = words(next);
         let suggested: Vec<&str> = nudge.split('`').skip(1).step_by(2).collect();
         if !suggested.is_empty() {
@@ -96,8 +97,10 @@ impl Denial {
         let named = |word: &str| {
             nudge.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').any(|part| part == word)
         };
-        let program = words.first().filter(|program| self.program.as_ref() != Some(program));
-        program.is_some_and(|program| named(program))
+        if self.program.is_some() && self.program.as_ref() == words.first() {
+            return passed;
+        }
+        words.first().is_some_and(|program| named(program))
             || (named(&next.name) && self.tool.as_deref() != Some(&next.name))
     }
 

@@ -113,7 +113,8 @@ impl Body {
         let agent = &happened.event.agent.id;
         let open = |denial: &&mut super::denial::Denial| denial.hint == Hint::Open && denial.agent == *agent;
         let denial = self.denials.iter_mut().rev().find(open)?;
-        denial.hear(next, happened.gone.is_some());
+        let passed = !matches!(happened.decision, Decision::Deny | Decision::Ask);
+        denial.hear(next, passed, happened.gone.is_some());
         told.tell("hint", || json!({"denied": denial.seq, "hint": denial.hint}));
         Some((denial.hint, denial.nudge.is_some()))
     }

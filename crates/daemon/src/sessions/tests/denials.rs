@@ -4,6 +4,10 @@ use super::*;
 
 /// Denies a command with a nudge, and gives what the next call makes of it.
 fn hint(denied: &str, nudge: Option<&str>, next: &Event) -> String {
+    hint_of(denied, nudge, next, Decision::None)
+}
+
+fn hint_of(denied: &str, nudge: Option<&str>, next: &Event, decision: Decision) -> String {
     let told = Teller::new();
     let event = tool("s", 1, "Bash", json!({"command": denied, "description": "first"}));
     let happened = Happened {
@@ -14,7 +18,8 @@ fn hint(denied: &str, nudge: Option<&str>, next: &Event) -> String {
     };
     told.tell(&happened);
     assert_eq!(told.whole(1)["denials"][0]["hint"], "open");
-    let news = told.apply(next, Decision::None);
+    let news = told.apply(next, decision);
+    let news: Vec<_> = news.into_iter().filter(|(kind, _)| *kind == "hint").collect();
     let hint = told.whole(1)["denials"][0]["hint"].as_str().unwrap().to_owned();
     assert_eq!(news[0], ("hint", json!({"denied": 1, "hint": hint})));
     let counted = told.whole(1)["denied"].clone();
@@ -35,11 +40,10 @@ fn the_next_call_tells_whether_the_hint_was_taken() {
     assert_eq!(hint(force, lease, &bash("git  push --force")), "repeated", "spaces make no difference");
     assert_eq!(hint(force, lease, &bash("git status")), "other", "the program alone is not the hint");
     assert_eq!(hint("rm -rf x", Some("use trash instead"), &bash("/usr/bin/trash x")), "taken");
-    assert_eq!(
-        hint("rm -rf x", Some("rm one file at a time"), &bash("rm x")),
-        "other",
-        "it names what was denied"
-    );
+    let prose = Some("delete what you mean by name");
+    assert_eq!(hint("rm -rf x", prose, &bash("rm x/a")), "taken", "the same program, and nobody objects");
+    assert_eq!(hint("rm -rf x", prose, &bash("ls")), "other");
+    assert_eq!(hint_of("rm -rf x", prose, &bash("rm -rf ~"), Decision::Ask), "other", "somebody objects");
     assert_eq!(
         hint("cat .env", Some("Read the example"), &tool("s", 2, "Read", json!({"file_path": "a"}))),
         "taken"
