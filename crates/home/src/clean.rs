@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-/// A text for people to see: at most so many characters, and without the secrets that the policy knows.
+//! Texts for people to see.
+
+/// A text for people to see: short, and without the secrets that the policy knows. What the ledger took
+/// out already looks the same.
 pub fn clean(text: &str, most: usize) -> String {
     // A secret that begins before the cut is found even if its end is not shown.
     let searched = text.get(..text.floor_char_boundary(most * 4 + 4096)).unwrap_or(text);
@@ -12,10 +15,30 @@ pub fn clean(text: &str, most: usize) -> String {
         at = span.end.max(at);
     }
     out += searched.get(at..).unwrap_or_default();
+    if out.contains(MARK) {
+        out = unmarked(&out);
+    }
     match out.char_indices().nth(most) {
         Some((cut, _)) => format!("{}…", out.get(..cut).unwrap_or_default()),
         None => out,
     }
+}
+
+const MARK: &str = "[[redacted:";
+
+/// `[[redacted:KIND:DIGEST]]` becomes `[KIND]`.
+fn unmarked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, mark)) = rest.split_once(MARK) {
+        out += before;
+        let inside = mark.split_once("]]").and_then(|(mark, after)| Some((mark.split_once(':')?.0, after)));
+        let (kind, after) =
+            inside.map_or((MARK.to_owned(), mark), |(kind, after)| (format!("[{kind}]"), after));
+        out += &kind;
+        rest = after;
+    }
+    out + rest
 }
 
 #[cfg(test)]
@@ -29,5 +52,6 @@ mod tests {
         assert!(!shown.contains("a1B2"), "{shown}");
         assert_eq!(clean("ls", 40), "ls");
         assert_eq!(clean("äöü", 2), "äö…");
+        assert_eq!(clean("a [[redacted:token:12ab]] b [[redacted:", 40), "a [token] b [[redacted:");
     }
 }

@@ -8,7 +8,7 @@ use tenterhook_home::recorded::{self, Field as _};
 use tenterhook_ledger::{ReadFailed, Reader, Record};
 
 use super::View;
-use super::clean::clean;
+use super::clean;
 use super::shape::{Shape, shape};
 
 /// No diff is longer, in characters.

@@ -16,7 +16,6 @@
 mod apply;
 mod behind;
 mod calls;
-mod clean;
 mod denial;
 mod diff;
 mod files;
@@ -44,7 +43,6 @@ use tenterhook_harness::dialect::a3s::Session as Known;
 use tenterhook_policy::Prices;
 
 use apply::Around;
-pub(crate) use clean::clean;
 pub(crate) use diff::diff;
 pub(crate) use happened::Happened;
 use keep::Shelf;
@@ -53,6 +51,7 @@ pub use list::{STATES, Wanted};
 pub use offline::{Following, Offline};
 use session::Session;
 pub(crate) use step::timeline;
+pub(crate) use tenterhook_home::clean;
 pub(crate) use told::Told;
 
 /// How many live events are remembered while sessions are put together from the ledger.
