@@ -138,6 +138,7 @@ test('the policy of the page lets no inline script run', async () => {
 
 test('the dashboard says which command loosens, where no codes are set up', async () => {
   const page = await it.open();
+  await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor();
   const needs = await page.evaluate(async () => {
     const headers = { 'tenterhook-page': localStorage.getItem('tenterhook-page') };
     return (await fetch('/v1/authority?action=mode%20monitor', { headers })).json();
