@@ -77,8 +77,8 @@ const PIP: Manager = Manager {
     values: "\
         index-url extra-index-url find-links requirement constraint editable target proxy python \
         platform prefix root cache-dir cert trusted-host timeout retries log index default-index \
-        requirements python-version upgrade-strategy no-binary only-binary src with with- \
-        requirements with-editable from spec pip-args suffix group extra branch tag git path rev source \
+        requirements python-version upgrade-strategy no-binary only-binary src with with-requirements \
+        with-editable from spec pip-args suffix group extra branch tag git path rev source \
         directory project env-file optional package config-settings implementation abi",
     indexes: &[
         "i",

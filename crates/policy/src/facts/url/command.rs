@@ -18,7 +18,9 @@ pub(crate) fn urls_of(command: &ShellCommand) -> Vec<UrlFact> {
         git::urls(&command.words, &mut found);
     } else if let Some(program) = program_of(&command.program) {
         found.program(command, program);
-    } else if !TEXT_ONLY.split(' ').any(|name| name == command.program) {
+    } else if command.words.iter().any(|word| word.shape.contains("://"))
+        && !TEXT_ONLY.split(' ').any(|name| name == command.program)
+    {
         found.any(&command.words.iter().map(Piece::from).collect::<Vec<_>>());
     }
     for path in command.inputs.iter().chain(&command.outputs) {

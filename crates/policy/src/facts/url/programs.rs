@@ -63,21 +63,20 @@ pub(super) const TEXT_ONLY: &str = "\
     column base64 md5sum sha256sum alias unset sleep kill date which";
 
 const CURL_VALUES: &str = "\
-    abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config connect- \
-    timeout connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data data-ascii \
-    data-binary data-raw data-urlencode delegation dns-interface dns-ipv4-addr dns-ipv6-addr dns- \
-    servers doh-url dump-header ech egd-file engine etag-compare etag-save expect100-timeout form \
-    form-string ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy- \
-    eyeballs-timeout-ms haproxy-clientip header hostpubmd5 hostpubsha256 hsts interface ip-tos ipfs- \
-    gateway json keepalive-cnt keepalive-time key key-type krb libcurl limit-rate local-port login- \
-    options mail-auth mail-from mail-rcpt max-filesize max-redirs max-time netrc-file noproxy \
+    abstract-unix-socket alt-svc aws-sigv4 cacert capath cert cert-type ciphers config connect-timeout \
+    connect-to continue-at cookie cookie-jar create-file-mode crlfile curves data data-ascii \
+    data-binary data-raw data-urlencode delegation dns-interface dns-ipv4-addr dns-ipv6-addr dns-servers \
+    doh-url dump-header ech egd-file engine etag-compare etag-save expect100-timeout form \
+    form-string ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms \
+    haproxy-clientip header hostpubmd5 hostpubsha256 hsts interface ip-tos ipfs-gateway \
+    json keepalive-cnt keepalive-time key key-type krb libcurl limit-rate local-port login-options \
+    mail-auth mail-from mail-rcpt max-filesize max-redirs max-time netrc-file noproxy \
     oauth2-bearer output output-dir parallel-max pass pinnedpubkey preproxy proto proto-default \
     proto-redir proxy proxy-cacert proxy-cert proxy-header proxy-key proxy-pass proxy-user proxy1.0 \
     pubkey quote random-file range rate referer request request-target resolve retry retry-delay \
     retry-max-time sasl-authzid service-name socks4 socks4a socks5 socks5-hostname speed-limit \
     speed-time stderr telnet-option tftp-blksize time-cond tls-max tls13-ciphers trace trace-ascii \
-    trace-config unix-socket upload-file url url-query user user-agent variable vlan-priority write- \
-    out";
+    trace-config unix-socket upload-file url url-query user user-agent variable vlan-priority write-out";
 const CURL_HOSTS: &[&str] = &[
     "url",
     "x",
@@ -93,16 +92,16 @@ const CURL_HOSTS: &[&str] = &[
     "ipfs-gateway",
 ];
 const WGET_VALUES: &str = "\
-    accept append-output base bind-address body-data body-file ca-certificate certificate connect- \
-    timeout cut-dirs default-page directory-prefix dns-timeout domains exclude-directories exclude- \
-    domains execute header http-password http-user input-file level limit-rate load-cookies max- \
-    redirect method output-document output-file password post-data post-file private-key progress \
+    accept append-output base bind-address body-data body-file ca-certificate certificate connect-timeout \
+    cut-dirs default-page directory-prefix dns-timeout domains exclude-directories exclude-domains \
+    execute header http-password http-user input-file level limit-rate load-cookies max-redirect \
+    method output-document output-file password post-data post-file private-key progress \
     proxy-password proxy-user quota read-timeout referer reject restrict-file-names save-cookies \
     secure-protocol timeout tries user user-agent wait waitretry";
 const HTTPIE_VALUES: &str = "\
     auth auth-type bearer boundary cert cert-key chunked default-scheme format-options max-headers \
-    max-redirects output pretty print proxy raw response-charset response-mime session session-read- \
-    only ssl style timeout verify";
+    max-redirects output pretty print proxy raw response-charset response-mime session session-read-only \
+    ssl style timeout verify";
 const ARIA_VALUES: &str = "\
     all-proxy checksum dir ftp-proxy header http-passwd http-proxy http-user https-proxy input-file \
     load-cookies log max-concurrent-downloads max-connection-per-server min-split-size out referer \
@@ -159,8 +158,8 @@ const PROGRAMS: &[Program] = &[
         &["rsync", "rclone", "unison"],
         "eTfBM",
         "\
-            rsh exclude include exclude-from include-from files-from filter chmod chown port temp- \
-            dir backup-dir log-file bwlimit timeout password-file",
+            rsh exclude include exclude-from include-from files-from filter chmod chown port temp-dir \
+            backup-dir log-file bwlimit timeout password-file",
         &[],
     ),
     program(How::Socat, &["socat"], "bLtTlf", "", &[]),

@@ -258,3 +258,18 @@ fn no_text_makes_it_panic() {
         super::read::readings(&text);
     }
 }
+
+#[test]
+fn the_value_of_a_long_option_is_no_host() {
+    for (line, hosts) in [
+        ("curl --connect-timeout 5 --write-out %{http_code} https://a.test", "https://a.test"),
+        (
+            "curl --login-options AUTH=PLAIN --dns-servers 192.0.2.7 https://a.test",
+            "192.0.2.7 https://a.test",
+        ),
+        ("wget --exclude-domains b.test --max-redirect c.test https://a.test", "https://a.test"),
+        ("rsync --temp-dir b.test:/x --backup-dir c.test:/x d.test:/y /z", "d.test"),
+    ] {
+        assert_eq!(of(line), hosts, "{line}");
+    }
+}
