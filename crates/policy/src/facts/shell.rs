@@ -27,6 +27,7 @@ mod output;
 mod parameter;
 mod patched;
 mod place;
+mod plain;
 mod prepare;
 mod redirect;
 mod scope;
@@ -87,8 +88,14 @@ pub(super) struct Read {
 
 /// Reads every command of a call, and the code in other languages that the tool runs itself.
 pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read {
+    read_with(tool, ground, cwd, true)
+}
+
+/// The same; plain scripts are read without the grammar, or by it.
+fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, plainly: bool) -> Read {
     let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
+        plainly,
         parser: None,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -165,6 +172,8 @@ struct Parsed {
 }
 
 struct Reader {
+    /// Whether plain scripts are read without the grammar.
+    plainly: bool,
     parser: Option<Parser>,
     commands: Vec<ShellCommand>,
     effects: Vec<Effect>,
@@ -215,6 +224,11 @@ impl Reader {
         if !self.may_parse(text) {
             return;
         }
+        if self.plainly
+            && let Some(script) = plain::Plain::read(text)
+        {
+            return self.whole(scope, |reader, scope| reader.walk_plain(script, scope));
+        }
         match self.parsed(text) {
             None => self.leave_unread("the parser gave up", text),
             Some(parsed) => self.walk_parsed(&parsed, text, scope),
@@ -247,14 +261,21 @@ impl Reader {
     }
 
     fn walk_parsed(&mut self, parsed: &Parsed, text: &str, scope: &mut Scope) {
+        self.whole(scope, |reader, scope| {
+            if !parsed.understood {
+                reader.give_up("the syntax was not understood", text);
+            }
+            reader.walk(parsed.tree.root_node(), &parsed.source, scope);
+        });
+    }
+
+    /// Walks a whole script, and what it leaves to run at its end.
+    fn whole(&mut self, scope: &mut Scope, walk: impl FnOnce(&mut Self, &mut Scope)) {
         if !self.enter() {
             return;
         }
-        if !parsed.understood {
-            self.give_up("the syntax was not understood", text);
-        }
         let outer = std::mem::take(&mut self.traps);
-        self.walk(parsed.tree.root_node(), &parsed.source, scope);
+        walk(self, scope);
         for trap in std::mem::replace(&mut self.traps, outer) {
             self.text(&trap, &mut scope.through("trap"));
         }

@@ -8,36 +8,62 @@ use super::Reader;
 use super::expand::{named_children, slice};
 use super::scope::Scope;
 
+/// One step of a chain.
+pub(super) struct Link<S> {
+    pub(super) step: S,
+    /// Whether it runs if what is before it did not work, rather than if it did.
+    pub(super) or_else: bool,
+    /// Whether it cannot fail, so that what comes after `&&` runs.
+    pub(super) sure: bool,
+    /// Whether nothing after it runs.
+    pub(super) leaves: bool,
+}
+
 impl Reader {
     /// `a && b || c` leans to the left, as deep as it is long.
     pub(super) fn chain(&mut self, node: Node<'_>, redirects: &[Node<'_>], src: &str, scope: &mut Scope) {
-        let mut rights = Vec::new();
+        let mut links = Vec::new();
+        let link =
+            |step, or_else| Link { step, or_else, sure: always_works(step, src), leaves: leaves(step, src) };
         let mut left = node;
         while left.kind() == "list" {
             let or_else = left.children(&mut left.walk()).any(|child| child.kind() == "||");
             let mut children = named_children(left).into_iter();
             let Some(first) = children.next() else { break };
-            rights.extend(children.rev().map(|right| (or_else, right)));
+            links.extend(children.rev().map(|right| link(right, or_else)));
             left = first;
         }
+        links.push(link(left, false));
+        links.reverse();
+        let walk = |reader: &mut Self, step, last, scope: &mut Scope| {
+            reader.walk_with(step, if last { redirects } else { &[] }, src, scope);
+        };
+        self.linked(links, walk, scope);
+    }
+
+    /// Walks the steps of a chain; which is the last one is said.
+    pub(super) fn linked<S>(
+        &mut self,
+        links: Vec<Link<S>>,
+        mut walk: impl FnMut(&mut Self, S, bool, &mut Scope),
+        scope: &mut Scope,
+    ) {
         // What a chain leaves behind if it stops early.
         let mut stopped: Vec<Scope> = Vec::new();
-        let mut sure = always_works(left, src);
-        self.walk(left, src, scope);
-        let mut left_over = rights.len();
-        for (or_else, right) in rights.into_iter().rev() {
-            left_over -= 1;
-            let redirects = if left_over == 0 { redirects } else { &[] };
-            if !self.spend(scope.size()) {
+        let mut sure = true;
+        let last = links.len().saturating_sub(1);
+        for (at, link) in links.into_iter().enumerate() {
+            if at == 0 {
+                walk(self, link.step, at == last, scope);
+            } else if !self.spend(scope.size()) {
                 return;
-            }
-            if or_else {
+            } else if link.or_else {
                 let mut worked = scope.clone();
                 for other in stopped.drain(..) {
                     scope.meet(&other);
                 }
-                self.walk_with(right, redirects, src, scope);
-                if leaves(right, src) {
+                walk(self, link.step, at == last, scope);
+                if link.leaves {
                     worked.cwd.worked();
                     *scope = worked;
                 } else {
@@ -48,9 +74,9 @@ impl Reader {
                     stopped.push(scope.clone());
                 }
                 scope.cwd.worked();
-                self.walk_with(right, redirects, src, scope);
+                walk(self, link.step, at == last, scope);
             }
-            sure &= always_works(right, src);
+            sure &= link.sure;
         }
         for other in &stopped {
             scope.meet(other);
@@ -58,11 +84,21 @@ impl Reader {
     }
 }
 
+/// Whether the program cannot fail.
+pub(super) fn never_fails(program: &str) -> bool {
+    matches!(program, "echo" | "printf" | ":" | "true" | "set" | "export")
+}
+
+/// Whether the program ends what it stands in.
+pub(super) fn never_returns(program: &str) -> bool {
+    matches!(program, "exit" | "return" | "break" | "continue")
+}
+
 /// Whether a command cannot fail, so that what comes after `&&` runs.
 fn always_works(node: Node<'_>, src: &str) -> bool {
     match node.kind() {
         "variable_assignment" | "variable_assignments" | "declaration_command" => true,
-        "command" => matches!(first_word(node, src), "echo" | "printf" | ":" | "true" | "set" | "export"),
+        "command" => never_fails(first_word(node, src)),
         _ => false,
     }
 }
@@ -73,7 +109,7 @@ fn leaves(node: Node<'_>, src: &str) -> bool {
         "compound_statement" => named_children(node).last().copied().unwrap_or(node),
         _ => node,
     };
-    last.kind() == "command" && matches!(first_word(last, src), "exit" | "return" | "break" | "continue")
+    last.kind() == "command" && never_returns(first_word(last, src))
 }
 
 fn first_word<'s>(node: Node<'_>, src: &'s str) -> &'s str {

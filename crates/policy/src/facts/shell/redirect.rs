@@ -91,31 +91,7 @@ impl Reader {
                         let texts = self.texts_of(&value.from);
                         scope.stdin = Stream { from: value.from, texts };
                     } else {
-                        let word = value.into_word();
-                        // `2>&1`, `>&-`: no file.
-                        let number = word.text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
-                        if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && number && !word.dynamic
-                        {
-                            continue;
-                        }
-                        let path = fact(&word, &scope.place.ground, scope.cwd.main());
-                        io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
-                        // A socket is read as well as written.
-                        let socket =
-                            ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
-                        if into || socket {
-                            // A file that the same line has written holds what was written to it.
-                            if let Some(resolved) = &path.resolved {
-                                let from = self.writers(resolved, scope);
-                                let texts = self.texts_of(&from);
-                                if !texts.is_empty() {
-                                    scope.stdin = Stream { from, texts };
-                                }
-                            }
-                            io.inputs.push(path);
-                        } else {
-                            io.outputs.push(path);
-                        }
+                        self.open(sign, &value.into_word(), io, scope);
                     }
                 }
             }
@@ -143,6 +119,31 @@ impl Reader {
             _ => self.walk_children(node, src, scope),
         }
         more
+    }
+
+    /// A file that the shell opens for a command, by the sign before it.
+    pub(super) fn open(&mut self, sign: &str, word: &Word, io: &mut Redirections, scope: &mut Scope) {
+        // `2>&1`, `>&-`: no file.
+        let number = word.text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        if sign.get(1..).is_some_and(|sign| sign.starts_with('&')) && number && !word.dynamic {
+            return;
+        }
+        let path = fact(word, &scope.place.ground, scope.cwd.main());
+        io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
+        // A socket is read as well as written.
+        let socket = ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
+        if !sign.starts_with('<') && !socket {
+            return io.outputs.push(path);
+        }
+        // A file that the same line has written holds what was written to it.
+        if let Some(resolved) = &path.resolved {
+            let from = self.writers(resolved, scope);
+            let texts = self.texts_of(&from);
+            if !texts.is_empty() {
+                scope.stdin = Stream { from, texts };
+            }
+        }
+        io.inputs.push(path);
     }
 
     /// `<<< text`; returns the words behind it.

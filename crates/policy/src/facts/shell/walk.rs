@@ -97,17 +97,28 @@ impl Reader {
         (start..self.commands.len()).collect()
     }
 
-    /// Every stage gets what all stages before it may have printed.
     pub(super) fn pipeline(&mut self, stages: &[Node<'_>], redirects: &[Node<'_>], src: &str, scope: &Scope) {
+        let walk = |reader: &mut Self, stage: &Node<'_>, last: bool, inner: &mut Scope| {
+            reader.walk_with(*stage, if last { redirects } else { &[] }, src, inner);
+        };
+        self.piped(stages, walk, scope);
+    }
+
+    /// Every stage gets what all stages before it may have printed; which is the last one is said.
+    pub(super) fn piped<S>(
+        &mut self,
+        stages: &[S],
+        mut walk: impl FnMut(&mut Self, &S, bool, &mut Scope),
+        scope: &Scope,
+    ) {
         let mut stream = scope.stdin.clone();
         for (at, stage) in stages.iter().enumerate() {
-            let redirects = if at + 1 == stages.len() { redirects } else { &[] };
             let start = self.commands.len();
             if !self.spend(scope.size() + stream.from.len() / 8) {
                 return;
             }
             let mut inner = scope.fed(&stream);
-            self.walk_with(*stage, redirects, src, &mut inner);
+            walk(self, stage, at + 1 == stages.len(), &mut inner);
             self.flow(start, &mut stream);
         }
     }
