@@ -114,6 +114,10 @@ pub(crate) fn id(fields: &Map<String, Value>, places: Places) -> Option<String> 
 
 /// What is at one place.
 fn at<'a>(fields: &'a Map<String, Value>, place: &str) -> Option<&'a Value> {
+    // Most are no more than a name.
+    if !place.as_bytes().contains(&b'.') {
+        return fields.get(place);
+    }
     let mut steps = place.split('.');
     let first = fields.get(steps.next()?)?;
     steps.try_fold(first, |value, step| match value {

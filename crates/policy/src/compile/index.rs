@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tenterhook_event::{Event, EventKind};
 
 use super::glob::{From, flat};
-use super::pattern::Pattern;
+use super::pattern::Asked;
 use super::pressed::bytes::{Cursor, Out};
 use crate::facts::{Facts, PathFact};
 use crate::judge::commands;
@@ -257,7 +257,8 @@ impl Kind {
             return;
         }
         let commands = commands(event);
-        let may_match = |letters: &[String]| commands.iter().any(|text| Pattern::may_match(text, letters));
+        let asked: Vec<_> = commands.iter().map(|text| Asked::new(text)).collect();
+        let may_match = |letters: &[String]| asked.iter().any(|text| text.may_match(letters));
         let fitting = self.texts.iter().filter(|(letters, _)| may_match(letters));
         found.extend(fitting.map(|(_, entry)| *entry));
     }

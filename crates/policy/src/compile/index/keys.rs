@@ -13,7 +13,7 @@ use crate::compile::pressed::bytes::{Cursor, Out};
 #[derive(Debug)]
 pub(super) enum Keys {
     Built(BTreeMap<String, Vec<Entry>>),
-    /// As they lie in a snapshot: the places of all keys in order, then the keys with their entries.
+    /// As they lie in a snapshot: a filter, the places of all keys in order, then the keys with their entries.
     Pressed(Arc<Vec<u8>>, std::ops::Range<usize>),
 }
 
@@ -36,7 +36,9 @@ impl Keys {
             Self::Built(keys) => found.extend(keys.get(key).into_iter().flatten()),
             Self::Pressed(bytes, range) => {
                 let table = Table::of(bytes, range);
-                if let Some((there, entries)) = table.record(table.first_from(key))
+                // Most of what is asked for is not there, and each step of the search is far from the last.
+                if table.filter.may_have(key)
+                    && let Some((there, entries)) = table.record(table.first_from(key))
                     && there == key.as_bytes()
                 {
                     found.extend(entries);
@@ -64,6 +66,7 @@ impl Keys {
     pub(super) fn write(&self, to: &mut Out) {
         let Self::Built(keys) = self else { return };
         let mut records = Out::default();
+        Filter::write(keys.keys(), to);
         to.number(keys.len());
         for (key, entries) in keys {
             to.number(records.len());
@@ -76,6 +79,7 @@ impl Keys {
 
 /// Keys as they lie in a snapshot.
 struct Table<'a> {
+    filter: Filter<'a>,
     count: usize,
     places: &'a [u8],
     records: &'a [u8],
@@ -84,9 +88,10 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn of(bytes: &'a [u8], range: &std::ops::Range<usize>) -> Self {
         let mut cursor = Cursor::new(bytes.get(range.clone()).unwrap_or_default());
+        let filter = Filter::read(&mut cursor);
         let count = cursor.number().unwrap_or(0);
         let places = cursor.take(count.saturating_mul(4)).unwrap_or_default();
-        Self { count, places, records: cursor.rest() }
+        Self { filter, count, places, records: cursor.rest() }
     }
 
     fn record(&self, at: usize) -> Option<(&'a [u8], Vec<Entry>)> {
@@ -110,6 +115,45 @@ impl<'a> Table<'a> {
             if less { low = middle + 1 } else { high = middle }
         }
         low
+    }
+}
+
+/// Which keys may be there: two bits for each key, among sixteen times as many bits as there are keys.
+struct Filter<'a>(&'a [u8]);
+
+impl<'a> Filter<'a> {
+    fn write<'k>(keys: impl ExactSizeIterator<Item = &'k String>, to: &mut Out) {
+        let mut bytes = vec![0_u8; (keys.len() * 2).next_power_of_two()];
+        for key in keys {
+            for (byte, bit) in Self::places(key, bytes.len()) {
+                if let Some(byte) = bytes.get_mut(byte) {
+                    *byte |= bit;
+                }
+            }
+        }
+        to.bytes(&bytes);
+    }
+
+    fn read(cursor: &mut Cursor<'a>) -> Self {
+        Self(cursor.number().and_then(|length| cursor.take(length)).unwrap_or_default())
+    }
+
+    fn may_have(&self, key: &str) -> bool {
+        Self::places(key, self.0.len())
+            .into_iter()
+            .all(|(byte, bit)| self.0.get(byte).is_some_and(|byte| byte & bit != 0))
+    }
+
+    /// The two bits of a key: in which byte, and which one there.
+    fn places(key: &str, length: usize) -> [(usize, u8); 2] {
+        // FNV-1a, and the upper half of it stirred once more.
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        [hash, (hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)].map(|hash| {
+            let bit = usize::try_from(hash >> 24 & 0xffff_ffff).unwrap_or(0) & (length * 8).saturating_sub(1);
+            (bit / 8, 1 << (bit % 8))
+        })
     }
 }
 

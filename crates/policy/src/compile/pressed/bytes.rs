@@ -17,8 +17,12 @@ impl Out {
     }
 
     pub(crate) fn text(&mut self, text: &str) {
-        self.number(text.len());
-        self.0.extend_from_slice(text.as_bytes());
+        self.bytes(text.as_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len());
+        self.0.extend_from_slice(bytes);
     }
 
     pub(crate) fn append(&mut self, other: &Self) {
