@@ -154,6 +154,24 @@ fn a_reply_is_passed_on_to_the_byte() {
 }
 
 #[test]
+fn a_reply_that_nobody_reads_is_an_exit_code_that_blocks() {
+    let installed = Installed::new();
+    let (ended, _) = serving(
+        &installed,
+        |stream, _| stream.write_all(&Reply::whole(0, b"no", b"")).unwrap(),
+        || {
+            let mut command = installed.command();
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut child = command.stdin(Stdio::piped()).stdout(writer).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(installed.test.bash("ls").as_bytes()).unwrap();
+            child.wait().unwrap()
+        },
+    );
+    assert_eq!(ended.code(), Some(2), "a signal would let the call pass: {ended}");
+}
+
+#[test]
 fn a_daemon_that_needs_time_is_waited_for() {
     let installed = Installed::new();
     let (ran, _) = serving(

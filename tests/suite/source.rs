@@ -21,6 +21,17 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+fn unsafe_code_is_only_where_the_spawned_programs_begin() {
+    let mut found = Vec::new();
+    sources(&repository().join("crates"), &mut found);
+    let may = |path: &Path| path.ends_with("crates/shim/src/start.rs") || path.ends_with("proto/src/lib.rs");
+    let word = concat!("unsafe", "_code");
+    let with: Vec<_> =
+        found.iter().filter(|path| std::fs::read_to_string(path).unwrap().contains(word)).collect();
+    assert!(with.iter().all(|path| may(path)), "{with:?}");
+}
+
+#[test]
 fn every_source_file_names_its_licence() {
     let mut found = Vec::new();
     sources(&repository(), &mut found);

@@ -8,7 +8,8 @@
 //! programs are small, static and quick to start.
 //!
 //! The road of a call: [`call`] reads the command line, [`input`] the payload, [`place`] says where the
-//! daemon is, [`ask`] asks it in the words of [`wire`], and [`handover`] is for when that fails.
+//! daemon is, [`ask`] asks it in the words of [`wire`], and [`handover`] is for when that fails. It begins
+//! in [`mod@start`].
 
 pub mod ask;
 pub mod call;
@@ -16,6 +17,7 @@ pub mod handover;
 pub mod id;
 pub mod input;
 pub mod place;
+pub mod start;
 pub mod status;
 pub mod wire;
 

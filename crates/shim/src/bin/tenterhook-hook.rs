@@ -2,11 +2,12 @@
 
 //! `tenterhook-hook <harness> <event> [--within SECONDS]`: what a harness spawns.
 
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
+
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use tenterhook_shim::ask::{Answer, ask};
@@ -16,7 +17,10 @@ use tenterhook_shim::place::Place;
 use tenterhook_shim::wire::Request;
 use tenterhook_shim::{VERSION, id, input};
 
-fn main() -> ExitCode {
+tenterhook_shim::start!(run);
+
+/// Answers one call; returns the exit code.
+fn run() -> u8 {
     let started = Instant::now();
     let program = std::env::current_exe().ok();
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -40,7 +44,7 @@ fn main() -> ExitCode {
     let exit = program
         .as_deref()
         .map_or_else(|| Err(nowhere()), |program: &Path| handover.call(program, &call.harness, &call.event));
-    exit.map_or_else(|error| refused(&place, &call.harness, &error), ExitCode::from)
+    exit.unwrap_or_else(|error| refused(&place, &call.harness, &error))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
@@ -66,7 +70,7 @@ fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> R
 
 /// The reply, byte for byte. One that does not reach the harness counts as none; only the exit code is
 /// left then.
-fn print(answer: &Answer) -> ExitCode {
+fn print(answer: &Answer) -> u8 {
     let (stdout, stderr) = (answer.stdout(), answer.stderr());
     let mut written = Ok(());
     if !stdout.is_empty() {
@@ -77,11 +81,11 @@ fn print(answer: &Answer) -> ExitCode {
         // Nobody reads standard error as an answer.
         drop(std::io::stderr().write_all(stderr));
     }
-    ExitCode::from(if written.is_ok() { answer.exit } else { 2 })
+    if written.is_ok() { answer.exit } else { 2 }
 }
 
 /// Nobody can judge. Where Tenterhook is installed nothing passes then; elsewhere it is not our business.
-fn refused(place: &Place, harness: &str, error: &std::io::Error) -> ExitCode {
+fn refused(place: &Place, harness: &str, error: &std::io::Error) -> u8 {
     if place.is_installed {
         let state = place.state.as_deref().unwrap_or(Path::new(""));
         let text = format!(
@@ -90,12 +94,12 @@ fn refused(place: &Place, harness: &str, error: &std::io::Error) -> ExitCode {
             state.join("bin").join(handover::FULL_PROGRAM).display()
         );
         drop(std::io::stderr().write_all(text.as_bytes()));
-        return ExitCode::from(2);
+        return 2;
     }
     if harness == "cursor" {
         drop(std::io::stdout().write_all(b"{\"permission\":\"allow\"}\n"));
     }
-    ExitCode::SUCCESS
+    0
 }
 
 fn nowhere() -> std::io::Error {

@@ -2,8 +2,9 @@
 
 //! `tenterhook-status [HARNESS]`: the status line of Claude Code, of Copilot CLI, and of whoever else asks.
 
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
+
 use std::io::Write;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use tenterhook_shim::place::Place;
@@ -12,7 +13,10 @@ use tenterhook_shim::{input, status};
 /// How long what the harness has to say may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-fn main() -> ExitCode {
+tenterhook_shim::start!(run);
+
+/// Prints the line; returns the exit code.
+fn run() -> u8 {
     let program = std::env::current_exe().ok();
     #[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
     let place = Place::find(program.as_deref(), |variable| std::env::var_os(variable.name()));
@@ -25,5 +29,5 @@ fn main() -> ExitCode {
     let line = status::joined(theirs.as_deref(), &ours);
     // Nobody to read it: nothing to say.
     drop(std::io::stdout().write_all(line.as_bytes()));
-    ExitCode::SUCCESS
+    0
 }
