@@ -10,12 +10,19 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 /// Below the state directory.
 const KEY: &str = "seal.key";
 const LENGTH: usize = 32;
+/// The seal of something large ends with so many bytes.
+const TAG: usize = 16;
+
+/// What the key is used for.
+const SPOOL: &[u8] = b"spool/1\n";
+const SNAPSHOT: &[u8] = b"snapshot/2\n";
 
 /// What is sealed: a seal of one is none of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,33 +78,52 @@ impl SealKey {
         }
     }
 
-    /// The seal of these bytes, in hexadecimal.
+    /// The seal of these bytes, in hexadecimal; empty, which is no seal, if none can be made.
     pub fn seal(&self, what: Sealed, bytes: &[u8]) -> String {
-        let seal = self.mac(what, bytes).map(|mac| mac.finalize().into_bytes());
+        let seal = match what {
+            Sealed::Spool => self.mac(SPOOL, bytes).map(|mac| mac.finalize().into_bytes().to_vec()),
+            Sealed::Snapshot => self.seal_large(bytes),
+        };
         let digits = |byte: &u8| format!("{byte:02x}");
-        seal.map(|seal| seal.iter().map(digits).collect()).unwrap_or_default()
+        seal.unwrap_or_default().iter().map(digits).collect()
     }
 
     /// Whether this is the seal of these bytes.
     pub fn is_seal(&self, what: Sealed, bytes: &[u8], seal: &str) -> bool {
-        let mut said = [0; 32];
-        let digits = seal
-            .as_bytes()
-            .chunks(2)
-            .map(|pair| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()));
-        for (to, digit) in said.iter_mut().zip(digits) {
-            let Some(digit) = digit else { return false };
-            *to = digit;
+        let pairs = seal.as_bytes().chunks(2);
+        let digit = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let Some(said) = pairs.map(digit).collect::<Option<Vec<u8>>>() else { return false };
+        match what {
+            Sealed::Spool => self.mac(SPOOL, bytes).is_some_and(|mac| mac.verify_slice(&said).is_ok()),
+            Sealed::Snapshot => self.is_large_seal(bytes, said).unwrap_or(false),
         }
-        seal.len() == 64 && self.mac(what, bytes).is_some_and(|mac| mac.verify_slice(&said).is_ok())
     }
 
-    fn mac(&self, what: Sealed, bytes: &[u8]) -> Option<Hmac<Sha256>> {
-        let what: &[u8] = match what {
-            Sealed::Spool => b"spool/1\n",
-            Sealed::Snapshot => b"snapshot/1\n",
-        };
+    fn mac(&self, what: &[u8], bytes: &[u8]) -> Option<Hmac<Sha256>> {
         Hmac::<Sha256>::new_from_slice(&self.0).ok().map(|mac| mac.chain_update(what).chain_update(bytes))
+    }
+
+    /// A hook without a daemon looks at hundreds of kilobytes of rules before it judges by them, and GMAC goes
+    /// over them several times as fast as a hash. The seal is a nonce that is used once, and the tag.
+    fn seal_large(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).ok()?;
+        let key = self.large_key()?;
+        let unique = Nonce::assume_unique_for_key(nonce);
+        let tag = key.seal_in_place_separate_tag(unique, Aad::from(bytes), &mut []).ok()?;
+        Some([&nonce, tag.as_ref()].concat())
+    }
+
+    fn is_large_seal(&self, bytes: &[u8], mut said: Vec<u8>) -> Option<bool> {
+        let (nonce, tag) = said.split_at_mut_checked(NONCE_LEN).filter(|(_, tag)| tag.len() == TAG)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        Some(self.large_key()?.open_in_place(nonce, Aad::from(bytes), tag).is_ok())
+    }
+
+    /// A key of its own: the nonces of one are not those of the other.
+    fn large_key(&self) -> Option<LessSafeKey> {
+        let key = self.mac(SNAPSHOT, b"")?.finalize().into_bytes();
+        UnboundKey::new(&AES_256_GCM, &key).ok().map(LessSafeKey::new)
     }
 }
 
@@ -121,8 +147,35 @@ mod tests {
         assert!(!key.is_seal(Sealed::Spool, b"test", &seal));
         assert!(!key.is_seal(Sealed::Snapshot, b"text", &seal));
         assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
-        for wrong in ["", "zz", seal.split_at(62).0, &format!("{seal}00"), &"0".repeat(64)] {
+        for wrong in ["", "zz", "é", seal.split_at(62).0, &format!("{seal}00"), &"0".repeat(64)] {
             assert!(!key.is_seal(Sealed::Spool, b"text", wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_seal_of_something_large_breaks_with_every_byte_of_it_and_is_never_the_same() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let key = SealKey::open(one.path()).unwrap();
+        let mut text = b"rules ".repeat(1_000);
+        let seal = key.seal(Sealed::Snapshot, &text);
+        assert_eq!(seal.len(), 2 * (NONCE_LEN + TAG));
+        assert_ne!(seal, key.seal(Sealed::Snapshot, &text), "a nonce is used once");
+        assert!(key.is_seal(Sealed::Snapshot, &text, &seal));
+        assert!(!key.is_seal(Sealed::Spool, &text, &seal));
+        assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Snapshot, &text, &seal));
+        for at in [0, 15, 16, 3_000, 5_999] {
+            text[at] ^= 1;
+            assert!(!key.is_seal(Sealed::Snapshot, &text, &seal), "{at}");
+            text[at] ^= 1;
+        }
+        for at in 0..seal.len() {
+            let other = |digit| if digit == '0' { '1' } else { '0' };
+            let digits = seal.chars().enumerate();
+            let wrong: String = digits.map(|(n, digit)| if n == at { other(digit) } else { digit }).collect();
+            assert!(!key.is_seal(Sealed::Snapshot, &text, &wrong), "{wrong}");
+        }
+        for wrong in ["", "0", seal.split_at(54).0, &format!("{seal}00")] {
+            assert!(!key.is_seal(Sealed::Snapshot, &text, wrong), "{wrong}");
         }
     }
 
