@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::cases::SetupError;
 use crate::cost::{self, program};
-use crate::floor;
+use crate::floor::{self, Floor};
 use crate::load;
 use crate::measure::Measured;
 use crate::spawn::{Turn, bare, fed, take_turns};
 
 const C_BARE: &str = "hook: static C, bare socket round trip";
+const C_BARE_ALONE: &str = "hook: static C, bare socket round trip, beside no daemon";
 const C_COMMIT: &str = "hook: static C, server with a SQLite commit";
 
 /// A home with Tenterhook in it, and perhaps a daemon. Both go with it.
@@ -105,72 +106,113 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     Ok(results)
 }
 
+/// What somebody who picks something else would run.
+fn command(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command
+}
+
+fn turn(name: &'static str, command: Command) -> Turn {
+    Turn { name, limit: None, run: fed(command) }
+}
+
+/// What is compared takes turns with its floor and nothing else. A program that fills the caches between two
+/// calls makes all that follow slower, and the floor, which has little to fetch again, least: the last group
+/// shows that.
 fn spawned() -> Result<Vec<Measured>, SetupError> {
-    let (relaxed, durable) = (Home::new(Some(&["--relaxed"]), "")?, Home::new(Some(&[]), "")?);
-    let alone = Home::new(None, "")?;
-    let ruled = [load::policy(100), load::policy(10_000)];
-    let [few, many] =
-        [Home::new(Some(&["--relaxed"]), &ruled[0])?, Home::new(Some(&["--relaxed"]), &ruled[1])?];
-    let [few_alone, many_alone] = [Home::new(None, &ruled[0])?, Home::new(None, &ruled[1])?];
     let floor = floor::Floor::new()?;
-    let command = |program: &str, arguments: &[&str]| {
-        let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        command
-    };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/hook.mjs");
-    let mut turns = vec![
-        Turn { name: "hook: /bin/true", limit: None, run: Box::new(bare) },
-        Turn { name: "hook: static C that reads its input", limit: None, run: fed(floor.reader()) },
-        Turn { name: C_BARE, limit: None, run: fed(floor.asking(false)) },
-        Turn { name: C_COMMIT, limit: None, run: fed(floor.asking(true)) },
-        Turn {
-            name: "hook: shim, daemon up, relaxed",
-            limit: Some((1.25, C_BARE)),
-            run: fed(relaxed.hook()),
-        },
-        Turn {
-            name: "hook: shim, daemon up, durable",
-            limit: Some((1.3, C_COMMIT)),
-            run: fed(durable.hook()),
-        },
-        Turn {
-            name: "hook: no daemon, judged and spooled",
-            limit: Some((8.0, C_BARE)),
-            run: fed(alone.hook()),
-        },
-        Turn { name: "hook: shim, relaxed, 100 rules more", limit: None, run: fed(few.hook()) },
-        Turn { name: "hook: shim, relaxed, 10,000 rules more", limit: None, run: fed(many.hook()) },
-        Turn { name: "hook: no daemon, 100 rules more", limit: None, run: fed(few_alone.hook()) },
-        Turn { name: "hook: no daemon, 10,000 rules more", limit: None, run: fed(many_alone.hook()) },
-        Turn { name: "hook: sh that does nothing", limit: None, run: fed(command("sh", &["-c", ":"])) },
-    ];
-    for (name, program, arguments) in [
-        ("hook: python3 that does nothing", "python3", vec!["-c", ""]),
-        ("hook: node that does nothing", "node", vec!["-e", ""]),
-        ("hook: a usual Node hook script", "node", vec![script]),
-    ] {
-        if command(program, &["--version"])
-            .stdout(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-        {
-            turns.push(Turn { name, limit: None, run: fed(command(program, &arguments)) });
-        }
-    }
-    let mut rows = take_turns(turns)?;
+    let (relaxed, durable) = (Home::new(Some(&["--relaxed"]), "")?, Home::new(Some(&[]), "")?);
+    let mut rows = with_daemon(&floor, &relaxed, &durable)?;
+    let (alone, costs) = without_daemon(&floor)?;
+    rows.extend(alone);
+    rows.extend(after_others(&floor, &relaxed)?);
     rows.extend(cost::run(
         &floor,
         vec![
             program!("hook: static C, bare", floor.asking(false), false),
             program!("hook: shim, relaxed", relaxed.hook(), true),
             program!("hook: shim, durable", durable.hook(), true),
-            program!("hook: no daemon", alone.hook(), false),
-            program!("hook: no daemon, 10,000 rules", many_alone.hook(), false),
             program!("hook: sh", command("/bin/sh", &["-c", ":"]), false),
         ],
     )?);
+    rows.extend(costs);
     Ok(rows)
+}
+
+fn with_daemon(floor: &Floor, relaxed: &Home, durable: &Home) -> Result<Vec<Measured>, SetupError> {
+    let mut rows = take_turns(vec![
+        turn(C_BARE, floor.asking(false)),
+        Turn {
+            name: "hook: shim, daemon up, relaxed",
+            limit: Some((1.25, C_BARE)),
+            run: fed(relaxed.hook()),
+        },
+    ])?;
+    rows.extend(take_turns(vec![
+        turn(C_COMMIT, floor.asking(true)),
+        Turn {
+            name: "hook: shim, daemon up, durable",
+            limit: Some((1.3, C_COMMIT)),
+            run: fed(durable.hook()),
+        },
+    ])?);
+    let [few, many] = [100, 10_000].map(|count| Home::new(Some(&["--relaxed"]), &load::policy(count)));
+    let (few, many) = (few?, many?);
+    rows.extend(take_turns(vec![
+        Turn { name: "hook: /bin/true", limit: None, run: Box::new(bare) },
+        turn("hook: static C that reads its input", floor.reader()),
+        turn("hook: shim, relaxed, 100 rules more", few.hook()),
+        turn("hook: shim, relaxed, 10,000 rules more", many.hook()),
+    ])?);
+    Ok(rows)
+}
+
+/// The rows of time, and those of other costs.
+fn without_daemon(floor: &Floor) -> Result<(Vec<Measured>, Vec<Measured>), SetupError> {
+    let alone = Home::new(None, "")?;
+    let [few, many] = [100, 10_000].map(|count| Home::new(None, &load::policy(count)));
+    let (few, many) = (few?, many?);
+    let mut rows = take_turns(vec![
+        turn(C_BARE_ALONE, floor.asking(false)),
+        Turn {
+            name: "hook: no daemon, judged and spooled",
+            limit: Some((8.0, C_BARE_ALONE)),
+            run: fed(alone.hook()),
+        },
+    ])?;
+    rows.extend(take_turns(vec![
+        turn("hook: no daemon, 100 rules more", few.hook()),
+        turn("hook: no daemon, 10,000 rules more", many.hook()),
+    ])?);
+    let costs = cost::run(
+        floor,
+        vec![
+            program!("hook: no daemon", alone.hook(), false),
+            program!("hook: no daemon, 10,000 rules", many.hook(), false),
+        ],
+    )?;
+    Ok((rows, costs))
+}
+
+/// What users would pick instead, and a hook right after each of them: an agent written for Node fills the
+/// caches as well.
+fn after_others(floor: &Floor, relaxed: &Home) -> Result<Vec<Measured>, SetupError> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/hook.mjs");
+    let mut turns = vec![turn("hook: sh that does nothing", command("sh", &["-c", ":"]))];
+    for (name, program, arguments) in [
+        ("hook: python3 that does nothing", "python3", vec!["-c", ""]),
+        ("hook: node that does nothing", "node", vec!["-e", ""]),
+        ("hook: a usual Node hook script", "node", vec![script]),
+    ] {
+        let there = command(program, &["--version"]).stdout(Stdio::null()).status();
+        if there.is_ok_and(|status| status.success()) {
+            turns.push(turn(name, command(program, &arguments)));
+        }
+    }
+    turns.push(turn("hook: static C, bare, after Node", floor.asking(false)));
+    turns.push(turn("hook: shim, relaxed, soon after Node", relaxed.hook()));
+    take_turns(turns)
 }
 
 /// From the start of the process to the first answer.

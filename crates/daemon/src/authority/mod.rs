@@ -26,6 +26,7 @@ impl Daemon {
     pub(crate) fn calls(&self, peer: Peer, harness: &str, parent: u32) {
         if let Peer::Local { pid: Some(pid), .. } = peer
             && !self.authority.agents.knows(parent)
+            && !self.authority.agents.knows(pid.unsigned_abs())
         {
             self.authority.agents.remember(pid, harness);
         }

@@ -2,16 +2,22 @@
 
 //! Who writes now. There is one writer, and whoever holds it writes: a caller who finds it free
 //! commits on the spot, without waking anybody. When it is taken, entries queue, and the ledger's
-//! thread commits all that wait at once.
+//! thread commits all that wait at once. Where several came at once before, it waits a moment for more:
+//! a commit costs as much as deciding several calls, whether it has one leaf or fifty.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::append::Writer;
 use super::error::AppendError;
 use super::ledger::{Appended, Command, Reply};
 use crate::entry::Sealed;
+
+/// In how many looks the time passes in which entries come together; when nobody came between two, nobody comes.
+const LOOKS: u32 = 10;
+/// For so many times that time after a commit that several shared, several are expected.
+const EXPECTED: u32 = 10;
 
 /// The writer, and what waits for it.
 pub(crate) struct Desk {
@@ -22,8 +28,9 @@ pub(crate) struct Desk {
     room: Condvar,
     /// How long the queue may get.
     limit: usize,
-    /// How many appends share a commit.
+    /// How many appends share a commit, and how long the first of them waits for others.
     batch: usize,
+    gather: Duration,
 }
 
 struct State {
@@ -33,6 +40,8 @@ struct State {
     thread: Thread,
     /// Somebody waits for room.
     crowded: bool,
+    /// When several appends shared a commit, if that was the last one.
+    shared: Option<Instant>,
 }
 
 /// What the ledger's thread does.
@@ -42,6 +51,8 @@ enum Thread {
     Asleep {
         until: Option<Instant>,
     },
+    /// It lets entries come together, and looks by itself whether more came.
+    Gathers,
 }
 
 /// The writer in somebody's hands. It goes back when this goes.
@@ -61,13 +72,14 @@ pub(crate) enum Work {
 // === impl Desk ===
 
 impl Desk {
-    pub(crate) fn new(writer: Writer, limit: usize, batch: usize) -> Self {
+    pub(crate) fn new(writer: Writer, limit: usize, batch: usize, gather: Duration) -> Self {
         let state = State {
             writer: Some(Box::new(writer)),
             queue: VecDeque::new(),
             closed: false,
             thread: Thread::Awake,
             crowded: false,
+            shared: None,
         };
         Self {
             state: Mutex::new(state),
@@ -75,6 +87,7 @@ impl Desk {
             room: Condvar::new(),
             limit: limit.max(1),
             batch: batch.max(1),
+            gather,
         }
     }
 
@@ -89,6 +102,16 @@ impl Desk {
             return None;
         }
         state.writer.take().map(|writer| Turn { desk: self, writer: Some(writer) })
+    }
+
+    /// The same for one entry, unless others are expected, which could share its commit.
+    pub(crate) fn take_for_one(&self) -> Option<Turn<'_>> {
+        if self.expects(&self.lock()) { None } else { self.take() }
+    }
+
+    /// Whether several entries at once are expected.
+    fn expects(&self, state: &State) -> bool {
+        state.shared.is_some_and(|shared| shared.elapsed() < self.gather * EXPECTED)
     }
 
     /// Puts a command in the queue, unless that is full; then it comes back. One that is put on a
@@ -137,6 +160,9 @@ impl Desk {
             if let Some(writer) = &state.writer {
                 due = writer.due();
                 let is_due = overslept || due.is_some_and(|due| due <= Instant::now());
+                if !state.queue.is_empty() && self.expects(&state) {
+                    state = self.gathered(state);
+                }
                 if (!state.queue.is_empty() || is_due)
                     && let Some(writer) = state.writer.take()
                 {
@@ -159,6 +185,26 @@ impl Desk {
         }
     }
 
+    /// Lets entries come together, as long as they come.
+    fn gathered<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let began = Instant::now();
+        loop {
+            let before = state.queue.len();
+            let left = self.gather.saturating_sub(began.elapsed());
+            let only_appends = state.queue.iter().all(|command| matches!(command, Command::Append(..)));
+            if left.is_zero() || before >= self.batch || !only_appends || state.closed {
+                return state;
+            }
+            state.thread = Thread::Gathers;
+            let woken = self.work.wait_timeout(state, left.min(self.gather / LOOKS));
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state.thread = Thread::Awake;
+            if state.queue.len() == before {
+                return state;
+            }
+        }
+    }
+
     /// Takes all appends that wait, or one other command.
     fn work(&self, state: &mut State) -> Work {
         let mut appends = Vec::new();
@@ -176,6 +222,7 @@ impl Desk {
         if std::mem::take(&mut state.crowded) {
             self.room.notify_all();
         }
+        state.shared = (appends.len() > 1).then(Instant::now);
         if appends.is_empty() { Work::Due } else { Work::Appends(appends) }
     }
 

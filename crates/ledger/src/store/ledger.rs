@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::desk::Desk;
 use super::error::{AppendError, Full, OpenError};
 use super::open;
-use super::options::Options;
+use super::options::{Durability, Options};
 use super::remove::Removal;
 use super::serve::{run, serve};
 use crate::entry::{Entry, Sealed, Sealing};
@@ -137,7 +138,12 @@ impl Ledger {
             max_payload: options.max_payload,
         };
         let reports = writer.publisher().reports();
-        let desk = Arc::new(Desk::new(writer, options.queue, options.batch.size));
+        let gather = match options.durability {
+            Durability::Durable => options.batch.gather,
+            // What is only sequenced costs no more for coming alone.
+            Durability::Relaxed => Duration::ZERO,
+        };
+        let desk = Arc::new(Desk::new(writer, options.queue, options.batch.size, gather));
         let inner = Inner { desk, sealing, thread: Mutex::new(Thread::NotYet), reports };
         if !options.brief {
             inner.start().map_err(|source| OpenError::Io { path: dir.to_owned(), source })?;
@@ -158,9 +164,9 @@ impl Ledger {
         }
     }
 
-    /// The same here and now, if nobody else writes just now; else the entry comes back.
+    /// The same here and now, if nobody else writes just now or is expected to; else the entry comes back.
     pub fn append_if_free(&self, entry: Box<Sealed>) -> Result<Result<Appended, AppendError>, Box<Sealed>> {
-        match self.0.desk.take() {
+        match self.0.desk.take_for_one() {
             Some(mut turn) => Ok(turn.write(|writer| writer.append(&entry))),
             None => Err(entry),
         }

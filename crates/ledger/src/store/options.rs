@@ -20,13 +20,16 @@ pub enum Durability {
     Relaxed,
 }
 
-/// How many appends share a commit. A writer with nothing else to do commits at once.
+/// How many appends share a commit. A writer with nothing else to do commits at once, unless several came at
+/// once before.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
     /// At most so many.
     pub size: usize,
     /// At most so long after the first of them.
     pub age: Duration,
+    /// How long the first of them waits for others, where several came at once before.
+    pub gather: Duration,
 }
 
 /// How often a checkpoint is signed and goes out, whichever comes first.
@@ -75,7 +78,7 @@ impl Options {
         Self {
             durability: Durability::Durable,
             max_payload: 1 << 20,
-            batch: Batch { size: 1024, age: Duration::from_millis(5) },
+            batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_millis(1) },
             queue: 4096,
             keep_raw: false,
             key: None,

@@ -2,12 +2,14 @@
 
 //! When an append is told to be done: by whom it is heard, and what it would survive by then.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use tenterhook_ledger::{Appended, Durability, Ledger, Reader};
+use tenterhook_ledger::{Appended, Durability, Ledger, Reader, SignError, Signer, VerifierKey};
 
-use crate::common::{Test, entry, event, options};
+use crate::common::{Test, entry, event, key, options};
 
 fn open(test: &Test, durability: Durability) -> Ledger {
     let mut options = options();
@@ -123,4 +125,54 @@ fn the_journal_is_moved_into_the_database_while_leaves_are_recorded() {
     assert!(longest < 72 << 20, "the journal had {longest} bytes");
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().size, 402);
+}
+
+/// Signs, and counts: every commit is signed.
+struct Counting(Arc<dyn Signer>, AtomicUsize);
+
+impl Signer for Counting {
+    fn key(&self) -> &VerifierKey {
+        self.0.key()
+    }
+
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.sign(message)
+    }
+}
+
+#[test]
+fn where_several_came_at_once_the_next_wait_for_each_other_a_moment() {
+    let test = Test::new();
+    let signer = Arc::new(Counting(key(1), AtomicUsize::new(0)));
+    let mut patient = options();
+    patient.key = Some(Arc::clone(&signer) as Arc<dyn Signer>);
+    // A tenth of it is how long each waits for the next.
+    patient.batch.gather = Duration::from_secs(4);
+    let ledger = Ledger::open(&test.dir, patient).unwrap().ledger;
+    let (tell, told) = channel();
+    let submit = |number: u64| {
+        let tell = tell.clone();
+        ledger.submit(entry(number), move |result| tell.send(result.unwrap()).unwrap()).unwrap();
+    };
+    // The first is committed at once, and the ledger's thread kept, so that two come together.
+    let ((busy, is_busy), (hold, held)) = (channel(), channel::<()>());
+    let done = move |_: Result<_, _>| {
+        busy.send(()).unwrap();
+        assert!(held.recv().is_err());
+    };
+    ledger.submit(entry(1), done).unwrap();
+    is_busy.recv().unwrap();
+    submit(2);
+    submit(3);
+    drop(hold);
+    assert_eq!(told.iter().take(2).count(), 2);
+    let before = signer.1.load(Ordering::Relaxed);
+    submit(4);
+    std::thread::sleep(Duration::from_millis(40));
+    submit(5);
+    assert_eq!(told.iter().take(2).count(), 2);
+    assert_eq!(signer.1.load(Ordering::Relaxed), before + 1, "they share a commit");
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 6);
 }

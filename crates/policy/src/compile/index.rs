@@ -79,6 +79,7 @@ impl Index {
                 }
             }
         }
+        index.0.values_mut().for_each(|kind| kind.keys.finish());
         index
     }
 

@@ -12,31 +12,46 @@ use crate::compile::pressed::bytes::{Cursor, Out};
 /// Rules by what they need. A key begins with a letter that says what it is about.
 #[derive(Debug)]
 pub(super) enum Keys {
-    Built(BTreeMap<String, Vec<Entry>>),
+    Built {
+        keys: BTreeMap<String, Vec<Entry>>,
+        /// Empty until all keys are there.
+        filter: Vec<u8>,
+    },
     /// As they lie in a snapshot: a filter, the places of all keys in order, then the keys with their entries.
     Pressed(Arc<Vec<u8>>, std::ops::Range<usize>),
 }
 
 impl Default for Keys {
     fn default() -> Self {
-        Self::Built(BTreeMap::new())
+        Self::Built { keys: BTreeMap::new(), filter: Vec::new() }
     }
 }
 
 impl Keys {
     pub(super) fn keep(&mut self, key: &str, entry: Entry) {
-        if let Self::Built(keys) = self {
+        if let Self::Built { keys, .. } = self {
             keys.entry(key.to_owned()).or_default().push(entry);
+        }
+    }
+
+    /// All keys are there.
+    pub(super) fn finish(&mut self) {
+        if let Self::Built { keys, filter } = self {
+            *filter = Filter::of(keys.keys());
         }
     }
 
     /// The rules under this key.
     pub(super) fn get(&self, key: &str, found: &mut Vec<Entry>) {
+        // Most of what is asked for is not there, and each step of a search is far from the last.
         match self {
-            Self::Built(keys) => found.extend(keys.get(key).into_iter().flatten()),
+            Self::Built { keys, filter } => {
+                if Filter(filter).may_have(key) {
+                    found.extend(keys.get(key).into_iter().flatten());
+                }
+            }
             Self::Pressed(bytes, range) => {
                 let table = Table::of(bytes, range);
-                // Most of what is asked for is not there, and each step of the search is far from the last.
                 if table.filter.may_have(key)
                     && let Some((there, entries)) = table.record(table.first_from(key))
                     && there == key.as_bytes()
@@ -50,7 +65,7 @@ impl Keys {
     /// The rules under all keys that begin so.
     pub(super) fn all(&self, start: &str, found: &mut Vec<Entry>) {
         match self {
-            Self::Built(keys) => {
+            Self::Built { keys, .. } => {
                 let from = keys.range::<str, _>((Bound::Included(start), Bound::Unbounded));
                 found.extend(from.take_while(|(key, _)| key.starts_with(start)).flat_map(|(_, rules)| rules));
             }
@@ -64,9 +79,9 @@ impl Keys {
     }
 
     pub(super) fn write(&self, to: &mut Out) {
-        let Self::Built(keys) = self else { return };
+        let Self::Built { keys, filter } = self else { return };
         let mut records = Out::default();
-        Filter::write(keys.keys(), to);
+        to.bytes(filter);
         to.number(keys.len());
         for (key, entries) in keys {
             to.number(records.len());
@@ -122,7 +137,7 @@ impl<'a> Table<'a> {
 struct Filter<'a>(&'a [u8]);
 
 impl<'a> Filter<'a> {
-    fn write<'k>(keys: impl ExactSizeIterator<Item = &'k String>, to: &mut Out) {
+    fn of<'k>(keys: impl ExactSizeIterator<Item = &'k String>) -> Vec<u8> {
         let mut bytes = vec![0_u8; (keys.len() * 2).next_power_of_two()];
         for key in keys {
             for (byte, bit) in Self::places(key, bytes.len()) {
@@ -131,7 +146,7 @@ impl<'a> Filter<'a> {
                 }
             }
         }
-        to.bytes(&bytes);
+        bytes
     }
 
     fn read(cursor: &mut Cursor<'a>) -> Self {
