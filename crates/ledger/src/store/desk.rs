@@ -15,9 +15,9 @@ use super::ledger::{Appended, Command, Reply};
 use crate::entry::Sealed;
 
 /// In how many looks the time passes in which entries come together; when nobody came between two, nobody comes.
-const LOOKS: u32 = 10;
+const LOOKS: u32 = 5;
 /// For so many times that time after a commit that several shared, several are expected.
-const EXPECTED: u32 = 10;
+const EXPECTED: u32 = 20;
 
 /// The writer, and what waits for it.
 pub(crate) struct Desk {

@@ -78,7 +78,7 @@ impl Options {
         Self {
             durability: Durability::Durable,
             max_payload: 1 << 20,
-            batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_millis(1) },
+            batch: Batch { size: 1024, age: Duration::from_millis(5), gather: Duration::from_micros(500) },
             queue: 4096,
             keep_raw: false,
             key: None,

@@ -147,8 +147,8 @@ fn where_several_came_at_once_the_next_wait_for_each_other_a_moment() {
     let signer = Arc::new(Counting(key(1), AtomicUsize::new(0)));
     let mut patient = options();
     patient.key = Some(Arc::clone(&signer) as Arc<dyn Signer>);
-    // A tenth of it is how long each waits for the next.
-    patient.batch.gather = Duration::from_secs(4);
+    // A fifth of it is how long each waits for the next.
+    patient.batch.gather = Duration::from_secs(2);
     let ledger = Ledger::open(&test.dir, patient).unwrap().ledger;
     let (tell, told) = channel();
     let submit = |number: u64| {
