@@ -13,7 +13,7 @@ use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Origin, Reader};
 
 use crate::daemon::Daemon;
-use crate::sessions::Key;
+use crate::sessions::{Hands, Key};
 
 /// How long after an event a session that is kept in short is read again: the leaf has to be there.
 const SOON: Duration = Duration::from_millis(50);
@@ -24,9 +24,7 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
     daemon.observers.grew(until);
     let done = tokio::task::spawn_blocking(move || {
         let dir = daemon.home.ledger();
-        // Half of the processors, so that calls find one.
-        let threads = std::thread::available_parallelism().map_or(1, |cores| usize::from(cores) / 2);
-        daemon.observers.sessions.rebuild(|| Reader::open(&dir), threads)
+        daemon.observers.sessions.rebuild(|| Reader::open(&dir), Hands::beside_calls())
     });
     match done.await {
         Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions are known again"),

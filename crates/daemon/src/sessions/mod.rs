@@ -19,6 +19,7 @@ mod calls;
 mod denial;
 mod diff;
 mod files;
+mod hands;
 mod happened;
 mod keep;
 mod leaf;
@@ -44,6 +45,7 @@ use tenterhook_policy::Prices;
 
 use apply::Around;
 pub(crate) use diff::diff;
+pub use hands::Hands;
 pub(crate) use happened::Happened;
 use keep::Shelf;
 pub(crate) use leaf::Past;
@@ -83,8 +85,12 @@ struct Held {
     from: u64,
     /// What came in while sessions are put together from the ledger.
     meanwhile: Option<VecDeque<Past>>,
+    /// How often all sessions were asked for anew.
+    asked: u64,
     /// Sessions that are kept in short and have something new.
     cold: HashSet<Key>,
+    /// Sessions that were read anew while all are put together.
+    anew: HashSet<Key>,
 }
 
 impl Key {

@@ -12,7 +12,7 @@ use tenterhook_ledger::{ReadFailed, Reader};
 use tenterhook_policy::Prices;
 
 use super::step::timeline;
-use super::{Key, Past, Projector, Told, View, Wanted, diff};
+use super::{Hands, Key, Past, Projector, Told, View, Wanted, diff};
 
 /// The sessions of a ledger.
 pub struct Offline {
@@ -34,17 +34,13 @@ impl Offline {
             Some(id) => self.find(id)?,
             None => None,
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let dir = &self.dir;
-        self.sessions.rebuild(|| Reader::open(dir), threads)?;
+        self.read()?;
         Ok(Following { ledger: self, wanted, next: self.sessions.read_until() })
     }
 
     /// Sessions that are meant, as `GET /v1/sessions` gives them.
     pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Result<Value, Failure> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let dir = &self.dir;
-        self.sessions.rebuild(|| Reader::open(dir), threads)?;
+        self.read()?;
         Ok(self.sessions.list(wanted, now))
     }
 
@@ -70,6 +66,12 @@ impl Offline {
     /// The session that an id means.
     pub fn find(&self, id: &str) -> Result<Option<Key>, Failure> {
         Projector::find_recorded(id, &self.reader).map_err(unread)
+    }
+
+    /// Reads all sessions.
+    fn read(&self) -> Result<u64, Failure> {
+        let dir = &self.dir;
+        self.sessions.rebuild(|| Reader::open(dir), Hands::all())
     }
 
     fn look<T>(&self, id: &str, look: impl FnOnce(&View<'_>) -> T) -> Result<Option<T>, Failure> {

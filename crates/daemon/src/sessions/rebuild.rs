@@ -4,10 +4,12 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
 
 use tenterhook_home::Failure;
 use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
+use super::hands::Hands;
 use super::keep::Shelf;
 use super::leaf::Past;
 use super::offline::unread;
@@ -28,48 +30,59 @@ impl Projector {
         self.lock().meanwhile.get_or_insert_default();
     }
 
-    /// Puts all sessions together from the ledger, on so many threads, and says how many leaves there were.
-    /// A session belongs to one thread, so that its events stay in order and nobody waits for anybody.
+    /// Puts all sessions together from the ledger, and says how many leaves there were.
     pub fn rebuild(
         &self,
         open: impl Fn() -> Result<Reader, ReadFailed> + Sync,
-        threads: usize,
+        hands: Hands,
     ) -> Result<u64, Failure> {
+        let asked = self.lock().asked;
         let size = open().and_then(|reader| reader.size()).map_err(unread)?;
         let from = size.saturating_sub(MOST);
-        let threads = if size - from < MANY { 1 } else { threads.clamp(1, 8) };
-        let open = &open;
+        let read = hands.work(|| self.read(&open, from..size, hands.threads));
+        let broken = || Failure::failed("putting sessions together broke off");
+        let (mut shelf, end) = read.flatten().ok_or_else(broken)?.map_err(unread)?;
+        // What came in while we read. It is little, and whoever yields might never be done with it.
+        let reader = open().map_err(unread)?;
+        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true).map_err(unread)?;
+        self.adopt(shelf, end, asked);
+        Ok(end - from)
+    }
+
+    /// Reads leaves on so many threads, and says where they end. A session belongs to one thread, so that its
+    /// events stay in order and nobody waits for anybody. `None`: a thread broke off.
+    fn read(
+        &self,
+        open: &(impl Fn() -> Result<Reader, ReadFailed> + Sync),
+        range: Range<u64>,
+        threads: usize,
+    ) -> Option<Result<(Shelf, u64), ReadFailed>> {
+        let threads = if range.end - range.start < MANY { 1 } else { threads.clamp(1, 8) };
+        let (range, end) = (&range, range.end);
         let part = move |number: usize| {
-            let reader = open()?;
             let mut shelf = Shelf::of(threads);
-            let end =
-                self.fill(&reader, &mut shelf, from..size, |_, session| share(session, threads) == number)?;
+            let mine = |_: &str, session: &str| share(session, threads) == number;
+            let end = self.fill(&open()?, &mut shelf, range.clone(), mine)?;
             Ok((shelf, end))
         };
         let parts: Vec<_> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|number| scope.spawn(move || part(number))).collect();
-            let first = Ok(part(0));
-            std::iter::once(first).chain(others.into_iter().map(|other| other.join().map_err(drop))).collect()
+            let first = Some(part(0));
+            std::iter::once(first).chain(others.into_iter().map(|other| other.join().ok())).collect()
         });
-        let (mut shelf, mut end) = (Shelf::default(), size);
-        for part in parts {
-            let broken = |()| Failure::failed("putting sessions together broke off");
-            let (other, upto): (Shelf, u64) = part.map_err(broken)?.map_err(unread)?;
-            end = end.min(upto);
-            shelf.add(other);
-        }
-        // What came in while we read.
-        let reader = open().map_err(unread)?;
-        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true).map_err(unread)?;
-        self.adopt(shelf, end);
-        Ok(end - from)
+        let parts: Option<Result<Vec<_>, _>> = parts.into_iter().collect();
+        let together = |(mut all, end): (Shelf, u64), (shelf, upto): (Shelf, u64)| {
+            all.add(shelf);
+            (all, end.min(upto))
+        };
+        Some(parts?.map(|parts| parts.into_iter().fold((Shelf::default(), end), together)))
     }
 
     fn fill(
         &self,
         reader: &Reader,
         shelf: &mut Shelf,
-        range: std::ops::Range<u64>,
+        range: Range<u64>,
         wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<u64, ReadFailed> {
         let mut next = range.start;
@@ -91,11 +104,16 @@ impl Projector {
         Ok(next)
     }
 
-    /// These sessions count from now on. What is not in them yet is applied.
-    fn adopt(&self, shelf: Shelf, end: u64) {
+    /// These sessions count from now on, unless others were asked for meanwhile. What is not in them yet is
+    /// applied.
+    fn adopt(&self, shelf: Shelf, end: u64, asked: u64) {
         let mut held = self.lock();
+        if held.asked != asked {
+            return;
+        }
         let meanwhile = held.meanwhile.take().unwrap_or_default();
-        (held.shelf, held.from) = (shelf, end);
+        let before = std::mem::replace(&mut held.shelf, shelf);
+        held.from = end;
         let mut late: Vec<_> = meanwhile.into_iter().filter(|past| past.seq >= end).collect();
         late.sort_by_key(|past| past.seq);
         for past in late {
@@ -104,6 +122,15 @@ impl Projector {
                 session.apply(&past.happened(), self.means(), &mut Told::default());
             }
         }
+        // Sessions that were read anew for what nobody heard may be here as they were before.
+        let anew = std::mem::take(&mut held.anew);
+        if !anew.is_empty() {
+            held.cold.extend(anew);
+            self.cold.notify_one();
+        }
+        drop(held);
+        // It takes a moment, and calls wait for the lock.
+        drop(before);
     }
 
     /// Puts one session together from the ledger and keeps it. `None`: the ledger has no such session.
@@ -128,6 +155,9 @@ impl Projector {
         if !held.shelf.sessions.get(key).is_some_and(newer) {
             held.cold.remove(key);
             held.shelf.put(session);
+        }
+        if held.meanwhile.is_some() {
+            held.anew.insert(key.clone());
         }
         Ok(Some(seen))
     }
@@ -160,8 +190,11 @@ impl Projector {
     /// Forgets all sessions, until [`Projector::rebuild`] has read them anew.
     pub(crate) fn forget(&self) {
         let mut held = self.lock();
-        held.shelf = Shelf::default();
+        let before = std::mem::take(&mut held.shelf);
+        held.asked += 1;
         held.meanwhile.get_or_insert_default();
+        drop(held);
+        drop(before);
     }
 }
 
