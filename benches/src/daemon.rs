@@ -43,8 +43,9 @@ impl Home {
         Ok(home)
     }
 
-    /// Starts a daemon, and waits until it answers.
+    /// Starts a daemon, in the place of the one that there may be, and waits until it answers.
     pub(crate) fn serve(&mut self, arguments: &[&str]) -> Result<(), SetupError> {
+        self.end()?;
         let mut command = self.program(&["serve", "--listen", "none"])?;
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemon = Some(command.spawn()?);
@@ -56,6 +57,13 @@ impl Home {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// Ends the daemon, if there is one.
+    fn end(&mut self) -> std::io::Result<()> {
+        let Some(mut daemon) = self.daemon.take() else { return Ok(()) };
+        daemon.kill()?;
+        daemon.wait().map(drop)
     }
 
     pub(crate) fn person(&self) -> &Path {
@@ -92,10 +100,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if let Some(daemon) = &mut self.daemon {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
+        let _ = self.end();
     }
 }
 
