@@ -77,7 +77,7 @@ fn fill(call: &Call, home: &Home) -> Result<(), SetupError> {
             generation: "g1",
             took_us: 40,
             facts: None,
-            touched: Vec::new(),
+            touched: None,
         };
         let entry = Entry::decision(&decided, &|_| Vec::new());
         batch.push(entry.seal(ledger.sealing()).map_err(|error| failed(error.to_string()))?);

@@ -59,7 +59,7 @@ fn entry(call: &Call, number: u64) -> Entry {
         generation: "g1",
         took_us: 40,
         facts: None,
-        touched: Vec::new(),
+        touched: None,
     };
     Entry::decision(&decided, &|_| Vec::new())
 }

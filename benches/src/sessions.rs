@@ -161,7 +161,7 @@ fn entry(session: u64, step: u64, number: u64, began: u64) -> Entry {
         generation: "g1",
         took_us: 40,
         facts: None,
-        touched: Vec::new(),
+        touched: None,
     };
     Entry::decision(&decided, &|_| Vec::new())
 }

@@ -74,7 +74,7 @@ fn an_event_that_was_decided_twice_is_counted_once_as_it_was_heard() {
     );
     event.tool = Some(ToolCall::new("Bash", json!({"command": "rm -rf /"})));
     let (call, outcome) = (Call { event, native: None }, Outcome::default());
-    let (outcome, touched) = (&outcome, Vec::new());
+    let (outcome, touched) = (&outcome, None);
     let decided = Decided { call: &call, outcome, generation: "", took_us: 1, facts: None, touched };
     let ledger = Ledger::open(&test.home().join("ledger"), Options::new(|| 1)).unwrap().ledger;
     ledger.append(Entry::decision(&decided, &|_| Vec::new())).unwrap();

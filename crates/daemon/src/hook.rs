@@ -94,14 +94,8 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let call = Call { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
-    let decided = Decided {
-        call: &call,
-        outcome: &outcome,
-        generation: "",
-        took_us: 0,
-        facts: None,
-        touched: Vec::new(),
-    };
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
     let mut reply = harness.refuse(&door.event, why);
     tracing::warn!(harness = harness.id, event = door.event, why, "a call was refused");
     daemon.observers.metrics.refused();

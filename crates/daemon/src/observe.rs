@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use crate::analytics::Analytics;
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::sessions::{Happened, Key, Past, Projector, Told, clean};
+use crate::sessions::{Gone, Happened, Key, Past, Projector, Told, clean};
 use crate::telemetry::Exporter;
 
 /// The longest text of a call that is shown in a line.
@@ -48,8 +48,14 @@ impl Observers {
         Self { metrics, analytics, sessions, live, followed, telemetry, grew }
     }
 
-    /// A decision is durable.
-    pub(crate) fn decided(&self, decided: &Decided<'_>, appended: Appended, recording: Duration) {
+    /// A decision is durable. `gone` says why its content is not in the record, if so.
+    pub(crate) fn decided(
+        &self,
+        decided: &Decided<'_>,
+        appended: Appended,
+        gone: Option<Gone>,
+        recording: Duration,
+    ) {
         self.grew(appended.seq() + 1);
         if let Appended::AlreadyThere { .. } = appended {
             return;
@@ -66,7 +72,12 @@ impl Observers {
             id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.word(),
             rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
         );
-        let session = self.apply(&Happened::now(decided, appended.seq()));
+        let happened = Happened::now(decided, appended.seq());
+        let session = match gone {
+            // Sessions show what the record keeps, from the start.
+            Some(gone) => self.apply(&Past::without_content(&happened, gone).happened()),
+            None => self.apply(&happened),
+        };
         self.live.tell("decided", || line(decided, appended.seq()));
         if let Some(id) = session {
             self.live.tell("session", || self.sessions.summary(&id));
@@ -85,7 +96,7 @@ impl Observers {
         let call = tenterhook_event::Call { event: recorded.event.clone(), native: None };
         let outcome = &recorded.outcome;
         let took_us = recorded.took_us;
-        let decided = Decided { call: &call, outcome, generation, took_us, facts: None, touched: Vec::new() };
+        let decided = Decided { call: &call, outcome, generation, took_us, facts: None, touched: None };
         self.live.tell("decided", || line(&decided, seq));
     }
 

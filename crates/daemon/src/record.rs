@@ -10,10 +10,11 @@ use serde_json::Value;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::Decided;
 use tenterhook_home::{generation_entry, secrets};
-use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin};
+use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, Sealed};
 use tokio::sync::oneshot;
 
 use crate::observe::Observers;
+use crate::sessions::Gone;
 
 /// How often a full queue is tried again before the decision counts as not recorded.
 const TRIES: u32 = 200;
@@ -39,12 +40,21 @@ impl LedgerRecorder {
         Self { ledger, known: Mutex::default() }
     }
 
-    /// Records an entry; returns when it is durable. A thread of its own commits it on the spot, without a
+    /// Records an entry; returns when it is durable.
+    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
+        self.keep_sealed(self.seal(entry)?).await
+    }
+
+    /// An entry as the ledger keeps it.
+    fn seal(&self, entry: Entry) -> Result<Box<Sealed>, String> {
+        let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
+        sealed.map(Box::new).map_err(|error| error.to_string())
+    }
+
+    /// Records a sealed entry; returns when it is durable. A thread of its own commits it on the spot, without a
     /// word to another one, if nobody else writes just now. A task of the runtime must not wait for the
     /// disk: its entry is committed with all others that wait.
-    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
-        let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
-        let sealed = Box::new(sealed.map_err(|error| error.to_string())?);
+    async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, String> {
         let may_wait = tokio::task::try_id().is_none();
         let here = if may_wait { self.ledger.append_if_free(sealed) } else { Err(sealed) };
         let mut sealed = match here {
@@ -87,9 +97,10 @@ impl Recorder for CallRecorder<'_> {
                 known.insert(decided.generation.to_owned());
             }
             let began = Instant::now();
-            let entry = Entry::decision(&decided, &secrets);
-            let appended = recorder.keep(entry).await.map_err(RecordError)?;
-            self.observers.decided(&decided, appended, began.elapsed());
+            let sealed = recorder.seal(Entry::decision(&decided, &secrets)).map_err(RecordError)?;
+            let gone = sealed.is_too_large().then_some(Gone::TooLarge);
+            let appended = recorder.keep_sealed(sealed).await.map_err(RecordError)?;
+            self.observers.decided(&decided, appended, gone, began.elapsed());
             match appended {
                 Appended::New { .. } => Ok(()),
                 // An id that is sent again would be an answer without a record.

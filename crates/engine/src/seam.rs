@@ -21,8 +21,8 @@ pub struct Judgement {
     /// What was observed of the machine to judge by, an object, if anything: it is recorded, so that the
     /// event can be judged again by what was there.
     pub observed: Option<Value>,
-    /// What the call does to files, for whoever looks on.
-    pub touched: Vec<Touch>,
+    /// What the call does to files, for whoever looks on; absent if no rule had to know.
+    pub touched: Option<Vec<Touch>>,
 }
 
 /// Judges an event by rules. The same event, rules and observations give the same findings.

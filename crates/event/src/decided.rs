@@ -19,6 +19,6 @@ pub struct Decided<'a> {
     pub took_us: u64,
     /// What was observed of the machine and mattered, if anything.
     pub facts: Option<Value>,
-    /// What the call does to files, as its judge read it.
-    pub touched: Vec<Touch>,
+    /// What the call does to files, as its judge read it; absent if nobody did.
+    pub touched: Option<Vec<Touch>>,
 }

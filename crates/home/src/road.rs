@@ -275,11 +275,11 @@ impl Rules {
 
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
-        let (mut observed, mut touched) = (None, Vec::new());
+        let (mut observed, mut touched) = (None, None);
         let judged = if self.set.concerns(event.event) {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
-            touched = facts.touched();
+            touched = Some(facts.touched());
             let judge = |state: &SessionState| tenterhook_policy::judge(event, &facts, state, &self.set);
             self.memory.judge(event, &self.set, judge)
         } else {

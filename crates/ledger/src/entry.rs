@@ -346,6 +346,15 @@ impl Entry {
     }
 }
 
+// === impl Sealed ===
+
+impl Sealed {
+    /// Whether its payload is too large to be kept: only the commitment to it is.
+    pub fn is_too_large(&self) -> bool {
+        self.payload.as_ref().is_some_and(|payload| payload.bytes.is_none())
+    }
+}
+
 /// Every nudge once, as a harness shows them.
 fn nudge(outcome: &Outcome) -> Option<String> {
     let mut once: Vec<&str> = Vec::new();

@@ -207,13 +207,7 @@ fn record_refusal(
     let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
     let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
     let call = Call { event, native: None };
-    let decided = Decided {
-        call: &call,
-        outcome: &outcome,
-        generation: "",
-        took_us: 0,
-        facts: None,
-        touched: Vec::new(),
-    };
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
     spool.keep(&decided).map_err(CommandError::failed)
 }

@@ -25,7 +25,7 @@ pub(crate) struct Happened<'a> {
     pub(crate) nudge: Option<Cow<'a, str>>,
     /// What the tool runs with, where a hook or a rule changed it.
     pub(crate) input: Option<&'a Value>,
-    /// What the call does to files, if somebody looked already.
+    /// What the call does to files, if its judge has read it.
     pub(crate) touched: Option<&'a [Touch]>,
     /// The links that were seen then.
     pub(crate) seen: Option<&'a Seen>,
@@ -62,7 +62,7 @@ impl<'a> Happened<'a> {
             reason: if denied { outcome.reason().map(Cow::Owned) } else { None },
             nudge: (!once.is_empty()).then(|| Cow::Owned(once.join("; "))),
             input: outcome.tool_input.as_ref(),
-            touched: Some(&decided.touched),
+            touched: decided.touched.as_deref(),
             seen: None,
             gone: None,
         }
@@ -80,9 +80,9 @@ impl<'a> Happened<'a> {
     /// What it does to files. `None`: it is too long to be looked at, or its content is gone.
     pub(super) fn touches(&self, person: Option<&str>) -> Option<Cow<'a, [Touch]>> {
         match self.touched {
+            _ if self.gone.is_some() || look::is_long(self) => None,
             Some(touched) => Some(Cow::Borrowed(touched)),
-            None if self.gone.is_some() => None,
-            None => look::touched(self, person).map(Cow::Owned),
+            None => Some(Cow::Owned(look::touched(self, person))),
         }
     }
 }

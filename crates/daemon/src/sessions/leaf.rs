@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenterhook_event::{
     Agent, Decision, Detail, Event, EventId, EventKind, Mcp, Timestamp, ToolCall, ToolClass,
 };
@@ -108,6 +108,8 @@ impl Past {
         event.project = leaf.project;
         event.agent = leaf.agent;
         event.tool = leaf.tool.map(|Tool { name, class }| {
+            // Empty arguments are not recorded.
+            let args = if args.is_null() && gone.is_none() { json!({}) } else { args };
             let mcp = if class == ToolClass::Mcp { Mcp::from_tool_name(&name) } else { None };
             ToolCall { name, class, args, mcp }
         });
@@ -154,6 +156,16 @@ impl Past {
             seen: happened.seen.cloned(),
             gone: happened.gone,
         }
+    }
+
+    /// The same, of which the content is not recorded.
+    pub(crate) fn without_content(happened: &Happened<'_>, gone: Gone) -> Self {
+        let mut past = Self::copy(happened);
+        past.event.detail = Detail::default();
+        if let Some(tool) = &mut past.event.tool {
+            tool.args = Value::Null;
+        }
+        Self { input: None, gone: Some(gone), ..past }
     }
 
     /// As sessions see it.

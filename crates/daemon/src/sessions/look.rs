@@ -11,19 +11,22 @@ use super::happened::Happened;
 /// Longer calls are not looked at, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// What a call of the past did to files. `None` if it is too long to be looked at.
-pub(super) fn touched(happened: &Happened<'_>, person: Option<&str>) -> Option<Vec<Touch>> {
-    let Some(tool) = happened.tool() else { return Some(Vec::new()) };
+/// Whether a call is too long to be looked at, now or ever.
+pub(super) fn is_long(happened: &Happened<'_>) -> bool {
+    let Some(tool) = happened.tool() else { return false };
     let commands = if tool.paths().is_empty() { tool.gist().len() } else { 0 };
     let patches = tool.patches().iter().map(|text| text.len()).sum::<usize>();
-    if patches + commands > LONGEST {
-        return None;
-    }
+    patches + commands > LONGEST
+}
+
+/// What a call does to files.
+pub(super) fn touched(happened: &Happened<'_>, person: Option<&str>) -> Vec<Touch> {
+    let Some(tool) = happened.tool() else { return Vec::new() };
     let seen = happened.seen.filter(|seen| **seen != Seen::default());
     let around = Surroundings { home: person, seen, ..Surroundings::default() };
     if happened.input.is_none() {
-        return Some(tenterhook_policy::touched(happened.event, &around));
+        return tenterhook_policy::touched(happened.event, &around);
     }
     let changed = Event { tool: Some(tool.into_owned()), ..happened.event.clone() };
-    Some(tenterhook_policy::touched(&changed, &around))
+    tenterhook_policy::touched(&changed, &around)
 }

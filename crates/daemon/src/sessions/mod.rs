@@ -46,7 +46,7 @@ use tenterhook_policy::Prices;
 use apply::Around;
 pub(crate) use diff::diff;
 pub use hands::Hands;
-pub(crate) use happened::Happened;
+pub(crate) use happened::{Gone, Happened};
 use keep::Shelf;
 pub(crate) use leaf::Past;
 pub use list::{STATES, Wanted};

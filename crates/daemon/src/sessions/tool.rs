@@ -12,7 +12,6 @@ use super::clean;
 use super::denial::Hint;
 use super::files::{Change, How, Lines, State};
 use super::happened::Happened;
-use super::look;
 use super::session::{Body, Session};
 use super::shape::{Shape, shape};
 use super::todo::Call;
@@ -130,12 +129,7 @@ impl Body {
         if !named && !matches!(tool.class, ToolClass::Shell | ToolClass::Mcp | ToolClass::Other) {
             return;
         }
-        let mut touches = happened.touches(around.person);
-        if named && happened.gone.is_none() && touches.as_ref().is_some_and(|touches| touches.is_empty()) {
-            // Nobody judged it: no rule is about such events.
-            touches = look::touched(happened, around.person).map(Into::into);
-        }
-        let Some(touches) = touches else {
+        let Some(touches) = happened.touches(around.person) else {
             self.files.left_out += 1;
             return;
         };

@@ -69,7 +69,7 @@ fn a_collector_gets_spans_and_counters() {
         generation: "g1",
         took_us: 1500,
         facts: None,
-        touched: Vec::new(),
+        touched: None,
     };
     metrics.decided(&call.event, outcome.decision, Duration::from_micros(1500), Duration::from_micros(300));
     exporter.decided(&decided);
@@ -107,14 +107,8 @@ fn without_a_collector_nobody_waits_and_what_is_lost_is_counted() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let exporter = Exporter::start(otlp(&format!("http://{gone}")), Arc::default(), now).unwrap();
     let (call, outcome) = (call(), Outcome::default());
-    let decided = Decided {
-        call: &call,
-        outcome: &outcome,
-        generation: "",
-        took_us: 1,
-        facts: None,
-        touched: Vec::new(),
-    };
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None, touched: None };
     let began = Instant::now();
     for _ in 0..20 * WAITING {
         exporter.decided(&decided);

@@ -67,7 +67,7 @@ pub(crate) fn entry(number: u64) -> Entry {
 pub(crate) fn decided(event: Event, outcome: &Outcome) -> Entry {
     let call = Call { event, native: None };
     Entry::decision(
-        &Decided { call: &call, outcome, generation: "g1", took_us: 40, facts: None, touched: Vec::new() },
+        &Decided { call: &call, outcome, generation: "g1", took_us: 40, facts: None, touched: None },
         &find_secrets,
     )
 }

@@ -67,14 +67,8 @@ impl Written {
 
 fn entry(event: Event) -> Entry {
     let (call, outcome) = (Call { event, native: None }, Outcome::default());
-    let decided = Decided {
-        call: &call,
-        outcome: &outcome,
-        generation: "g1",
-        took_us: 1,
-        facts: None,
-        touched: Vec::new(),
-    };
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "g1", took_us: 1, facts: None, touched: None };
     Entry::decision(&decided, &|_| Vec::new())
 }
 
