@@ -36,17 +36,23 @@ pub(crate) fn replay(served: &Served, harness: &str, payloads: &[Value]) {
     }
 }
 
-/// The session live, from the ledger by another daemon, and without one. They are the same, or this fails.
+/// The session `s-1` live, from the ledger by another daemon, and without one. They are the same, or this fails.
 pub(crate) fn settled(served: Served) -> Value {
-    let live = served.json("/v1/sessions/s-1");
+    settled_one(served, "s-1")
+}
+
+/// The same of the only session there is.
+pub(crate) fn settled_one(served: Served, id: &str) -> Value {
+    let path = format!("/v1/sessions/{id}");
+    let live = served.json(&path);
     let mut served = served.again();
     let rebuilt = until("sessions are known again", || {
-        (served.json("/v1/sessions")["all"] == 1).then(|| served.json("/v1/sessions/s-1"))
+        (served.json("/v1/sessions")["all"] == 1).then(|| served.json(&path))
     });
     assert_eq!(live, rebuilt, "from the ledger it is the same");
     served.signal(rustix::process::Signal::TERM);
     assert!(served.wait());
-    let mut alone = served.test.run(&["sessions", "show", "s-1", "--json"]).json();
+    let mut alone = served.test.run(&["sessions", "show", id, "--json"]).json();
     alone["labels"] = live["labels"].clone();
     // What a command says names no directory of a test.
     let live: Value = serde_json::from_str(&served.test.neutral(&live.to_string())).unwrap();

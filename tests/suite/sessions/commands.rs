@@ -120,6 +120,49 @@ fn whoever_follows_sees_it_happen() {
 }
 
 #[test]
+fn without_a_daemon_the_ledger_is_followed() {
+    let mut served = Served::new();
+    served.bash("ls");
+    served.signal(rustix::process::Signal::TERM);
+    assert!(served.wait());
+    let test = &served.test;
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook"));
+    let mut command = test.command(program, &["sessions", "follow", "--json", "-n", "4"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "no daemon is running: the ledger is looked at now and then\n");
+    // Hooks decide by themselves and leave what they decided in the spool.
+    let call = json!({"tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "x\n"}, "tool_use_id": "t-1"});
+    let result = with(call.clone(), json!({"tool_response": {"type": "create"}}));
+    let denied = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "tool_use_id": "t-2"});
+    for (event, payload) in [("PreToolUse", call), ("PostToolUse", result), ("PreToolUse", denied)] {
+        let whole = json!({"session_id": "s-1", "cwd": test.path("work"), "hook_event_name": event});
+        test.run_with(&["hook", "claude-code", event], with(whole, payload).to_string().as_bytes());
+    }
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let news: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert!(child.wait().unwrap().success());
+    let told = news.iter().map(|news| {
+        let (event, data) = (news["event"].as_str().unwrap(), &news["data"]);
+        (event, data["state"].as_str().unwrap(), data["tool_use_id"].as_str().unwrap())
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            ("tool", "asked", "t-1"),
+            ("tool", "done", "t-1"),
+            ("file-changed", "done", "t-1"),
+            ("tool", "denied", "t-2")
+        ],
+        "what was before is not told again"
+    );
+    let empty = crate::context::TestContext::new().run(&["sessions", "follow"]);
+    assert_eq!(empty.exit, 1);
+    assert!(empty.stderr.contains("nothing was recorded yet"), "{}", empty.stderr);
+}
+
+#[test]
 fn one_session_is_followed_without_the_others() {
     let served = Served::new();
     let mut one = served.stream("/v1/sessions/claude-code:s-2/stream", &[]);

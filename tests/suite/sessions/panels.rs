@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Seed 000's panel, for each harness whose payloads were captured and for the reference agent's own events.
+//! Seed 000's panel, for each harness whose payloads were captured, and for the reference agent at work.
 
 use super::*;
 use crate::context::TestContext;
@@ -201,70 +201,95 @@ fn gemini_cli() {
     );
 }
 
+/// What the reference agent's model says and calls, turn by turn.
+const SCRIPT: &str = r#"
+model: scripted-1
+turns:
+  - say: First a plan.
+    call:
+      TodoWrite:
+        todos:
+          - { content: Tidy, status: completed, activeForm: Tidying }
+          - { content: Test, status: in_progress, activeForm: Testing }
+          - { content: Ship, status: pending, activeForm: Shipping }
+    usage: { input: 100, output: 20 }
+  - { call: { Write: { file_path: src/lib.rs, content: "fn a() {}\nfn b() {}\n" } }, usage: { input: 200, output: 30 } }
+  - { call: { Edit: { file_path: src/lib.rs, old_string: "fn b() {}\n", new_string: "" } }, usage: { input: 210, output: 10 } }
+  - { call: { Bash: { command: rm -rf / } }, usage: { input: 220, output: 5 } }
+  - { call: { Bash: { command: "mv src/lib.rs src/shop.rs && echo done >> log.txt" } }, usage: { input: 230, output: 6 } }
+  - { call: { Bash: { command: exit 3 } }, usage: { input: 240, output: 7 } }
+  - { call: { Task: { description: look, prompt: look around, subagent_type: general } }, usage: { input: 250, output: 8 } }
+  - { say: Done., usage: { input: 260, output: 9 } }
+subagents:
+  general:
+    - { call: { Read: { file_path: log.txt } }, usage: { input: 50, output: 2 } }
+    - { say: It says done., usage: { input: 60, output: 3 } }
+"#;
+
+/// All numbers of the script that stand behind such a word.
+fn scripted(word: &str) -> u64 {
+    let number =
+        |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap();
+    SCRIPT.split(word).skip(1).map(number).sum()
+}
+
 #[test]
 fn the_reference_agent() {
     let served = Served::new();
-    let number = std::cell::Cell::new(0);
-    let fire = |kind: &str, native: &str, more: Value| {
-        number.set(number.get() + 1);
-        let event = json!({
-            "v": 1, "id": format!("01M7F3GRZQ00000000000000{:02}", number.get()), "ts": format!("2026-11-15T08:00:{:02}.000Z", number.get()),
-            "source": "agent", "event": kind, "native_event": native, "harness_session_id": "s-1", "cwd": "/work/shop", "project": "/work/shop",
-            "agent": {"model": "scripted"},
-        });
-        let answer = served.post("/v1/events", &with(event, more));
-        assert_eq!(answer.status, 200, "{answer:?}");
-    };
-    let call = |id: &str, name: &str, class: &str, args: Value| json!({"tool_use_id": id, "tool": {"name": name, "class": class, "args": args}});
-    let ran = |call: &Value, output: Value| {
-        with(call.clone(), json!({"detail": {"tool_output": output, "duration_ms": 5}}))
-    };
-    fire("session-start", "SessionStart", json!({"detail": {"cause": "startup"}}));
-    fire("prompt", "UserPromptSubmit", json!({"detail": {"prompt": "\nTidy the shop up\nplease"}}));
-    let answer = json!({"model": "scripted", "text": "…", "usage": {"input_tokens": 100, "output_tokens": 20, "context_limit": 1000}});
-    fire("post-model", "GenerateEnd", json!({"detail": {"model_response": answer}}));
-    let todos = call(
-        "c1",
-        "TodoWrite",
-        "todo",
-        json!({"todos": [
-            {"content": "Tidy", "status": "completed", "activeForm": "Tidying"},
-            {"content": "Test", "status": "in_progress", "activeForm": "Testing"},
-            {"content": "Ship", "status": "pending", "activeForm": "Shipping"},
-        ]}),
+    let provider = format!("scripted:{}", served.test.write("script.yaml", SCRIPT).display());
+    let said = ["agent", "run", "-p", "\nTidy the shop up\nplease", "--provider", &provider, "--json"];
+    let ran = served.test.run(&[&said[..], &["--permission-mode", "bypassPermissions"]].concat());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let first: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    let id = first["session"].as_str().unwrap();
+    // What it did is on the disk, whatever anybody tells of it.
+    let on_disk = |name: &str| std::fs::read_to_string(served.test.path("work").join(name)).ok();
+    assert_eq!(on_disk("src/shop.rs").as_deref(), Some("fn a() {}\n"));
+    assert_eq!((on_disk("src/lib.rs"), on_disk("log.txt").as_deref()), (None, Some("done\n")));
+    let diff = served.json(&format!("/v1/sessions/{id}/diff?path=src/lib.rs"));
+    let diffs: Vec<_> = diff["changes"].as_array().unwrap().iter().map(|change| &change["diff"]).collect();
+    assert_eq!(
+        diffs,
+        [
+            &json!("@@ -0,0 +1,2 @@\n+fn a() {}\n+fn b() {}\n"),
+            &json!("@@ -1 +0,0 @@\n-fn b() {}\n"),
+            &json!(null)
+        ]
     );
-    fire("pre-tool", "PreToolUse", todos.clone());
-    fire("post-tool", "PostToolUse", ran(&todos, json!({"ok": true})));
-    let write = call("c2", "Write", "write", json!({"file_path": "src/lib.rs", "content": "fn a() {}\n"}));
-    fire("pre-tool", "PreToolUse", write.clone());
-    fire("post-tool", "PostToolUse", ran(&write, json!({"type": "create"})));
-    fire("pre-tool", "PreToolUse", call("c3", "Bash", "shell", json!({"command": "rm -rf /"})));
-    let moved =
-        call("c4", "Bash", "shell", json!({"command": "mv src/lib.rs src/shop.rs && echo done >> log.txt"}));
-    fire("pre-tool", "PreToolUse", moved.clone());
-    fire("post-tool", "PostToolUse", ran(&moved, json!({"exit_code": 0})));
-    fire("session-end", "SessionEnd", json!({"detail": {"cause": "done"}}));
-    let session = settled(served);
+    let session = settled_one(served, id);
     assert_eq!(
         panel(&session),
         [
-            "Tidy the shop up | scripted | done",
-            r#"changed_files: src/lib.rs 2 ["Write","Bash"] 1 0 true -"#,
+            "Tidy the shop up | scripted-1 | exit",
+            r#"changed_files: src/lib.rs 3 ["Write","Edit","Bash"] 2 1 true -"#,
             r#"changed_files: src/shop.rs 1 ["Bash"] 0 0 false -"#,
             r#"changed_files: log.txt 1 ["Bash"] 0 0 false -"#,
-            "changes: Write write src/lib.rs done 1 0 c2 -",
-            "changes: Bash delete src/lib.rs done - - c4 -",
-            "changes: Bash write src/shop.rs done - - c4 -",
-            "changes: Bash write log.txt done - - c4 -",
+            "changes: Write write src/lib.rs done 2 - call_2_1 -",
+            "changes: Edit edit src/lib.rs done 0 1 call_3_1 -",
+            "changes: Bash delete src/lib.rs done - - call_5_1 -",
+            "changes: Bash write src/shop.rs done - - call_5_1 -",
+            "changes: Bash write log.txt done - - call_5_1 -",
             "todo_items: - completed Tidy Tidying",
             "todo_items: - in_progress Test Testing",
             "todo_items: - pending Ship Shipping",
+            "agents: agent-1 general 10 1 0 -",
             "denials: Bash rm -rf / other",
             "todos: 1/3",
-            "tool: Bash 2 1 0 1",
+            "tool: Bash 3 1 1 1",
+            "tool: Edit 1 1 0 0",
+            "tool: Read 1 1 0 0",
+            "tool: Task 1 1 0 0",
             "tool: TodoWrite 1 1 0 0",
             "tool: Write 1 1 0 0",
-            r#"usage: {"answers":1,"context_limit":1000,"context_share":0.1,"context_tokens":100,"input_tokens":100,"output_tokens":20,"unpriced":1}"#,
+            r#"usage: {"answers":10,"context_tokens":260,"input_tokens":1820,"output_tokens":100,"unpriced":10}"#,
         ]
+    );
+    for (tool, calls) in session["tools"].as_object().unwrap() {
+        assert_eq!(SCRIPT.matches(&format!(" {tool}:")).count() as u64, *calls, "{tool}");
+    }
+    let usage = &session["usage"];
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"]),
+        (&json!(scripted("input: ")), &json!(scripted("output: ")))
     );
 }

@@ -2,6 +2,10 @@
 
 //! What was erased, redacted or superseded is shown as such.
 
+use tenterhook_event::{Call, Decided, Decision, Event, EventId, Finding, Origin, Outcome, Timestamp};
+use tenterhook_home::{Home, Spool, secrets};
+use tenterhook_ledger::{Entry, RedactionKey, Sealing};
+
 use super::*;
 
 #[test]
@@ -36,4 +40,80 @@ fn what_was_erased_is_gone_from_the_session_and_said_to_be() {
         (&timeline["steps"][0]["erased"], &timeline["steps"][0]["said"]),
         (&json!(true), &json!(null))
     );
+}
+
+/// The leaf of an event, by its kind.
+fn leaf_of(served: &Served, event: &str) -> String {
+    let leaf = served.test.leaves().into_iter().rfind(|leaf| leaf["event"] == event);
+    leaf.unwrap()["seq"].to_string()
+}
+
+fn erase(served: &Served, leaf: &str, erased: u64) {
+    let ran = served.test.person(&["ledger", "erase", leaf, "--reason", "a test"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    until("sessions are put together anew", || {
+        let session = served.get("/v1/sessions/s-1");
+        (session.status == 200 && session.json()["erased"] == erased).then_some(())
+    });
+}
+
+#[test]
+fn what_was_erased_is_in_no_diff() {
+    let served = Served::new();
+    let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "tool_use_id": "t-1"});
+    served.call("PreToolUse", &edit);
+    let patch = json!({"oldStart": 7, "oldLines": 2, "newStart": 7, "newLines": 2, "lines": [" before", "-one", "+two"]});
+    let answer = json!({"filePath": "a.txt", "originalFile": "before\none\n", "structuredPatch": [patch]});
+    served.call("PostToolUse", &with(edit, json!({"tool_response": answer})));
+    let diff = || served.json("/v1/sessions/s-1/diff?path=a.txt")["changes"].clone();
+    assert_eq!(diff()[0]["diff"], "@@ -7,2 +7,2 @@\n before\n-one\n+two\n");
+    erase(&served, &leaf_of(&served, "post-tool"), 1);
+    let left = diff();
+    assert_eq!(
+        left[0]["diff"], "@@ -1 +1 @@\n-one\n+two\n",
+        "what the call says is there, what the result said is not"
+    );
+    erase(&served, &leaf_of(&served, "pre-tool"), 2);
+    let none = served.get("/v1/sessions/s-1/diff?path=a.txt");
+    assert_eq!((none.status, none.message().as_str()), (404, "session `s-1` changed no file `a.txt`"));
+    let session = served.json("/v1/sessions/s-1");
+    assert_eq!((&session["files"]["changed"], &session["files"]["left_out"]), (&json!(0), &json!(1)));
+    settled(served);
+}
+
+#[test]
+fn a_decision_that_nobody_heard_is_not_counted() {
+    let served = Served::new();
+    let id: EventId = "01M7F3GRZQ0000000000000001".parse().unwrap();
+    let args = json!({"command": "echo one > made.txt"});
+    let event: Event = serde_json::from_value(json!({
+        "v": 1, "id": id, "ts": Timestamp::from_unix_ms(id.unix_ms()), "source": "claude-code", "event": "pre-tool",
+        "native_event": "PreToolUse", "harness_session_id": "s-1", "tool_use_id": "t-1", "cwd": "/work/shop",
+        "tool": {"name": "Bash", "class": "shell", "args": args},
+    }))
+    .unwrap();
+    let answer = served.post("/v1/events", &serde_json::to_value(&event).unwrap());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    served.call("UserPromptSubmit", &json!({"prompt": "go on"}));
+    let before = served.json("/v1/sessions/s-1");
+    assert_eq!((&before["verdicts"], &before["files"]["changed"]), (&json!({"none": 2}), &json!(1)));
+    // The hook had not waited for it: it decided by itself, otherwise.
+    let outcome = tenterhook_engine::fold::strengthen(
+        Outcome::default(),
+        Finding::decided(Origin::Engine, Decision::Deny, "nobody answered"),
+    );
+    let (call, home) = (Call { event, native: None }, Home::whole(served.test.home()));
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "", took_us: 1, facts: None, touched: None };
+    let key = RedactionKey::open(&home.ledger()).unwrap();
+    let sealing = Sealing { key, keep_raw: false, max_payload: 1 << 20 };
+    Spool::of(&home).put(&Entry::decision(&decided, &secrets).seal(&sealing).unwrap()).unwrap();
+    until("it is taken in", || {
+        let session = served.json("/v1/sessions/s-1");
+        (session["verdicts"] == json!({"none": 1, "deny": 1})).then_some(())
+    });
+    let session = settled(served);
+    assert_eq!((&session["events"], &session["files"]["changed"]), (&json!(2), &json!(0)));
+    assert_eq!(session["calls"], json!({"calls": 1, "ok": 0, "failed": 0, "denied": 1}));
+    assert_eq!(session["denials"][0]["reason"], "nobody answered");
 }

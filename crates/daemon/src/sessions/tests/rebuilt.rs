@@ -28,9 +28,12 @@ impl Written {
 
     /// The next prompt, and its leaf.
     fn record(&self, session: &str) -> (Event, u64) {
-        let prompt = self.prompt(session);
-        let seq = self.ledger.append(entry(prompt.clone())).unwrap().seq();
-        (prompt, seq)
+        self.keep(self.prompt(session))
+    }
+
+    fn keep(&self, event: Event) -> (Event, u64) {
+        let seq = self.ledger.append(entry(event.clone())).unwrap().seq();
+        (event, seq)
     }
 
     fn prompt(&self, session: &str) -> Event {
@@ -139,6 +142,25 @@ fn a_session_that_was_read_anew_meanwhile_is_read_once_more() {
         }
     });
     assert_eq!(written.projector.take_cold().into_iter().collect::<Vec<_>>(), [key]);
+}
+
+#[test]
+fn a_text_that_was_erased_a_moment_ago_is_in_no_diff() {
+    let written = Written::new();
+    let call = tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "secret\n"}));
+    let heard = written.keep(call);
+    written.hear(&heard);
+    let reader = Reader::open(written.dir.path()).unwrap();
+    let key = Key::of(&heard.0).unwrap();
+    let changes = || written.projector.look(&key, |view| view.changes_of("/work/a")).unwrap();
+    assert_eq!(diff(changes(), &reader).unwrap()[0]["diff"], "@@ -0,0 +1 @@\n+secret\n");
+    written.ledger.erase(heard.1, heard.1, "ada", "a test", &|_| Vec::new()).unwrap();
+    let shown = diff(changes(), &reader).unwrap();
+    assert_eq!(
+        (&shown[0]["diff"], &shown[0]["why"]),
+        (&json!(null), &json!("erased")),
+        "before all is read anew"
+    );
 }
 
 #[test]
