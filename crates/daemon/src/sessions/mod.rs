@@ -36,6 +36,7 @@ mod tool;
 mod usage;
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -71,6 +72,8 @@ pub struct Key {
 /// Puts events together to sessions.
 pub struct Projector {
     held: Mutex<Held>,
+    /// How many events were decided live.
+    calls: AtomicU64,
     /// Whose home `~` is.
     person: Option<String>,
     prices: Arc<Prices>,
@@ -104,11 +107,13 @@ impl Key {
 impl Projector {
     /// Nothing is known yet.
     pub fn new(person: Option<String>, prices: Arc<Prices>) -> Arc<Self> {
-        Arc::new(Self { held: Mutex::default(), person, prices, cold: tokio::sync::Notify::new() })
+        let calls = AtomicU64::new(0);
+        Arc::new(Self { held: Mutex::default(), calls, person, prices, cold: tokio::sync::Notify::new() })
     }
 
     /// The event has been decided. Says which session it belongs to.
     pub(crate) fn apply(&self, happened: &Happened<'_>, told: &mut Told) -> Option<Key> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         let key = Key::of(happened.event)?;
         let mut held = self.lock();
         if happened.seq < held.from {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use tenterhook_home::Failure;
 use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
-use super::hands::Hands;
+use super::hands::{Beside, Hands};
 use super::keep::Shelf;
 use super::leaf::Past;
 use super::offline::unread;
@@ -20,7 +20,7 @@ use super::{Key, Projector, View};
 /// How many leaves are read at most; older ones are read when somebody looks at a session.
 const MOST: u64 = 4_000_000;
 /// How many leaves are read at a time: a reader that stays long keeps the journal from being emptied.
-const PAGE: u64 = 16_384;
+const PAGE: u64 = 4096;
 /// From how many leaves on it is worth another thread.
 const MANY: u64 = 20_000;
 
@@ -39,30 +39,32 @@ impl Projector {
         let asked = self.lock().asked;
         let size = open().and_then(|reader| reader.size()).map_err(unread)?;
         let from = size.saturating_sub(MOST);
-        let read = hands.work(|| self.read(&open, from..size, hands.threads));
+        let read = hands.work(|| self.read(&open, from..size, hands));
         let broken = || Failure::failed("putting sessions together broke off");
         let (mut shelf, end) = read.flatten().ok_or_else(broken)?.map_err(unread)?;
         // What came in while we read. It is little, and whoever yields might never be done with it.
         let reader = open().map_err(unread)?;
-        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true).map_err(unread)?;
+        let end = self.fill(&reader, &mut shelf, end..u64::MAX, |_, _| true, || ()).map_err(unread)?;
         self.adopt(shelf, end, asked);
         Ok(end - from)
     }
 
-    /// Reads leaves on so many threads, and says where they end. A session belongs to one thread, so that its
+    /// Reads leaves on several threads, and says where they end. A session belongs to one thread, so that its
     /// events stay in order and nobody waits for anybody. `None`: a thread broke off.
     fn read(
         &self,
         open: &(impl Fn() -> Result<Reader, ReadFailed> + Sync),
         range: Range<u64>,
-        threads: usize,
+        hands: Hands,
     ) -> Option<Result<(Shelf, u64), ReadFailed>> {
-        let threads = if range.end - range.start < MANY { 1 } else { threads.clamp(1, 8) };
+        let threads = if range.end - range.start < MANY { 1 } else { hands.threads.clamp(1, 8) };
         let (range, end) = (&range, range.end);
+        let beside = &Beside::new(hands, threads, &self.calls);
         let part = move |number: usize| {
             let mut shelf = Shelf::of(threads);
             let mine = |_: &str, session: &str| share(session, threads) == number;
-            let end = self.fill(&open()?, &mut shelf, range.clone(), mine)?;
+            let mut turn = beside.turn(number);
+            let end = self.fill(&open()?, &mut shelf, range.clone(), mine, || turn.stand_aside())?;
             Ok((shelf, end))
         };
         let parts: Vec<_> = std::thread::scope(|scope| {
@@ -84,9 +86,11 @@ impl Projector {
         shelf: &mut Shelf,
         range: Range<u64>,
         wanted: impl Fn(&str, &str) -> bool,
+        mut between: impl FnMut(),
     ) -> Result<u64, ReadFailed> {
         let mut next = range.start;
         while next < range.end {
+            between();
             let page = next..range.end.min(next.saturating_add(PAGE));
             let end = reader.scan(page, &wanted, |glance| {
                 if let Some(past) = Past::read(glance)
