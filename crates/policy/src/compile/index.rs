@@ -173,6 +173,12 @@ impl Kind {
             for end in ends.take_while(|end| *end <= self.longest_name) {
                 see(Word::Begins(program.get(..end).unwrap_or_default()));
             }
+            // Nobody knows the others, and no rule takes them for the words it looks for.
+            for word in command.words.iter().filter(|word| !word.dynamic) {
+                see(Word::Argument(&flat(&word.text)));
+            }
+            command.feeds.iter().for_each(|name| see(Word::Fed(&flat(name))));
+            command.acts.iter().for_each(|act| see(Word::Act(&flat(act))));
         }
         if let Some(tool) = &event.tool {
             see(Word::Tool(&flat(&tool.name)));
@@ -190,6 +196,7 @@ impl Kind {
         }
         let there = [
             (Word::SomeCommand, facts.commands.is_empty()),
+            (Word::SomeVariable, facts.commands.iter().all(|command| command.env.is_empty())),
             (Word::SomeEffect, facts.effects.is_empty()),
             (Word::SomeUrl, facts.urls.is_empty()),
             (Word::SomePackage, facts.packages.is_empty()),

@@ -24,7 +24,7 @@ use crate::rule::{Mode, Rule, Severity};
 use crate::source::{Choices, Layer, Source};
 use bytes::{Cursor, Out};
 
-const FORMAT: &str = "pressed rules 3";
+const FORMAT: &str = "pressed rules 4";
 const LAYERS: [Layer; 4] = [Layer::Baseline, Layer::Organisation, Layer::User, Layer::Project];
 
 /// Rules, compiled or still to be.

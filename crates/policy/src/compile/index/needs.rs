@@ -58,6 +58,15 @@ fn common(matcher: &Matcher) -> Option<Needs> {
     let words = |rarity, words: &[Word<'_>]| (rarity, words.iter().map(|word| Need(word.key())).collect());
     if let Some(shell) = &matcher.shell {
         all.extend(begun(shell.program.as_ref()));
+        // All of these have to be there, so each of them is enough to look for.
+        for word in &shell.words {
+            all.extend(plain(Some(word), |text| Word::Argument(text).key()));
+        }
+        all.extend(plain(shell.pipes_into.as_ref(), |name| Word::Fed(name).key()));
+        all.extend(plain(shell.acts.as_ref(), |name| Word::Act(name).key()));
+        if shell.env.is_some() {
+            all.push(words(Rarity::Seldom, &[Word::SomeVariable]));
+        }
         for paths in [&shell.operand, &shell.path, &shell.reads, &shell.input].into_iter().flatten() {
             all.extend(placed(paths));
         }
