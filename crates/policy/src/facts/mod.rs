@@ -5,6 +5,7 @@
 mod alphabet;
 pub(crate) mod code;
 mod effect;
+mod known;
 pub(crate) mod overlap;
 mod package;
 mod patch;

@@ -14,6 +14,7 @@ use super::own::{chattr, docker, find, gpg, install, kubectl, openssl, shred, ss
 use super::remote::{aws, gsutil, rclone, rsync, scp};
 use super::version::git;
 use crate::facts::Word;
+use crate::facts::known::known;
 
 /// What a program does to its operands.
 #[derive(Clone, Copy)]
@@ -327,6 +328,9 @@ pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
 pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch> {
     // `mkfs.ext4`
     let name = if program.starts_with("mkfs.") { "mkfs" } else { program };
+    if !known!(PROGRAMS, names).may_have(name) {
+        return Vec::new();
+    }
     let Some(row) = PROGRAMS.iter().find(|row| row.names.contains(&name)) else { return Vec::new() };
     let given = Given::new(row, name, words);
     let mut touches = given.by_options(row);

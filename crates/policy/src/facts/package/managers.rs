@@ -5,6 +5,7 @@
 use super::From;
 use super::name::Style;
 use super::table::MANAGERS;
+use crate::facts::known::known;
 
 /// What a verb does with the names after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,5 +58,6 @@ pub(super) struct Manager {
 
 /// The rows of a program.
 pub(super) fn managers_of(program: &str) -> impl Iterator<Item = &'static Manager> {
-    MANAGERS.iter().filter(move |manager| manager.programs.contains(&program))
+    let managers = if known!(MANAGERS, programs).may_have(program) { MANAGERS } else { &[] };
+    managers.iter().filter(move |manager| manager.programs.contains(&program))
 }

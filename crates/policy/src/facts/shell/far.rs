@@ -7,6 +7,7 @@ mod table;
 use std::sync::Arc;
 
 use super::super::effect::Side;
+use super::super::known::known;
 use super::super::path::resolve;
 use super::Reader;
 use super::invoke::joined;
@@ -34,6 +35,9 @@ struct Sent {
 impl Reader {
     /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
     pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
+        if !known!(FAR, names).may_have(program) {
+            return false;
+        }
         let mut rows = FAR.iter().filter(|row| row.names.contains(&program));
         let Some((row, rest)) = rows.find_map(|row| Some((row, behind_verbs(row, words)?))) else {
             return false;

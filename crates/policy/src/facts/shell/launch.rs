@@ -5,6 +5,7 @@
 mod table;
 
 use super::super::effect::Does;
+use super::super::known::known;
 use super::Reader;
 use super::invoke::joined;
 use super::scope::Scope;
@@ -28,7 +29,8 @@ const GIT_SETTINGS: &[&str] = &[
 impl Reader {
     /// Texts and commands among the words of a program that has other things to do as well.
     pub(super) fn launch(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        for row in LAUNCHERS.iter().filter(|row| row.names.contains(&program)) {
+        let launchers = if known!(LAUNCHERS, names).may_have(program) { LAUNCHERS } else { &[] };
+        for row in launchers.iter().filter(|row| row.names.contains(&program)) {
             if row.verbs.iter().all(|verb| words.iter().any(|word| word.is(verb))) {
                 self.launched(row, program, words, scope);
             }

@@ -4,6 +4,7 @@
 
 mod table;
 
+use super::super::known::known;
 use super::word::Word;
 use table::{WRAPPERS, Wrapper};
 
@@ -24,12 +25,19 @@ pub(super) struct Wrapped<'a> {
 
 /// Whether the program runs other programs, and so does nothing with their operands itself.
 pub(super) fn is_wrapper(program: &str) -> bool {
-    WRAPPERS.iter().any(|wrapper| wrapper.name == program)
+    wrapper(program).is_some()
+}
+
+fn wrapper(program: &str) -> Option<&'static Wrapper> {
+    if !known!(WRAPPERS, [name]).may_have(program) {
+        return None;
+    }
+    WRAPPERS.iter().find(|wrapper| wrapper.name == program)
 }
 
 /// What a wrapper would run; `None` if the program is no wrapper.
 pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>> {
-    let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == program)?;
+    let wrapper = wrapper(program)?;
     let mut rest = words;
     let mut operands = wrapper.operands;
     let mut options_are_over = false;

@@ -2,6 +2,8 @@
 
 //! The programs that connect somewhere, and how they take their words.
 
+use crate::facts::known::known;
+
 /// What the words of a program mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -52,6 +54,9 @@ const fn program(
 
 /// The row of a program.
 pub(super) fn program_of(name: &str) -> Option<&'static Program> {
+    if !known!(PROGRAMS, names).may_have(name) {
+        return None;
+    }
     PROGRAMS.iter().find(|program| program.names.contains(&name))
 }
 
