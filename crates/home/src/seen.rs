@@ -42,13 +42,28 @@ impl Eyes {
                 Err(_) => Sight::Nothing,
             },
             FileType::Directory => {
-                let device = i128::from(stat.st_dev);
-                let mounts = self.mounts_on_touch.entry(device).or_insert_with(|| mounts_on_touch(place));
-                if *mounts { Sight::Nothing } else { Sight::Other }
+                // What lies on a disk is there already.
+                let mounts = !is_disk(&stat) && {
+                    let device = i128::from(stat.st_dev);
+                    *self.mounts_on_touch.entry(device).or_insert_with(|| mounts_on_touch(place))
+                };
+                if mounts { Sight::Nothing } else { Sight::Other }
             }
             _ => Sight::Nothing,
         }
     }
+}
+
+/// Whether the file system has a device of its own. The kernel gives those that have none numbers of its
+/// choice, all with the same first part.
+#[cfg(target_os = "linux")]
+fn is_disk(stat: &rustix::fs::Stat) -> bool {
+    rustix::fs::major(stat.st_dev) != 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_disk(_stat: &rustix::fs::Stat) -> bool {
+    false
 }
 
 /// Whether what is below a directory is mounted when somebody goes there, from a machine that may not
