@@ -14,6 +14,8 @@ use super::error::AppendError;
 use super::ledger::{Appended, Command, Reply};
 use crate::entry::Sealed;
 
+/// So many make a commit worth its while, and nobody waits for more.
+const ENOUGH: usize = 32;
 /// In how many looks the time passes in which entries come together; when nobody came between two, nobody comes.
 const LOOKS: u32 = 5;
 /// For so many times that time after a commit that several shared, several are expected.
@@ -192,7 +194,8 @@ impl Desk {
             let before = state.queue.len();
             let left = self.gather.saturating_sub(began.elapsed());
             let only_appends = state.queue.iter().all(|command| matches!(command, Command::Append(..)));
-            if left.is_zero() || before >= self.batch || !only_appends || state.closed {
+            let enough = before >= self.batch.min(ENOUGH);
+            if left.is_zero() || enough || !only_appends || state.closed {
                 return state;
             }
             state.thread = Thread::Gathers;
