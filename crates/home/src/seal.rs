@@ -104,7 +104,7 @@ impl SealKey {
     }
 
     /// A hook without a daemon looks at hundreds of kilobytes of rules before it judges by them, and GMAC goes
-    /// over them several times as fast as a hash. The seal is a nonce that is used once, and the tag.
+    /// over them nine times as fast as a hash. The seal is a nonce that is used once, and the tag.
     fn seal_large(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;

@@ -31,6 +31,7 @@ mod budget;
 mod compile;
 mod examples;
 mod facts;
+mod fnv;
 pub mod import;
 mod judge;
 mod load;

@@ -15,6 +15,7 @@ use super::trust;
 use crate::budget::{Budget, OwnPrices, Spending};
 use crate::examples;
 use crate::facts::Facts;
+use crate::fnv;
 use crate::load::{self, Header, wire};
 use crate::prices::Prices;
 use crate::rule::{Limit, Matches, Mode, Rule};
@@ -299,15 +300,10 @@ impl Loading {
     }
 }
 
-/// FNV-1a: stable across versions and machines, which the standard hashers do not promise.
 fn digest(sources: &[Source<'_>], choices: &Choices<'_>) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut hash = fnv::START;
     // 0xff is in no UTF-8 text, so no two lists of sources run together into the same bytes.
-    let mut add = |text: &str| {
-        for byte in text.bytes().chain([0xff]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
+    let mut add = |text: &str| hash = fnv::hash(fnv::hash(hash, text.as_bytes()), &[0xff]);
     for source in sources {
         for part in [source.layer.name(), source.name, source.text] {
             add(part);

@@ -3,6 +3,8 @@
 //! Which names a table has: a few bytes to look at before the table, which is many times as large and has
 //! nothing to say about most programs.
 
+use crate::fnv;
+
 /// How many bits there are.
 const BITS: usize = 4096;
 
@@ -59,14 +61,8 @@ impl Known {
 }
 
 /// The two bits of a name.
-#[expect(clippy::indexing_slicing, reason = "the index is below the length")]
 const fn bits(name: &str) -> (usize, usize) {
-    // FNV-1a.
-    let (bytes, mut hash, mut at) = (name.as_bytes(), 0xcbf2_9ce4_8422_2325_u64, 0);
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
-        at += 1;
-    }
+    let hash = fnv::hash(fnv::START, name.as_bytes());
     ((hash >> 16) as usize % BITS, (hash >> 40) as usize % BITS)
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Entry;
 use crate::compile::pressed::bytes::{Cursor, Out};
+use crate::fnv;
 
 /// Rules by what they need. A key begins with a letter that says what it is about.
 #[derive(Debug)]
@@ -153,18 +154,18 @@ impl<'a> Filter<'a> {
         Self(cursor.number().and_then(|length| cursor.take(length)).unwrap_or_default())
     }
 
+    /// Without a filter anything may be there.
     fn may_have(&self, key: &str) -> bool {
-        Self::places(key, self.0.len())
-            .into_iter()
-            .all(|(byte, bit)| self.0.get(byte).is_some_and(|byte| byte & bit != 0))
+        self.0.is_empty()
+            || Self::places(key, self.0.len())
+                .into_iter()
+                .all(|(byte, bit)| self.0.get(byte).is_some_and(|byte| byte & bit != 0))
     }
 
     /// The two bits of a key: in which byte, and which one there.
     fn places(key: &str, length: usize) -> [(usize, u8); 2] {
-        // FNV-1a, and the upper half of it stirred once more.
-        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        // And the upper half of it stirred once more.
+        let hash = fnv::hash(fnv::START, key.as_bytes());
         [hash, (hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)].map(|hash| {
             let bit = usize::try_from(hash >> 24 & 0xffff_ffff).unwrap_or(0) & (length * 8).saturating_sub(1);
             (bit / 8, 1 << (bit % 8))

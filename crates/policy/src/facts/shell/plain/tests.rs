@@ -152,6 +152,13 @@ fn whatever_is_more_than_plain_is_left_to_the_grammar() {
 }
 
 #[test]
+fn what_was_read_otherwise_once_is_read_the_same() {
+    for text in ["a && a >> a | a", "a | a | a && rm", "a a | - X=1 a"] {
+        same(text);
+    }
+}
+
+#[test]
 fn an_output_goes_where_a_shell_sends_it() {
     let read = read("cd a && b 2>&1 | c || d 2>/dev/null | sh", true);
     let feeds: Vec<_> = read.commands.iter().map(|c| (c.program.as_str(), c.feeds.join(" "))).collect();
