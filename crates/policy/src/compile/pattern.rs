@@ -89,9 +89,9 @@ impl<'t> Asked<'t> {
 
     /// Whether a pattern may match that needs one of these groups of letters.
     pub(crate) fn may_match(&self, groups: &[String]) -> bool {
+        let mut left = groups.iter().filter(|letters| self.may_have(letters)).peekable();
         // Beyond ASCII, other letters may count as the same.
-        !self.text.is_ascii()
-            || groups.iter().any(|letters| self.may_have(letters) && has(self.text, [letters]))
+        !self.text.is_ascii() || left.peek().is_some() && has(self.text, left)
     }
 
     fn may_have(&self, letters: &str) -> bool {
