@@ -15,6 +15,7 @@ mod agent;
 mod approvals;
 mod asked;
 mod at_work;
+mod attacks;
 mod audit;
 mod audit_import;
 mod authority;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Attacks that once succeeded, each at the level where it happened.
+
+mod approval_swap;
+mod caller_identity;
+mod connection_limits;
+mod dashboard_account;
+mod hostile_files;
+mod identity_lockout;
+mod ledger_files;
+mod mcp_names;
+mod patch_tools;
+mod secret_fields;
+mod steerable_exceptions;
+mod system_account;
+mod tree_copies;
+mod typed_input;
+mod working_directory;

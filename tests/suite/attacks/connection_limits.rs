@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One account or program cannot use up what others need: connections, bytes, waiting calls, hooks.
