@@ -34,9 +34,7 @@ test-rust: ## The tests of the crates
 lint: ## Formatting, lints, and what dependencies may be
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
-	@if $(CARGO) deny --version >/dev/null 2>&1; \
-		then $(CARGO) deny --log-level error check bans licenses sources; \
-		else echo "cargo-deny is not installed, its checks were left out (make tools installs it)"; fi
+	@CARGO="$(CARGO)" sh tests/check-dependencies.sh
 
 generate: ## Write generated pages, schemas and lean packs anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-policy --lib --quiet generated_packs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What holds for every source file.
+//! What holds for every source file, and for every file that the documentation cites.
 
 use std::path::{Path, PathBuf};
 
@@ -41,4 +41,101 @@ fn every_source_file_names_its_licence() {
         let first = text.lines().next().unwrap_or_default();
         assert_eq!(first, "// SPDX-License-Identifier: Apache-2.0 OR MIT", "{}", path.display());
     }
+}
+
+/// Directories of the repository that documentation cites.
+const CITED_ROOTS: &[&str] =
+    &["benches/", "crates/", "docs/", "fuzz/", "proto/", "rules/", "sdk/", "templates/", "tests/", "web/"];
+
+/// Every hand-written page for readers: `docs/`, the pages in the root, and each crate's and SDK's README.
+fn documentation() -> Vec<PathBuf> {
+    fn pages(dir: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                if !matches!(name, "target" | ".git" | "node_modules" | ".cache" | "dist" | "corpus") {
+                    pages(&path, found);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    pages(&repository(), &mut found);
+    found
+}
+
+/// What stands between backticks in a page and names a file of the repository: `crates/x/src/y.rs`, or
+/// `tests/suite/x.rs::name_of_a_test`.
+fn citations(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|cited| {
+        CITED_ROOTS.iter().any(|root| cited.starts_with(root))
+            && !cited.contains([' ', '<', '*', '{', '…', '\n', '$'])
+    })
+}
+
+/// Why a citation cannot be followed.
+fn broken(citation: &str) -> Option<String> {
+    let (path, test) = citation.split_once("::").map_or((citation, None), |(path, test)| (path, Some(test)));
+    let file = repository().join(path.trim_end_matches('/'));
+    if !file.exists() {
+        return Some(format!("`{path}` does not exist"));
+    }
+    let name = test?.rsplit("::").next()?;
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    (!text.contains(&format!("fn {name}("))).then(|| format!("`{path}` has no test `{name}`"))
+}
+
+#[test]
+fn every_file_and_test_that_documentation_cites_exists() {
+    let mut problems = Vec::new();
+    let mut followed = 0;
+    for page in documentation() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for citation in citations(&text) {
+            followed += 1;
+            problems.extend(broken(citation).map(|why| format!("{}: {why}", page.display())));
+        }
+    }
+    assert!(followed > 60, "{followed} citations were found");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn a_citation_of_a_missing_file_or_test_is_found() {
+    assert!(broken("crates/harness/src/no_such_file.rs").is_some());
+    assert!(broken("tests/suite/source.rs::no_such_test").is_some());
+    let own = "tests/suite/source.rs::a_citation_of_a_missing_file_or_test_is_found";
+    assert_eq!(broken(own), None);
+    let page = "see `crates/x/src/y.rs` and `cargo run`, not `tests/<name>`";
+    assert_eq!(citations(page).collect::<Vec<_>>(), ["crates/x/src/y.rs"]);
+}
+
+#[test]
+fn every_link_between_pages_leads_somewhere() {
+    for page in documentation() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            let elsewhere = path.is_empty() || path.contains("://") || path.contains(char::is_whitespace);
+            let there = page.parent().unwrap().join(path);
+            assert!(elsewhere || there.exists(), "{}: no such file: {target}", page.display());
+        }
+    }
+}
+
+/// Every promise of the threat model names at least one test, or says that the kernel keeps it.
+#[test]
+fn every_promise_of_the_threat_model_names_what_holds_it() {
+    let text = std::fs::read_to_string(repository().join("docs/threat-model.md")).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
+    let mut promises = 0;
+    for row in rows {
+        let held_by = row.trim_end_matches(['|', ' ']).rsplit(" | ").next().unwrap();
+        promises += 1;
+        assert!(held_by == "the kernel" || citations(held_by).next().is_some(), "no test is named: {row}");
+    }
+    assert!(promises > 30, "{promises} promises were found");
 }
