@@ -31,6 +31,52 @@ fn unsafe_code_is_only_where_the_spawned_programs_begin() {
     assert!(with.iter().all(|path| may(path)), "{with:?}");
 }
 
+/// Reads that no limit is needed for, and why.
+const PLAIN_READS: &[(&str, &str)] = &[
+    ("cli/src/commands/agent/", "a file that the user names, which may be a pipe of the shell"),
+    ("cli/src/commands/check.rs", "a file that the user names"),
+    ("cli/src/commands/install.rs", "the running program itself"),
+    ("cli/src/commands/judge.rs", "a file that the user names"),
+    ("cli/src/commands/ledger/", "an export, proof, checkpoint or key that the user names"),
+    ("cli/src/commands/policy/", "a file that the user names"),
+    ("cli/src/gate.rs", "a file that the user names, bounded"),
+    ("cli/src/intake.rs", "a file that the user names, bounded"),
+    ("daemon/src/dashboard/files.rs", "our own pages, in builds for development"),
+    ("daemon/src/dashboard/neighbour.rs", "a table of the kernel"),
+    ("harness/src/install/file.rs", "a directory, to sync it"),
+    ("home/src/authority/", "files of the kernel about processes"),
+    ("home/src/caller_rights.rs", "/etc/passwd and /etc/group"),
+    ("home/src/env.rs", "/etc/passwd and /etc/group"),
+    ("home/src/recorder/spool.rs", "a directory, to sync it"),
+    ("home/src/socket.rs", "a directory, to name a socket in it"),
+    ("ledger/src/sign.rs", "a directory, to sync it"),
+    ("ledger/src/tiles.rs", "an export that the user names, bounded"),
+    ("shim/src/ask.rs", "a directory, to name a socket in it"),
+    ("shim/src/status.rs", "bounded, and looked at before: the shim has no dependencies"),
+];
+
+#[test]
+fn files_that_others_can_write_are_read_with_limits() {
+    let mut found = Vec::new();
+    sources(&repository().join("crates"), &mut found);
+    let plain =
+        ["fs::read(", "fs::read_to_string(", "fs_err::read(", "fs_err::read_to_string(", "File::open("];
+    for path in found {
+        let name = path.strip_prefix(repository().join("crates")).unwrap().to_str().unwrap().to_owned();
+        let is_test = !name.contains("/src/") || name.contains("tests") || name.contains("conformance");
+        if is_test
+            || name.ends_with("dialect/cases.rs")
+            || PLAIN_READS.iter().any(|(may, _)| name.starts_with(may))
+        {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        let bad = plain.iter().find(|call| code.contains(**call));
+        assert!(bad.is_none(), "{name}: use `tenterhook_files` instead of `{}…)`", bad.unwrap());
+    }
+}
+
 #[test]
 fn every_source_file_names_its_licence() {
     let mut found = Vec::new();

@@ -5,7 +5,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use tenterhook_home::{Failure, Home, regular_file, trust, write_whole};
+use tenterhook_home::{Failure, Home, state_file, trust, write_whole};
 
 /// How many files may be open: every caller has a connection.
 const DESCRIPTORS: u64 = 65_536;
@@ -58,7 +58,7 @@ pub(crate) fn token(path: &Path) -> Result<String, Failure> {
     let own = rustix::process::getuid().as_raw();
     let private = fs_err::symlink_metadata(path)
         .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == own);
-    if private && let Some(token) = regular_file(path)? {
+    if private && let Some(token) = state_file(path)? {
         let token = token.trim();
         if token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(token.to_owned());

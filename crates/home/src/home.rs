@@ -141,7 +141,7 @@ impl Home {
             Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("install again: `tenterhook install <harness>`")
         };
-        let Some(text) = intake::regular_file(&path).map_err(|error| unreadable(error.to_string()))? else {
+        let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(None);
         };
         let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;

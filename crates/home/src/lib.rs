@@ -11,6 +11,7 @@
 mod addition;
 pub mod authority;
 pub mod backtest;
+pub mod caller_rights;
 mod clean;
 pub mod door;
 pub mod draft;
@@ -45,7 +46,7 @@ pub use clean::clean;
 pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, make_public, write_whole};
-pub use intake::regular_file;
+pub use intake::{regular_file, state_file};
 pub use mode::Mode;
 pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,

@@ -36,7 +36,7 @@ impl Mode {
             Failure::failed(format!("`{}` cannot be read: {why}; the rules hold", path.display()))
                 .hint("set it again: `tenterhook mode enforce`")
         };
-        let Some(text) = intake::regular_file(&path).map_err(|error| broken(error.to_string()))? else {
+        let Some(text) = intake::state_file(&path).map_err(|error| broken(error.to_string()))? else {
             return Ok(Self::Enforce);
         };
         let kept: Kept = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;

@@ -26,6 +26,7 @@ use crate::sessions::{SessionMemory, Sessions};
 use crate::snapshot::{self, RulesFrom};
 use crate::sources::{Place, Sources};
 use crate::switches::Switches;
+use crate::trust::ProjectText;
 
 /// Everything that decides about an event.
 pub struct Road {
@@ -96,13 +97,27 @@ impl Configuration {
         Self::read_with(home, env, place, RuleSet::load_in_haste_with)
     }
 
+    /// The same where the project's files were read before, with the rights of a caller.
+    pub fn read_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
+        let sources = Sources::in_force_with(home, project);
+        Self::read_sources(home, env, sources, RuleSet::load_in_haste_with)
+    }
+
     fn read_with(
         home: &Home,
         env: &Env,
         place: &Place,
         load_rules: fn(&[Source<'_>], &Choices<'_>) -> Loaded,
     ) -> Self {
-        let mut sources = Sources::in_force(home, env, place);
+        Self::read_sources(home, env, Sources::in_force(home, env, place), load_rules)
+    }
+
+    fn read_sources(
+        home: &Home,
+        env: &Env,
+        mut sources: Sources,
+        load_rules: fn(&[Source<'_>], &Choices<'_>) -> Loaded,
+    ) -> Self {
         let loaded = sources.load(load_rules);
         let mut problems = std::mem::take(&mut sources.problems);
         problems.extend(loaded.problems);
@@ -131,7 +146,7 @@ impl Configuration {
         });
         let usable = kits::load(home, &mut settings, &around);
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
-        let switched = intake::regular_file(&home.switches()).ok().flatten();
+        let switched = intake::state_file(&home.switches()).ok().flatten();
         let mut defaults = settings.defaults;
         match Switches::read(home) {
             Ok(switches) => {

@@ -5,7 +5,7 @@
 //! A file that somebody else put there, or changed, does not carry the right seal. Whoever can read the
 //! key can forge it: the same account can, where the home belongs to that account.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -13,6 +13,7 @@ use std::path::Path;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use tenterhook_files::FileClass;
 
 /// Below the state directory.
 const KEY: &str = "seal.key";
@@ -48,10 +49,7 @@ impl SealKey {
     /// The same, but nothing is made.
     pub fn existing(state: &Path) -> std::io::Result<Option<Self>> {
         let path = state.join(KEY);
-        let mut file = match File::open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
+        let Some(mut file) = tenterhook_files::open(&path, FileClass::State)? else { return Ok(None) };
         let unusable = |why: &str| std::io::Error::other(format!("`{}` {why}", path.display()));
         if file.metadata()?.mode() & 0o077 != 0 {
             return Err(unusable("can be used by others (its mode must be 600)"));

@@ -119,7 +119,7 @@ impl Sessions {
     fn lock(&self) -> Result<File, String> {
         make_private(&self.dir).map_err(|error| error.message)?;
         let path = self.dir.join(LOCK);
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = tenterhook_files::open_state_for_writing(&path, File::options().write(true));
         let file = file.map_err(|error| error.to_string())?;
         for _ in 0..PATIENCE {
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -131,7 +131,7 @@ impl Sessions {
     }
 
     fn read(&self, path: &Path, of: &str) -> Result<SessionState, String> {
-        let Some(text) = intake::regular_file(path).map_err(|error| error.to_string())? else {
+        let Some(text) = intake::state_file(path).map_err(|error| error.to_string())? else {
             return Ok(SessionState::default());
         };
         let kept: Kept = serde_json::from_str(&text).map_err(|error| error.to_string())?;

@@ -28,6 +28,9 @@ const FORMAT: u32 = 1;
 /// The program that wrote it; another one may press rules otherwise.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// No snapshot is larger: our rules take 400 KB.
+const MAX_SNAPSHOT_BYTES: u64 = 64 << 20;
+
 /// What a hook without a daemon judges by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RulesFrom {
@@ -99,9 +102,9 @@ pub fn configuration(home: &Home, env: &Env, place: &Place) -> (Configuration, R
 
 fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFrom> {
     let refuse = |why: &str| RulesFrom::Refused(why.to_owned());
-    let bytes = match std::fs::read(file(home, env, place)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(RulesFrom::NoSnapshot),
+    let bytes = match crate::intake::state_bytes(&file(home, env, place), MAX_SNAPSHOT_BYTES) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Err(RulesFrom::NoSnapshot),
         Err(error) => return Err(RulesFrom::Refused(error.to_string())),
     };
     let key = SealKey::existing(&home.state).map_err(|error| RulesFrom::Refused(error.to_string()))?;

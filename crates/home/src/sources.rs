@@ -10,12 +10,13 @@ use tenterhook_policy::{Choices, Layer, Loaded, Prices, Problem, RuleSet, Source
 
 use crate::Failure;
 use crate::Home;
+use crate::caller_rights::ReadRights;
 use crate::env::Env;
 use crate::guarded;
 use crate::intake;
 use crate::mode::Mode;
 use crate::packs::PackList;
-use crate::trust::{self, ProjectFile, Standing, Trust};
+use crate::trust::{self, ProjectFile, ProjectText, Standing, Trust};
 
 /// Where the agent works: a project's own rules depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -73,25 +74,19 @@ impl Place {
         Self { cwd, project: None }
     }
 
-    /// The project's rule files, with how much each is trusted.
-    pub fn files(
-        &self,
-        person: Option<&Path>,
-        trust: &Trust,
-        problems: &mut Vec<Problem>,
-    ) -> Vec<ProjectFile> {
+    /// The texts of the project's rule files, outermost first.
+    pub fn read_project(&self, person: Option<&Path>) -> Vec<ProjectText> {
+        self.read_project_with(person, ReadRights::KernelChecked)
+    }
+
+    /// The same for a caller of another account, with the rights that this thread has.
+    pub fn read_project_with(&self, person: Option<&Path>, rights: ReadRights) -> Vec<ProjectText> {
         let Some(cwd) = &self.cwd else { return Vec::new() };
-        let mut files = Vec::new();
-        for path in trust::project_files(cwd, self.project.as_deref(), person) {
-            match trust::read_project_file(&path) {
-                Ok(None) => {}
-                Ok(Some(text)) => {
-                    files.push(ProjectFile { standing: trust.standing(&path, &text), path, text });
-                }
-                Err(error) => problems.push(Problem::whole(&path.display().to_string(), error.to_string())),
-            }
-        }
-        files
+        let read = |path: PathBuf| {
+            let text = intake::project_file(&path, rights.required_owner()).transpose()?;
+            Some(ProjectText { text: text.map_err(|error| error.to_string()), path })
+        };
+        trust::project_files(cwd, self.project.as_deref(), person).into_iter().filter_map(read).collect()
     }
 }
 
@@ -100,6 +95,11 @@ impl Place {
 impl Sources {
     /// What is in force in a home, and in the project an agent works on.
     pub fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
+        Self::in_force_with(home, place.read_project(env.home.as_deref()))
+    }
+
+    /// What is in force in a home, and in a project whose files were read before.
+    pub fn in_force_with(home: &Home, project: Vec<ProjectText>) -> Self {
         let mut found = Self::default();
         found.mode(home);
         let list = PackList::read(home).unwrap_or_else(|problem| {
@@ -114,7 +114,7 @@ impl Sources {
         if home.organisation.as_ref() != Some(&home.policy()) {
             found.file(&home.policy(), Layer::User);
         }
-        found.project(home, env, place);
+        found.project(home, project);
         found.prices(&home.prices());
         found
     }
@@ -236,13 +236,20 @@ impl Sources {
         }
     }
 
-    fn project(&mut self, home: &Home, env: &Env, place: &Place) {
+    fn project(&mut self, home: &Home, project: Vec<ProjectText>) {
         let trust = Trust::read(home).unwrap_or_else(|error| {
             self.problems.push(Problem::whole(&home.trust().display().to_string(), error.message));
             Trust::default()
         });
-        for file in place.files(env.home.as_deref(), &trust, &mut self.problems) {
-            let name = file.path.display().to_string();
+        for ProjectText { path, text } in project {
+            let name = path.display().to_string();
+            let file = match text {
+                Ok(text) => ProjectFile { standing: trust.standing(&path, &text), path, text },
+                Err(why) => {
+                    self.problems.push(Problem::whole(&name, why));
+                    continue;
+                }
+            };
             if file.standing != Standing::Trusted {
                 let message = match file.standing {
                     Standing::Changed => {

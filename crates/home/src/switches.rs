@@ -39,7 +39,7 @@ impl Switches {
             Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it: every hook is then as its settings say")
         };
-        let Some(text) = intake::regular_file(&path).map_err(|error| unreadable(error.to_string()))? else {
+        let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(Self::default());
         };
         match serde_json::from_str(&text) {

@@ -17,9 +17,6 @@ use crate::intake;
 /// The name of a project's rule file.
 pub const PROJECT_FILE: &str = ".tenterhook.yaml";
 
-/// A project's file is read at every call, and anybody may have written it.
-const LARGEST: u64 = 256 * 1024;
-
 /// The files that are trusted, by their real paths.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Trust {
@@ -71,7 +68,7 @@ impl Trust {
             Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it, and trust your projects again: `tenterhook policy trust`")
         };
-        match intake::regular_file(&path).map_err(|error| broken(error.to_string()))? {
+        match intake::state_file(&path).map_err(|error| broken(error.to_string()))? {
             None => Ok(Self { v: 1, ..Self::default() }),
             Some(text) => serde_json::from_str(&text).map_err(|error| broken(error.to_string())),
         }
@@ -127,9 +124,14 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// The path without links: a link must not lend its trust to another file.
+/// The path with the links of its directory resolved. The file itself is not followed: if it is a link to a
+/// trusted file, it has no trust of its own.
 fn real(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    let directory = path.parent().and_then(|directory| fs_err::canonicalize(directory).ok());
+    match (directory, path.file_name()) {
+        (Some(directory), Some(name)) => directory.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// The rule files of a project, outermost first: from the working directory up to the project's
@@ -153,13 +155,18 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) 
     found
 }
 
-/// The text of a project's file.
+/// The text of a project's file. A link is refused, as is everything that is not a small regular file.
 pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
-    if fs_err::metadata(path).is_ok_and(|metadata| metadata.len() > LARGEST) {
-        let message = format!("`{}` is larger than {} KiB and is not read", path.display(), LARGEST / 1024);
-        return Err(std::io::Error::other(message));
-    }
-    intake::regular_file(path)
+    intake::project_file(path, None)
+}
+
+/// A project's rule file as it was found, before its trust is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectText {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text, or why it is not read.
+    pub text: Result<String, String>,
 }
 
 #[cfg(test)]
@@ -181,6 +188,24 @@ mod tests {
         assert_eq!(trust.standing(path, "b"), Standing::Changed);
         assert!(trust.remove(path));
         assert_eq!(trust.standing(path, "a"), Standing::Unknown);
+    }
+
+    #[test]
+    fn a_link_to_a_trusted_file_is_not_trusted() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name).join(PROJECT_FILE);
+        for name in ["good", "evil"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        std::fs::write(at("good"), "a").unwrap();
+        std::os::unix::fs::symlink(at("good"), at("evil")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("good"), dir.path().join("same")).unwrap();
+        let mut trust = Trust::default();
+        trust.add(&at("good"), "a", Timestamp::from_unix_ms(0));
+        assert_eq!(trust.standing(&at("good"), "a"), Standing::Trusted);
+        assert_eq!(trust.standing(&at("same"), "a"), Standing::Trusted, "it is the same directory");
+        assert_eq!(trust.standing(&at("evil"), "a"), Standing::Unknown);
+        assert!(read_project_file(&at("evil")).unwrap_err().to_string().contains("symbolic link"));
     }
 
     #[test]

@@ -2,23 +2,27 @@
 
 //! Who signs checkpoints. What a signer cannot prove, it does not claim: there are no tiers.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use ed25519_dalek::SigningKey;
+use tenterhook_files::FileClass;
 
 use crate::hash::{base64, from_base64};
 use crate::note::{ED25519, VerifierKey};
 
 const PREFIX: &str = "PRIVATE+KEY+";
+/// No key file is longer; what comes behind is not read.
+const MAX_KEY_FILE_BYTES: u64 = 64 << 10;
 
 /// Something that can sign for a log.
 pub trait Signer: Send + Sync {
     /// The public half, with the log's name in it.
     fn key(&self) -> &VerifierKey;
 
-    /// The signature over a message.
+    /// The signature over a message: the same message always has the same one, as with Ed25519. The seal of
+    /// a relaxed ledger's pending lines is derived from it.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError>;
 }
 
@@ -97,6 +101,13 @@ impl SoftwareKey {
         self.secret.as_bytes()
     }
 
+    /// The name and the id of the key in a file, whether or not it is sealed.
+    #[cfg(feature = "store")]
+    pub(crate) fn name_and_id(path: &Path) -> Result<(String, String), SignError> {
+        let key = Self::load(path).map(|key| key.public).or_else(|_| Self::sealed_public(path))?;
+        Ok((key.name().to_owned(), key.id()))
+    }
+
     /// Reads a key from a file that nobody else may read.
     pub fn load(path: &Path) -> Result<Self, SignError> {
         let text = read_private(path)?;
@@ -159,11 +170,15 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], SignError> {
 /// Reads a file that only its owner may be able to read.
 pub(crate) fn read_private(path: &Path) -> Result<Vec<u8>, SignError> {
     let io = |source| SignError::Io { path: path.to_owned(), source };
-    let mode = std::fs::symlink_metadata(path).map_err(io)?.permissions().mode() & 0o777;
+    let opened = tenterhook_files::open(path, FileClass::State).map_err(io)?;
+    let file = opened.ok_or_else(|| io(std::io::ErrorKind::NotFound.into()))?;
+    let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(SignError::Permissions { path: path.to_owned(), mode });
     }
-    std::fs::read(path).map_err(io)
+    let mut bytes = Vec::new();
+    file.take(MAX_KEY_FILE_BYTES).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
 }
 
 /// Writes a whole file under a name that was free, so that it is there entirely or not at all.

@@ -7,10 +7,15 @@
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
+use tenterhook_files::{FileClass, read_text};
+
 use crate::checkpoint::Checkpoint;
 use crate::hash::Hash;
 use crate::note::{Line, VerifierKey};
 use crate::sign::replace;
+
+/// No checkpoint in a file is longer.
+const MAX_HELD_BYTES: u64 = 1 << 20;
 
 /// A checkpoint on its way out.
 pub struct Publication<'a> {
@@ -97,8 +102,8 @@ impl Sink for FileSink {
 
     fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
         let new = publication.checkpoint;
-        match std::fs::read_to_string(&self.0) {
-            Ok(held) => {
+        match read_text(&self.0, FileClass::Untrusted, MAX_HELD_BYTES) {
+            Ok(Some(held)) => {
                 let (held, _) = Checkpoint::parse(&held).map_err(failed)?;
                 if held.origin != new.origin {
                     return Err(SinkError::Fork);
@@ -110,7 +115,7 @@ impl Sink for FileSink {
                 crate::proof::check_consistency((held.size, held.root), (new.size, new.root), &proof)
                     .map_err(|_| SinkError::Fork)?;
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Ok(None) => {}
             Err(error) => return Err(failed(error)),
         }
         replace(&self.0, publication.note.as_bytes(), 0o644).map_err(failed)?;

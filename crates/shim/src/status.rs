@@ -119,7 +119,12 @@ pub fn chain_file(state: &Path, harness: &str) -> PathBuf {
 pub fn chain(state: &Path, harness: &str) -> Option<String> {
     let mut text = String::new();
     let length = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-    File::open(chain_file(state, harness)).ok()?.take(length).read_to_string(&mut text).ok()?;
+    let path = chain_file(state, harness);
+    // Opening a pipe would wait for a writer.
+    if !std::fs::symlink_metadata(&path).ok()?.is_file() {
+        return None;
+    }
+    File::open(path).ok()?.take(length).read_to_string(&mut text).ok()?;
     Some(text).filter(|text| !text.trim().is_empty())
 }
 

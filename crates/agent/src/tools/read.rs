@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tenterhook_files::{FileClass, FileRefused, read_text};
 
 use super::{Around, Output, Tool, ToolFailed, args, bounded, spec};
 use crate::provider::ToolSpec;
@@ -50,13 +51,12 @@ fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
 
 /// The whole text of a file.
 pub(super) fn whole(path: &std::path::Path) -> Result<String, ToolFailed> {
-    let found = std::fs::metadata(path).map_err(|error| ToolFailed::file(path, &error))?;
-    if !found.is_file() {
-        return Err(ToolFailed::new(format!("`{}` is no file", path.display())));
+    match read_text(path, FileClass::Named, LARGEST) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(ToolFailed::file(path, &std::io::ErrorKind::NotFound.into())),
+        Err(error) => Err(match FileRefused::reason_of(&error) {
+            Some(_) => ToolFailed::new(error.to_string()),
+            None => ToolFailed::file(path, &error),
+        }),
     }
-    if found.len() > LARGEST {
-        return Err(ToolFailed::new(format!("`{}` is larger than 16 MiB", path.display())));
-    }
-    let bytes = std::fs::read(path).map_err(|error| ToolFailed::file(path, &error))?;
-    String::from_utf8(bytes).map_err(|_| ToolFailed::new(format!("`{}` is no text", path.display())))
 }

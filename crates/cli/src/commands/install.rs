@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_files::FileClass;
 use tenterhook_harness::Harness;
 use tenterhook_harness::install::receipt::Asked;
 use tenterhook_harness::install::{Plan, Scope};
@@ -16,6 +17,9 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
+
+/// None of the small programs is larger.
+const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 
 const EXAMPLES: &str = "\
 The exact change is shown first. Comments, order and file mode are kept, the original is backed up,
@@ -244,7 +248,8 @@ fn place_programs(home: &Home) -> Result<(), CommandError> {
         let place = home.bin().join(name);
         // A link of an earlier version would be followed.
         let is_link = fs_err::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
-        if is_link || fs_err::read(&place).ok().as_deref() != Some(bytes) {
+        let found = tenterhook_files::read_bytes(&place, FileClass::State, MAX_PROGRAM_BYTES);
+        if is_link || found.ok().flatten().as_deref() != Some(bytes) {
             write_whole(&place, bytes, 0o755)?;
         }
     }

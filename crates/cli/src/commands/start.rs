@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::fs::OpenOptions;
+use std::io::{Read, Seek, SeekFrom};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tenterhook_files::FileClass;
 use tenterhook_home::authority::Action;
 use tenterhook_home::{Home, Settled, make_private, write_whole};
 
@@ -15,6 +18,8 @@ use crate::error::CommandError;
 use crate::gate::ProofArgs;
 
 /// How long a daemon may take until it answers.
+/// No more of the log is read to find out why a daemon did not start.
+const MAX_LOG_BYTES: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// With more files than this the spool is long.
@@ -84,8 +89,11 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let said = fs_err::read_to_string(&log).unwrap_or_default();
-    let said = said.get(usize::try_from(from).unwrap_or(0)..).unwrap_or_default();
+    let mut said = String::new();
+    if let Ok(Some(mut file)) = tenterhook_files::open(&log, FileClass::State) {
+        drop(file.seek(SeekFrom::Start(from)));
+        drop(file.take(MAX_LOG_BYTES).read_to_string(&mut said));
+    }
     let last = said.lines().last().unwrap_or("it said nothing");
     Err(CommandError::failed(format!("the daemon did not start: {last}"))
         .hint(format!("see {}, or run `tenterhook serve` to watch it", log.display())))
@@ -138,7 +146,7 @@ fn command(context: &Context, home: &Home, words: &[&str]) -> Result<Command, Co
     if let Some(dir) = log.parent() {
         make_private(dir)?;
     }
-    let file = fs_err::OpenOptions::new().create(true).append(true).open(&log)?.into_parts().0;
+    let file = tenterhook_files::open_state_for_writing(&log, OpenOptions::new().append(true))?;
     let mut command = Command::new(std::env::current_exe()?);
     // Everything else that leads to this home is inherited.
     if let Some(said) = &context.said_home {

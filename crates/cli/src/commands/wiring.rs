@@ -90,7 +90,7 @@ pub(crate) fn order(
 
 /// The daemon, as a harness asks it by itself.
 fn http(context: &Context, home: &Home) -> Result<Transport, CommandError> {
-    let token = fs_err::read_to_string(home.token()).map_err(|_| {
+    let token = tenterhook_home::state_file(&home.token()).ok().flatten().ok_or_else(|| {
         CommandError::failed("there is no token of a daemon yet, which the client would have to send")
             .hint("start the daemon once: `tenterhook start`")
     })?;

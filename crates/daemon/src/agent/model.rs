@@ -13,6 +13,7 @@ use tenterhook_agent::Cancel;
 use tenterhook_agent::provider::{
     self, Delta, Failing, Key, MAKERS, Maker, ModelReply, ModelRequest, Provider, ProviderError, Scripted,
 };
+use tenterhook_files::FileClass;
 use tenterhook_home::Env;
 
 use crate::sdk::{Code, Refusal};
@@ -115,11 +116,8 @@ impl Wanted {
         let path = dir.join(script);
         let shown = path.display().to_string();
         let read = tokio::task::spawn_blocking(move || {
-            let found = fs_err::metadata(&path)?;
-            if !found.is_file() || found.len() > LARGEST {
-                return Err(std::io::Error::other("it is no file of up to 1 MiB"));
-            }
-            fs_err::read_to_string(&path)
+            let text = tenterhook_files::read_text(&path, FileClass::Configuration, LARGEST)?;
+            text.ok_or_else(|| std::io::Error::other("no such file"))
         });
         let text = match read.await {
             Ok(Ok(text)) => text,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Call, EventId, Origin};
-use tenterhook_home::{Home, door, regular_file, write_whole};
+use tenterhook_home::{Home, door, state_file, write_whole};
 
 /// How many are remembered; the oldest go first.
 const MOST: usize = 1024;
@@ -41,7 +41,7 @@ impl Remembered {
     /// What is remembered in a home. What cannot be read counts for nothing: people are asked again.
     pub(super) fn read(home: &Home) -> Self {
         let path = home.approvals();
-        let text = regular_file(&path).ok().flatten();
+        let text = state_file(&path).ok().flatten();
         let kept = text.and_then(|text| serde_json::from_str::<Kept>(&text).ok());
         Self { path, all: kept.map(|kept| kept.approved).unwrap_or_default() }
     }

@@ -3,14 +3,15 @@
 
 use std::{
     fs::DirBuilder,
-    io::{self, Read, Write},
+    io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, fchown},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
 
 use fs_err::os::unix::fs::OpenOptionsExt;
-use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::fs::{CWD, RenameFlags};
+use tenterhook_files::{FileClass, FileRefused, RefusalReason, read_bytes};
 
 use super::InstallError;
 
@@ -43,20 +44,16 @@ pub fn target(path: &Path) -> Result<PathBuf, InstallError> {
 /// The bytes of the file, or `None` when there is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let target = target(path)?;
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
-    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = match fs_err::OpenOptions::new().read(true).custom_flags(nonblocking).open(&target) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    if !file.metadata()?.is_file() {
-        return Err(InstallError::NotAFile { path: path.to_owned() });
+    match read_bytes(&target, FileClass::Named, LARGEST) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(match FileRefused::reason_of(&error) {
+            Some(RefusalReason::NotRegular) => InstallError::NotAFile { path: path.to_owned() },
+            Some(RefusalReason::TooLarge(_)) => {
+                InstallError::TooLarge { path: path.to_owned(), limit: LARGEST }
+            }
+            _ => error.into(),
+        }),
     }
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    refuse_large(path, &bytes)?;
-    Ok(Some(bytes))
 }
 
 /// The text of bytes read from `path`.

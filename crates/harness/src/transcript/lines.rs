@@ -2,25 +2,20 @@
 
 //! A file of JSON objects, one on each line. At most one line of it is in memory.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use serde_json::{Map, Value};
+use tenterhook_files::FileClass;
 
 use super::{Teller, Unread};
 use crate::MAX_PAYLOAD;
 
 /// Opens a regular file; a link or a pipe in its place is not followed or waited for.
 pub(crate) fn regular(path: &Path) -> io::Result<File> {
-    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    Ok(file)
+    let file = tenterhook_files::open(path, FileClass::Untrusted)?;
+    file.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Hands every line on. What is no JSON object, or longer than a payload may be, is told as unread.

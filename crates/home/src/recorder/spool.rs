@@ -3,15 +3,15 @@
 //! The spool: one private, sealed file for each entry that nobody could record yet.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::OFlags;
 use serde_json::json;
 use sha2::Digest as _;
 use tenterhook_event::{EventId, Timestamp};
+use tenterhook_files::FileClass;
 use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed};
 
 use crate::Home;
@@ -207,14 +207,8 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
     Some(())
 }
 
-/// A link or a pipe in an entry's place is not followed, and nobody makes us read without end.
+/// The text of an entry's file.
 fn text(path: &Path) -> std::io::Result<String> {
-    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("not a file"));
-    }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text)?;
-    Ok(text)
+    let text = tenterhook_files::read_text(path, FileClass::State, LONGEST)?;
+    text.ok_or_else(|| std::io::ErrorKind::NotFound.into())
 }

@@ -143,7 +143,8 @@ impl Daemon {
         }
         let address = ready.trim_end().rsplit_once(" and on ").map(|(_, address)| address.to_owned());
         address.map(|address| (daemon, address)).ok_or_else(|| {
-            let said = fs_err::read_to_string(home.join("demo.log")).unwrap_or_default();
+            let said = tenterhook_home::state_file(&home.join("demo.log"));
+            let said = said.ok().flatten().unwrap_or_default();
             CommandError::failed(format!(
                 "the demo's daemon did not start: {}",
                 said.lines().last().unwrap_or("it said nothing")

@@ -26,7 +26,8 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         (Ok(_), false) => ("not trusted", None),
     };
     let title = |kit: &Kit| {
-        let text = std::fs::read_to_string(home.kits().join(&kit.name).join(MANIFEST)).unwrap_or_default();
+        let text = tenterhook_home::regular_file(&home.kits().join(&kit.name).join(MANIFEST));
+        let text = text.ok().flatten().unwrap_or_default();
         Manifest::read(MANIFEST, &text).map(|manifest| manifest.title).unwrap_or_default()
     };
     if context.terminal.json {

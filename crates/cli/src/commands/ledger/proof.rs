@@ -147,7 +147,7 @@ fn line(leaf: &Value, size: u64) -> String {
 /// The key of a home's own ledger.
 pub(in crate::commands) fn own_key(home: &Home) -> Result<VerifierKey, CommandError> {
     let path = home.ledger().join("key.pub");
-    let text = fs_err::read_to_string(&path).map_err(|_| {
+    let text = tenterhook_home::state_file(&path).ok().flatten().ok_or_else(|| {
         CommandError::unusable("there is no public key to check with")
             .hint("name it: `--key PUBLIC` or `--key FILE`")
     })?;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tenterhook_files::FileClass;
 use tenterhook_home::packs::is_rule_file;
 use tenterhook_policy::{Layer, Loaded, RuleSet, Source};
 
@@ -48,8 +49,9 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, CommandError> {
                 "`{name}` is larger than 1 MiB: that is no rule file"
             )));
         }
-        let text = fs_err::read_to_string(entry.path())
-            .map_err(|error| CommandError::unusable(error.to_string()))?;
+        let text = tenterhook_files::read_text(&entry.path(), FileClass::Untrusted, LARGEST)
+            .map_err(|error| CommandError::unusable(error.to_string()))?
+            .unwrap_or_default();
         found.insert(name, text);
     }
     match found.len() {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenterhook_event::{Decision, Timestamp};
+use tenterhook_files::FileClass;
 use tenterhook_policy::Problem;
 
 use crate::context::Context;
@@ -131,8 +132,8 @@ impl Scan {
     fn file(&mut self, book: &Rulebook, file: &walk::File, place: &str, now: Timestamp) {
         let name = file.path.display().to_string();
         let name = name.strip_prefix("./").unwrap_or(&name);
-        let text = match fs_err::read(&file.path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        let text = match tenterhook_files::read_bytes(&file.path, FileClass::Named, walk::LARGEST) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned(),
             Err(error) => return self.problems.push(Problem::whole(name, error.to_string())),
         };
         self.files += 1;

@@ -13,7 +13,7 @@ use crate::error::CommandError;
 /// Somebody else's files, or the machine's.
 const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
 /// Larger files were not written by a person.
-const LARGEST: u64 = 1024 * 1024;
+pub(super) const LARGEST: u64 = 1024 * 1024;
 const DEEPEST: usize = 64;
 
 pub(super) struct File {
@@ -82,7 +82,7 @@ fn kind_of(path: &Path) -> Option<&'static Kind> {
 
 fn first_line(path: &Path) -> Option<String> {
     let mut start = [0; 128];
-    let mut file = fs_err::File::open(path).ok()?;
+    let mut file = tenterhook_files::open(path, tenterhook_files::FileClass::Named).ok()??;
     let read = file.read(&mut start).ok()?;
     let start = String::from_utf8_lossy(start.get(..read)?).into_owned();
     start.lines().next().map(ToOwned::to_owned)

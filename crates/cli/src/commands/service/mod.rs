@@ -96,7 +96,7 @@ fn install(context: &Context, service: &Service, start: bool) -> Result<ExitCode
     let path = manager.path(context, service.is_system)?;
     let text = manager.text(service);
     home.make()?;
-    if fs_err::read_to_string(&path).ok().as_deref() != Some(&text) {
+    if tenterhook_home::regular_file(&path).ok().flatten().as_deref() != Some(&text) {
         Book::of(home).change("service install", json!({"file": path}))?;
         if let Some(dir) = path.parent() {
             fs_err::create_dir_all(dir)?;

@@ -11,6 +11,7 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_home::{Failure, door, moment};
 use tenterhook_ledger::{Format, Reader};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -19,6 +20,8 @@ use crate::api::{failed, refuse};
 use crate::daemon::Daemon;
 use crate::own;
 
+/// No report is larger.
+const MAX_REPORT_BYTES: u64 = 256 << 20;
 /// How much is put together before it is sent.
 const PART: usize = 256 * 1024;
 
@@ -117,7 +120,8 @@ async fn written(daemon: &Arc<Daemon>, mut args: Vec<String>) -> Result<Vec<u8>,
     let path = daemon.home.run().join(format!("report-{}.html", door::mint()?.id));
     args.extend(["--output".into(), path.display().to_string()]);
     let ran = own::run(daemon, args).await;
-    let page = ran.and_then(|_| Ok(fs_err::read(&path)?));
+    let page =
+        ran.and_then(|_| Ok(read_bytes(&path, FileClass::State, MAX_REPORT_BYTES)?.unwrap_or_default()));
     drop(fs_err::remove_file(&path));
     page
 }

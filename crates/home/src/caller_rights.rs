@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Work for another account with the rights of that account, in a thread of its own.
+//!
+//! A daemon of the machine is root and looks at directories that its callers name. The kernel decides what a
+//! caller may see: on Linux the thread takes the caller's user and groups before it touches a path, so
+//! that links anywhere on the way lead nowhere the caller could not go. A thread that cannot take them
+//! (another system, a daemon that is not root) reads only files that belong to the caller.
+
+use std::io::Result;
+use std::thread::Builder;
+
+/// What decides whether a file may be read for a caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadRights {
+    /// The kernel: this thread has the rights of the caller.
+    KernelChecked,
+    /// The owner of the file: this thread has other rights, so the file must belong to this account.
+    OwnerMustBe(u32),
+}
+
+impl ReadRights {
+    /// The account that files must belong to, where the kernel does not decide.
+    pub(crate) fn required_owner(self) -> Option<u32> {
+        match self {
+            Self::KernelChecked => None,
+            Self::OwnerMustBe(account) => Some(account),
+        }
+    }
+}
+
+/// Starts a thread that takes the rights of an account and does the work.
+pub fn spawn_as(account: u32, work: impl FnOnce(ReadRights) + Send + 'static) -> Result<()> {
+    let started = Builder::new().name("caller".into()).spawn(move || {
+        let rights = if become_account(account) {
+            ReadRights::KernelChecked
+        } else {
+            ReadRights::OwnerMustBe(account)
+        };
+        work(rights);
+    });
+    started.map(drop)
+}
+
+/// Gives this thread the user and the groups of an account, for good. Says whether it has them.
+#[cfg(target_os = "linux")]
+fn become_account(account: u32) -> bool {
+    use rustix::thread::{Gid, Uid, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+    let (primary, groups) = groups_of(account);
+    let groups: Vec<_> = groups.into_iter().map(Gid::from_raw).collect();
+    let (group, user) = (Gid::from_raw(primary), Uid::from_raw(account));
+    // Only this thread changes. Taking a user that is not root takes the capabilities away as well.
+    set_thread_groups(&groups).is_ok()
+        && set_thread_res_gid(group, group, group).is_ok()
+        && set_thread_res_uid(user, user, user).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_account(_account: u32) -> bool {
+    false
+}
+
+/// The primary group of an account and the other groups it is a member of, by the machine's own tables. An
+/// account that is not in them has no group that could lend it anything.
+#[cfg(target_os = "linux")]
+fn groups_of(account: u32) -> (u32, Vec<u32>) {
+    /// The group that stands for none.
+    const NO_GROUP: u32 = 65_534;
+    let accounts = fs_err::read_to_string("/etc/passwd").unwrap_or_default();
+    let found = accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, uid, gid) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        (uid.parse() == Ok(account)).then_some((name, gid.parse().ok()?))
+    });
+    let Some((name, primary)) = found else { return (NO_GROUP, Vec::new()) };
+    let groups = fs_err::read_to_string("/etc/group").unwrap_or_default();
+    let is_member = |members: &str| members.split(',').any(|member| member == name);
+    let others = groups.lines().filter_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        let (gid, members) = (fields.next()?, fields.next()?);
+        if is_member(members) { gid.parse().ok() } else { None }
+    });
+    (primary, others.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_work_has_the_rights_of_the_account_and_this_thread_keeps_its_own() {
+        let (said, hear) = channel();
+        spawn_as(65_534, move |rights| {
+            let uid = rustix::process::geteuid().as_raw();
+            said.send((rights, uid, std::fs::read("/etc/shadow").is_ok())).unwrap();
+        })
+        .unwrap();
+        let (rights, uid, reads_shadow) = hear.recv().unwrap();
+        let own = rustix::process::geteuid();
+        if own.is_root() {
+            assert_eq!((rights, uid, reads_shadow), (ReadRights::KernelChecked, 65_534, false));
+        } else {
+            assert_eq!((rights, uid), (ReadRights::OwnerMustBe(65_534), own.as_raw()));
+        }
+        assert_eq!(rustix::process::geteuid(), own);
+    }
+}
