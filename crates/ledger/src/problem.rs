@@ -89,6 +89,21 @@ pub enum Wrong {
     OutOfOrder(u64),
     /// A signature that only the last leaf has stands at an earlier one.
     OldHead,
+    /// The column that the head moves through was emptied.
+    HeadMissing,
+    /// The store has no checkpoint at all. The first one is in the commit of the first leaf.
+    NoCheckpoints,
+    /// The checkpoint in the file beside the store is not in the store.
+    NotStored,
+    /// A key file belongs to another log.
+    KeyFile {
+        /// Which file.
+        file: &'static str,
+        /// The name and id of its key.
+        found: String,
+    },
+    /// SQLite finds damage in pages that hold no leaf.
+    Pages(String),
     /// Leaves that were signed are not here.
     TooFew {
         /// How many were signed.
@@ -195,6 +210,15 @@ impl fmt::Display for Wrong {
             Self::Checkpoint(error) => write!(f, "{error}"),
             Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),
             Self::OutOfOrder(size) => write!(f, "a checkpoint of {size} leaves stands here"),
+            Self::HeadMissing => f.write_str("the signature of the last commit was removed from its row"),
+            Self::NoCheckpoints => {
+                f.write_str("all checkpoints were removed: the ledger signs one with its first record")
+            }
+            Self::NotStored => f.write_str("it was published, but the store does not have it"),
+            Self::KeyFile { file, found } => {
+                write!(f, "the file `{file}` holds a key of another log: `{found}`")
+            }
+            Self::Pages(why) => write!(f, "the database file is damaged: {why}"),
             Self::OldHead => f.write_str("it carries the head, which only the last leaf does"),
             Self::TooFew { signed, here } => {
                 write!(f, "it is missing: {signed} leaves were signed, {here} are here")

@@ -263,7 +263,7 @@ impl Writer {
         &mut self,
         kind: Kind,
         body: Body,
-        also: impl FnOnce(&Connection, u64) -> rusqlite::Result<()>,
+        also: impl FnOnce(&mut Self, u64) -> Result<(), AppendError>,
     ) -> Result<Appended, AppendError> {
         self.settle()?;
         let now = (self.clock)();
@@ -275,7 +275,7 @@ impl Writer {
         let entry = entry.from(Origin::Cli).seal(&sealing)?;
         self.transact(|this| {
             let appended = this.write(&entry, true)?;
-            also(&this.connection, appended.seq())?;
+            also(this, appended.seq())?;
             Ok(appended)
         })
     }

@@ -7,13 +7,17 @@ use rusqlite::Row;
 use tenterhook_event::Timestamp;
 
 use super::filing::Filing;
+use super::keys;
+use super::open::published_checkpoint;
 use super::reader::{Reader, with_item};
 use super::rows::{NO_HEAD, meta, signed, unsigned};
 use super::undelivered::Said;
 use crate::checkpoint::Checkpoint;
 use crate::hash::HASH_BYTES;
+use crate::note::VerifierKey;
 use crate::problem::{Problem, Wrong};
 use crate::record::Envelope;
+use crate::sign::SoftwareKey;
 use crate::verify::{Expect, Verified, Verifier};
 
 /// The columns that leaves are looked up by, behind those of a record.
@@ -27,9 +31,13 @@ impl Reader {
         expect: Expect,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Verified, Problem> {
+        // The file comes first: the store has every checkpoint before the file does.
+        let published = published_checkpoint(&self.dir);
         // One transaction: leaves that arrive meanwhile are not half seen.
         self.connection.execute_batch("BEGIN").map_err(unreadable)?;
-        let result = self.verify_all(expect, progress);
+        let result = self
+            .verify_all(expect, progress)
+            .and_then(|verified| self.verify_beside(published.as_deref(), &verified).map(|()| verified));
         // A transaction that only read has nothing to lose.
         drop(self.connection.execute_batch("COMMIT"));
         result
@@ -49,7 +57,8 @@ impl Reader {
         let notes = notes.query_map([], |row| Ok((unsigned(row, 0)?, row.get::<_, String>(1)?)));
         let mut notes = notes.map_err(unreadable)?.peekable();
         let mut head = self.noted_head(size)?;
-        let mut old_head = None;
+        let heads_from = self.heads_from().map_err(|error| Wrong::Unreadable(error.to_string()).here())?;
+        let (mut old_head, mut head_missing) = (None, None);
         let column = if self.has_heads() { "l.head" } else { "NULL" };
         let sql = format!(
             "SELECT l.seq, l.nodes, l.bytes, l.erased, l.salt, l.payload,
@@ -77,8 +86,14 @@ impl Reader {
                 verifier.signed_note(&note)?;
             }
             match filed.head {
+                Some(head) if head == NO_HEAD => {
+                    if here == size && filed.seq >= heads_from {
+                        head_missing = Some(filed.seq);
+                    }
+                }
                 Some(signature) if here == size => verifier.head(signature)?,
                 Some(_) => old_head = old_head.or(Some(filed.seq)),
+                None if filed.seq >= heads_from => head_missing = head_missing.or(Some(filed.seq)),
                 None => {}
             }
             if here.is_multiple_of(4096) {
@@ -95,9 +110,46 @@ impl Reader {
         let verified = verifier.finish()?;
         // Whoever takes away the last leaves would have the head of an older log.
         old_head.map_or(Ok(()), |seq| Err(Wrong::OldHead.at(seq)))?;
+        head_missing.map_or(Ok(()), |seq| Err(Wrong::HeadMissing.at(seq)))?;
         filing.map_or(Ok(()), Filing::finish)?;
         said.map_or(Ok(()), |said| said.check(&self.connection))?;
         Ok(verified)
+    }
+
+    /// What lies beside the leaves: checkpoints, key files and the pages of the database. None of it can
+    /// change a leaf, but the ledger would not have left it like this.
+    fn verify_beside(&self, published: Option<&str>, verified: &Verified) -> Result<(), Problem> {
+        if verified.checkpoints == 0 {
+            return Err(Wrong::NoCheckpoints.here());
+        }
+        if let Some((checkpoint, _)) = published.and_then(|note| Checkpoint::parse(note).ok()) {
+            let sql = "SELECT count(*) FROM checkpoints WHERE size = ?1";
+            let stored =
+                self.connection.query_row(sql, [signed(checkpoint.size)], |row| row.get::<_, i64>(0));
+            if stored.map_err(unreadable)? == 0 {
+                return Err(Wrong::NotStored.at_size(checkpoint.size));
+            }
+        }
+        self.verify_key_files(verified)?;
+        // Pages of the leaves were read; this finds damage in pages that are read by others only.
+        let sql = "PRAGMA quick_check(1)";
+        let found = self.connection.query_row(sql, [], |row| row.get::<_, String>(0)).map_err(unreadable)?;
+        if found == "ok" { Ok(()) } else { Err(Wrong::Pages(found).here()) }
+    }
+
+    /// A key file that cannot be read proves nothing: another account may verify as well.
+    fn verify_key_files(&self, verified: &Verified) -> Result<(), Problem> {
+        let known =
+            |name: &str, id: &str| verified.keys.iter().any(|key| key.name() == name && key.id() == id);
+        let public = keys::published(&self.dir).and_then(|text| text.trim_end().parse::<VerifierKey>().ok());
+        let public = public.map(|key| (key.name().to_owned(), key.id()));
+        let secret = SoftwareKey::name_and_id(&keys::path(&self.dir)).ok();
+        for (file, found) in [("key.pub", public), ("key", secret)] {
+            if let Some((name, id)) = found.filter(|(name, id)| !known(name, id)) {
+                return Err(Wrong::KeyFile { file, found: format!("{name}+{id}") }.here());
+            }
+        }
+        Ok(())
     }
 
     /// The head of a store before format 4, and its size.
@@ -150,7 +202,7 @@ struct Filed<'r> {
     /// In the order of [`FILED`].
     columns: [Option<&'r str>; FILED.len()],
     ts: i64,
-    /// The head, if it stands here.
+    /// The head if it stands here, [`NO_HEAD`] if it has moved on; nothing in rows of older stores.
     head: Option<&'r [u8]>,
 }
 
@@ -160,7 +212,7 @@ impl<'r> Filed<'r> {
         for (place, column) in columns.iter_mut().enumerate() {
             *column = row.get_ref(6 + place)?.as_str_or_null()?;
         }
-        let head = row.get_ref(7 + FILED.len())?.as_blob_or_null()?.filter(|head| *head != NO_HEAD);
+        let head = row.get_ref(7 + FILED.len())?.as_blob_or_null()?;
         Ok(Self { seq: unsigned(row, 0)?, columns, ts: row.get(6 + FILED.len())?, head })
     }
 

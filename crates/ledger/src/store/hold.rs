@@ -4,10 +4,13 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use super::error::OpenError;
+
+/// No process id is longer.
+const MAX_PID_BYTES: u64 = 32;
 
 /// Held as long as it lives, and released by the kernel when the process ends, however it ends.
 #[derive(Debug)]
@@ -35,14 +38,15 @@ impl Hold {
         let path = dir.join("lock");
         let io = |source| OpenError::Io { path: path.clone(), source };
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(io)?;
+        let options = options.read(true).write(true).truncate(false);
+        let mut file = tenterhook_files::open_state_for_writing(&path, options).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 // Who it is helps, but is not needed.
-                let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                let read = (&mut file).take(MAX_PID_BYTES).read_to_string(&mut text);
+                let pid = read.ok().and_then(|_| text.trim().parse().ok());
                 return Err(OpenError::Locked { pid });
             }
             Err(TryLockError::Error(source)) => return Err(io(source)),

@@ -11,6 +11,9 @@ use crate::note::{VerifierKey, short};
 use crate::sealed::Cost;
 use crate::sign::{SignError, Signer, SoftwareKey, random, replace};
 
+/// No public key is longer.
+const MAX_PUBLIC_KEY_BYTES: u64 = 4 << 10;
+
 /// The key, unless the caller brings one.
 pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join("key")
@@ -100,11 +103,19 @@ pub(crate) fn install(dir: &Path) -> Result<(), SignError> {
     std::fs::rename(next(dir), path(dir)).map_err(|source| SignError::Io { path: next(dir), source })
 }
 
+/// The public half in the file beside the store. One that cannot be read counts as missing.
+pub(super) fn published(dir: &Path) -> Option<String> {
+    let path = dir.join("key.pub");
+    tenterhook_files::read_text(&path, tenterhook_files::FileClass::State, MAX_PUBLIC_KEY_BYTES)
+        .ok()
+        .flatten()
+}
+
 /// Writes the public half beside, for whoever wants to verify.
 pub(crate) fn publish(dir: &Path, key: &VerifierKey) -> Result<(), SignError> {
     let path = dir.join("key.pub");
     let text = format!("{key}\n");
-    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
+    if published(dir).is_some_and(|there| there == text) {
         return Ok(());
     }
     replace(&path, text.as_bytes(), 0o644).map_err(|source| SignError::Io { path, source })

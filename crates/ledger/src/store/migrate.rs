@@ -80,6 +80,8 @@ const STEPS: &[&str] = &[
         SELECT CAST(substr(value, instr(value, char(10)) + 1) AS INTEGER), unixepoch() * 1000, value
         FROM meta WHERE name = 'head';
     DELETE FROM meta WHERE name = 'head';",
+    // 5. From which leaf on every row has the column that the head moves through: an earlier row may have none.
+    "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
 ];
 
 /// Brings a store to the newest format. Says so when there was something to do.

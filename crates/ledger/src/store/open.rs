@@ -7,19 +7,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
+use tenterhook_files::{FileClass, read_text};
 
 use super::append::Writer;
 use super::block::Block;
 use super::error::{AppendError, OpenError};
 use super::hold::{Hold, directory};
 use super::options::{Durability, Options};
-use super::pending::{self, Pending};
+use super::pending::{self, LeftBehind, Pending, PendingSeal};
 use super::rows::{self, StoredNodes, last_checkpoint, meta, size};
+use super::signing::was_relaxed;
 use super::{CHECKPOINT, DATABASE, PAGE, keys, migrate};
 use crate::checkpoint::Checkpoint;
 use crate::note::VerifierKey;
 use crate::sign::{Signer, replace_copy};
 use crate::tree::{self, Frontier};
+
+/// No checkpoint is longer, with the lines of all its witnesses.
+const MAX_CHECKPOINT_BYTES: u64 = 64 << 10;
 
 /// Opens the store and brings it into order. Says what there was to do.
 pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<String>), OpenError> {
@@ -46,22 +51,27 @@ pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<Str
     let signed = check(&connection, dir, here, &signer, &mut recovered)?;
     let tree = Frontier::load(&StoredNodes(&connection), here).map_err(damaged)?;
     let block = Block::load(&connection)?;
+    let seal = PendingSeal::of(&*signer)?;
+    let relaxed = was_relaxed(&connection)?;
     let mut writer = Writer::new((connection, dir, hold), (tree, block), signed, signer, options);
     if here == 0 {
         writer.start().map_err(unwritten)?;
     }
-    let (entries, unread) = pending::left_behind(dir)?;
+    let LeftBehind { entries, refused } = pending::left_behind(dir, relaxed.then_some(&seal))?;
     if !entries.is_empty() {
         writer.take_in(&entries).map_err(unwritten)?;
         let number = entries.len();
         recovered
             .push(format!("{number} leaves were sequenced when the last run ended; they are in the ledger"));
     }
-    recovered.extend(unread);
+    if let Some(refused) = refused {
+        writer.record_refused(&refused, &options.who).map_err(unwritten)?;
+        recovered.push(refused.to_string());
+    }
     pending::forget(dir);
     writer.say_how_it_is_kept(options).map_err(unwritten)?;
     if options.durability == Durability::Relaxed {
-        writer.pending = Some(Pending::open(dir)?);
+        writer.pending = Some(Pending::open(dir, seal)?);
     }
     Ok((writer, recovered))
 }
@@ -109,6 +119,11 @@ fn damaged(error: rusqlite::Error) -> OpenError {
     }
 }
 
+/// The checkpoint in the file beside the store. One that cannot be read counts as missing.
+pub fn published_checkpoint(dir: &Path) -> Option<String> {
+    read_text(&dir.join(CHECKPOINT), FileClass::State, MAX_CHECKPOINT_BYTES).ok().flatten()
+}
+
 /// Whether the leaves still carry what was last signed; the whole check is `verify`'s. Says up to
 /// where a checkpoint went out.
 ///
@@ -123,7 +138,7 @@ fn check(
 ) -> Result<u64, OpenError> {
     let path = dir.join(CHECKPOINT);
     // It is not synced, so a power cut may leave it empty.
-    let file = std::fs::read_to_string(&path).ok().filter(|note| !note.is_empty());
+    let file = published_checkpoint(dir).filter(|note| !note.is_empty());
     let stored = last_checkpoint(connection)?;
     let not_those =
         |size| OpenError::Damaged(format!("the first {size} leaves are not those that were signed"));
@@ -261,11 +276,11 @@ mod tests {
         let (writer, recovered) = open(&dir, &mut Options::new(|| 1)).unwrap();
         assert!(recovered.iter().any(|what| what.starts_with("2 leaves were sequenced")), "{recovered:?}");
         assert!(
-            recovered.iter().any(|what| what.starts_with("1 lines of `ledger.pending`")),
+            recovered.iter().any(|what| what.starts_with("refused 1 line of `ledger.pending`")),
             "{recovered:?}"
         );
-        // The third says that the ledger is kept otherwise now.
-        assert_eq!(writer.tree.size(), size + 3);
+        // The third says what was refused, the fourth that the ledger is kept otherwise now.
+        assert_eq!(writer.tree.size(), size + 4);
         assert!(!dir.join("ledger.pending").exists());
         assert_eq!(std::fs::read(dir.join("ledger.pending.refused")).unwrap(), [torn, b"\n"].concat());
     }

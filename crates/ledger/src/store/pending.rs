@@ -4,22 +4,30 @@
 //! and *integrated* together with others at most 25 ms later, in one commit that is on the disk.
 //!
 //! The file is only read by whoever opens the ledger after a run that did not end in order. Events that
-//! were integrated meanwhile are known by their ids, so nothing comes in twice.
+//! were integrated meanwhile are known by their ids, so nothing comes in twice. Each line carries a seal
+//! that only the holder of the signing key can make; a line without it is refused, and a record says so. A
+//! ledger that was kept durably has no such lines.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use aws_lc_rs::hmac;
+use serde_json::json;
+use sha2::{Digest, Sha256};
 use tenterhook_event::EventId;
+use tenterhook_files::{FileClass, FileRefused, read_bytes};
 
 use super::append::Writer;
 use super::error::{AppendError, OpenError};
 use super::ledger::Appended;
-use crate::entry::Sealed;
-use crate::record::{MAX_ENVELOPE, Origin};
+use crate::entry::{Body, Sealed};
+use crate::hash::{base64, from_base64};
+use crate::record::{Kind, MAX_ENVELOPE, Origin};
+use crate::sign::{SignError, Signer};
 
 /// The file in the ledger's directory.
 const PENDING: &str = "ledger.pending";
@@ -28,12 +36,15 @@ const REFUSED: &str = "ledger.pending.refused";
 
 /// More than this is not kept waiting, in bytes.
 const MOST: usize = 4 << 20;
+/// No pending file is longer: what waits, and the longest line.
+const MAX_PENDING_BYTES: u64 = 128 << 20;
 
 /// What is sequenced and not integrated yet.
 #[derive(Debug)]
 pub(crate) struct Pending {
     file: File,
     path: PathBuf,
+    seal: PendingSeal,
     /// A line was cut short by a full disk: the next one begins on a line of its own.
     torn: bool,
     entries: Vec<Sealed>,
@@ -44,21 +55,83 @@ pub(crate) struct Pending {
     pub(super) due: Option<Instant>,
 }
 
+/// Seals lines of the file.
+#[derive(Debug)]
+pub(crate) struct PendingSeal(hmac::Key);
+
+/// What the last run sequenced and did not integrate.
+#[derive(Debug, Default)]
+pub(crate) struct LeftBehind {
+    pub(crate) entries: Vec<Sealed>,
+    pub(crate) refused: Option<RefusedLines>,
+}
+
+/// Lines of the file that are not imported.
+#[derive(Debug)]
+pub(crate) struct RefusedLines {
+    lines: usize,
+    reason: String,
+    /// Hash of their text, which is kept beside.
+    sha256: Option<String>,
+}
+
+// === impl PendingSeal ===
+
+impl PendingSeal {
+    /// The seal of a log. Its key is derived from a signature, which only the holder of the signing key can
+    /// make.
+    pub(crate) fn of(signer: &dyn Signer) -> Result<Self, SignError> {
+        let text = format!("tenterhook-pending/1\n{}\n", signer.key());
+        let signature = signer.sign(text.as_bytes())?;
+        Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &signature)))
+    }
+
+    fn tag(&self, text: &str) -> String {
+        base64(hmac::sign(&self.0, text.as_bytes()).as_ref())
+    }
+
+    fn is_tag(&self, text: &str, tag: &str) -> bool {
+        from_base64(tag).is_some_and(|tag| hmac::verify(&self.0, text.as_bytes(), &tag).is_ok())
+    }
+}
+
+// === impl RefusedLines ===
+
+impl fmt::Display for RefusedLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lines, reason, sha256 } = self;
+        match sha256 {
+            Some(_) => {
+                let s = if *lines == 1 { "" } else { "s" };
+                write!(f, "refused {lines} line{s} of `{PENDING}`, kept in `{REFUSED}`: {reason}")
+            }
+            None => write!(f, "refused `{PENDING}`: {reason}"),
+        }
+    }
+}
+
 // === impl Pending ===
 
 impl Pending {
-    pub(crate) fn open(dir: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn open(dir: &Path, seal: PendingSeal) -> Result<Self, OpenError> {
         let path = dir.join(PENDING);
-        let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let opened = tenterhook_files::open_state_for_writing(&path, OpenOptions::new().append(true));
         let file = opened.map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        Ok(Self { file, path, torn: false, entries: Vec::new(), bytes: 0, ids: HashSet::new(), due: None })
+        let (entries, ids) = (Vec::new(), HashSet::new());
+        Ok(Self { file, path, seal, torn: false, entries, bytes: 0, ids, due: None })
+    }
+
+    /// Another key signs from here on. Nothing waits: the change of keys came after all of it.
+    pub(super) fn reseal(&mut self, seal: PendingSeal) {
+        self.seal = seal;
     }
 
     fn put(&mut self, entry: &Sealed) -> Result<(), AppendError> {
         let failed = |error: &dyn std::fmt::Display| AppendError::Entry(error.to_string());
         let text = entry.to_spool().map_err(|error| failed(&error))?;
         let break_first = if self.torn { "\n" } else { "" };
-        let line = format!("{break_first}{} {text}\n", entry.origin.word());
+        let sealed = format!("{} {text}", entry.origin.word());
+        let line = format!("{break_first}{} {sealed}\n", self.seal.tag(&sealed));
         // One call, so that lines are whole. What a full disk took of it is no line.
         let written = self.file.write_all(line.as_bytes());
         self.torn = written.is_err();
@@ -78,35 +151,54 @@ impl Pending {
     }
 }
 
-/// What the last run sequenced and did not integrate, and what became of the rest of its file.
-pub(crate) fn left_behind(dir: &Path) -> Result<(Vec<Sealed>, Option<String>), OpenError> {
+/// What the last run sequenced and did not integrate. Without a seal the ledger was kept durably, and no
+/// line of the file is its own.
+pub(crate) fn left_behind(dir: &Path, seal: Option<&PendingSeal>) -> Result<LeftBehind, OpenError> {
     let path = dir.join(PENDING);
-    let io = |source| OpenError::Io { path: path.clone(), source };
-    let text = match std::fs::read(&path) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), None)),
-        Err(error) => return Err(io(error)),
+    let bytes = match read_bytes(&path, FileClass::State, MAX_PENDING_BYTES) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(LeftBehind::default()),
+        Err(error) if FileRefused::reason_of(&error).is_some() => {
+            let refused = RefusedLines { lines: 0, reason: error.to_string(), sha256: None };
+            return Ok(LeftBehind { entries: Vec::new(), refused: Some(refused) });
+        }
+        Err(source) => return Err(OpenError::Io { path, source }),
     };
+    let text = String::from_utf8_lossy(&bytes);
     let (mut entries, mut refused) = (Vec::new(), String::new());
     for line in text.lines().filter(|line| !line.is_empty()) {
-        match read(line) {
+        match seal.and_then(|seal| read(line, seal)) {
             Some(entry) => entries.push(entry),
             None => refused += &format!("{line}\n"),
         }
     }
     if refused.is_empty() {
-        return Ok((entries, None));
+        return Ok(LeftBehind { entries, refused: None });
     }
     let beside = dir.join(REFUSED);
-    let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&beside);
-    opened.and_then(|mut file| file.write_all(refused.as_bytes())).map_err(io)?;
-    let lines = refused.lines().count();
-    Ok((entries, Some(format!("{lines} lines of `{PENDING}` cannot be read; they are in `{REFUSED}`"))))
+    let opened = tenterhook_files::open_state_for_writing(&beside, OpenOptions::new().append(true));
+    opened
+        .and_then(|mut file| file.write_all(refused.as_bytes()))
+        .map_err(|source| OpenError::Io { path: beside, source })?;
+    let reason = match seal {
+        Some(_) => "the seal is missing or does not match, or the line was cut short",
+        None => "the ledger was kept durably, so it did not write them",
+    };
+    let refused = RefusedLines {
+        lines: refused.lines().count(),
+        reason: reason.to_owned(),
+        sha256: Some(Sha256::digest(refused.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()),
+    };
+    Ok(LeftBehind { entries, refused: Some(refused) })
 }
 
-/// A line: who brought the entry, and the entry.
-fn read(line: &str) -> Option<Sealed> {
-    let (word, text) = line.split_once(' ')?;
+/// A line: its seal, who brought the entry, and the entry.
+fn read(line: &str, seal: &PendingSeal) -> Option<Sealed> {
+    let (tag, sealed) = line.split_once(' ')?;
+    if !seal.is_tag(sealed, tag) {
+        return None;
+    }
+    let (word, text) = sealed.split_once(' ')?;
     let origins = [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli, Origin::Transcript];
     let origin = origins.into_iter().find(|origin| origin.word() == word)?;
     Some(Sealed { origin, ..Sealed::from_spool(text).ok()? })
@@ -191,6 +283,18 @@ impl Writer {
         result
     }
 
+    /// Records that lines of the file were refused.
+    pub(crate) fn record_refused(&mut self, refused: &RefusedLines, who: &str) -> Result<(), AppendError> {
+        let RefusedLines { lines, reason, sha256 } = refused;
+        let body = Body {
+            what: Some("pending-refused".to_owned()),
+            who: Some(who.to_owned()),
+            detail: Some(json!({"file": PENDING, "lines": lines, "reason": reason, "sha256": sha256})),
+            ..Body::default()
+        };
+        self.own(Kind::Change, body, |_, _| Ok(())).map(drop)
+    }
+
     /// Takes in what a run before had sequenced.
     pub(crate) fn take_in(&mut self, entries: &[Sealed]) -> Result<(), AppendError> {
         let mut rest = entries;
@@ -207,6 +311,7 @@ mod tests {
     use super::*;
     use crate::entry::{Entry, Sealing};
     use crate::payload::RedactionKey;
+    use crate::sign::SoftwareKey;
 
     fn sealed(number: u64, origin: Origin) -> Sealed {
         let sealing = Sealing { key: RedactionKey::new([0; 32]), keep_raw: false, max_payload: 1000 };
@@ -218,7 +323,8 @@ mod tests {
     #[test]
     fn entries_come_back_as_they_went_in_also_behind_a_line_that_was_cut_short() {
         let dir = tempfile::tempdir().unwrap();
-        let mut pending = Pending::open(dir.path()).unwrap();
+        let seal = || PendingSeal::of(&SoftwareKey::from_seed("test.local/a", &[1; 32]).unwrap()).unwrap();
+        let mut pending = Pending::open(dir.path(), seal()).unwrap();
         let entries =
             [Origin::Hook, Origin::Daemon, Origin::Spool, Origin::Cli].map(|origin| sealed(1, origin));
         for entry in &entries {
@@ -229,8 +335,48 @@ mod tests {
         pending.torn = true;
         let last = sealed(2, Origin::Spool);
         pending.put(&last).unwrap();
-        let (found, unread) = left_behind(dir.path()).unwrap();
+        let LeftBehind { entries: found, refused } = left_behind(dir.path(), Some(&seal())).unwrap();
         assert_eq!(found.split_last().unwrap(), (&last, &entries[..]));
-        assert!(unread.unwrap().starts_with("1 lines "));
+        assert!(refused.unwrap().to_string().starts_with("refused 1 line of "));
+    }
+
+    #[test]
+    fn a_line_is_of_one_entry_one_origin_and_one_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let seal = |seed: u8| {
+            PendingSeal::of(&SoftwareKey::from_seed("test.local/a", &[seed; 32]).unwrap()).unwrap()
+        };
+        let mut pending = Pending::open(dir.path(), seal(1)).unwrap();
+        pending.put(&sealed(1, Origin::Hook)).unwrap();
+        let line = std::fs::read_to_string(&pending.path).unwrap();
+        let forged = [
+            line.replace(" hook ", " daemon "),
+            line.replace("dev", "eve"),
+            line.split_once(' ').unwrap().1.to_owned(),
+            format!("{} {}", "A".repeat(44), line.split_once(' ').unwrap().1),
+        ];
+        for text in forged {
+            std::fs::write(&pending.path, &text).unwrap();
+            let found = left_behind(dir.path(), Some(&seal(1))).unwrap();
+            assert!(found.entries.is_empty() && found.refused.is_some(), "{text}");
+        }
+        std::fs::write(&pending.path, &line).unwrap();
+        assert_eq!(left_behind(dir.path(), Some(&seal(1))).unwrap().entries.len(), 1);
+        for other in [Some(&seal(2)), None] {
+            let found = left_behind(dir.path(), other).unwrap();
+            assert!(found.entries.is_empty() && found.refused.is_some());
+        }
+    }
+
+    #[test]
+    fn a_pipe_or_a_link_in_the_place_of_the_file_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let seal = PendingSeal::of(&SoftwareKey::from_seed("test.local/a", &[1; 32]).unwrap()).unwrap();
+        std::os::unix::fs::symlink("/proc/self/pagemap", dir.path().join(PENDING)).unwrap();
+        let found = left_behind(dir.path(), Some(&seal)).unwrap();
+        assert!(found.refused.unwrap().to_string().contains("is a symbolic link"));
+        assert!(Pending::open(dir.path(), seal).is_err());
+        forget(dir.path());
+        assert!(left_behind(dir.path(), None).unwrap().refused.is_none(), "it is gone");
     }
 }

@@ -3,7 +3,7 @@
 //! Reading a ledger. Any number of readers, in any process, beside the writer.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -25,6 +25,8 @@ use crate::verify::{Item, PayloadItem};
 #[derive(Debug)]
 pub struct Reader {
     pub(super) connection: Connection,
+    /// The ledger's directory.
+    pub(super) dir: PathBuf,
     /// The store's format; one that is older than ours is read as it is.
     format: i64,
 }
@@ -114,7 +116,7 @@ impl Reader {
         })?;
         connection.busy_timeout(Duration::from_secs(5))?;
         let format = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        Ok(Self { connection, format })
+        Ok(Self { connection, dir: dir.to_owned(), format })
     }
 
     /// Whether the store says which decisions nobody heard.
@@ -125,6 +127,12 @@ impl Reader {
     /// Whether the head is in the last leaf's row.
     pub(super) fn has_heads(&self) -> bool {
         self.format >= 4
+    }
+
+    /// The first leaf whose row must have the column that the head moves through.
+    pub(super) fn heads_from(&self) -> Result<u64, ReadFailed> {
+        let from = if self.format >= 5 { rows::meta(&self.connection, "heads_from")? } else { None };
+        Ok(from.and_then(|from| from.parse().ok()).unwrap_or(u64::MAX))
     }
 
     /// Whether leaves are filed by blocks.

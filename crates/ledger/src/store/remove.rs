@@ -2,6 +2,8 @@
 
 //! Taking away: payloads are erased, leaves are pruned, and a leaf says so.
 
+use rusqlite::Connection;
+
 use super::append::Writer;
 use super::block;
 use super::error::AppendError;
@@ -36,7 +38,7 @@ impl Writer {
         let range = [signed(*from), signed(*to)];
         // Freed pages are overwritten, not only forgotten.
         self.connection.pragma_update(None, "secure_delete", true)?;
-        let result = self.own(*kind, body, |connection, _| match kind {
+        let take_away = |connection: &Connection| match kind {
             Kind::Prune => {
                 let kept = "kind NOT IN ('start', 'rotate', 'prune', 'erase')";
                 let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL, salt = NULL, payload = NULL, erased = 0";
@@ -51,7 +53,8 @@ impl Writer {
                     range,
                 )
                 .map(drop),
-        });
+        };
+        let result = self.own(*kind, body, |this, _| Ok(take_away(&this.connection)?));
         self.connection.pragma_update(None, "secure_delete", false)?;
         // What is not filed yet may have been emptied as well.
         self.read_anew();

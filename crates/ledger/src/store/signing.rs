@@ -5,11 +5,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use serde_json::Value;
 
 use super::append::Writer;
 use super::error::AppendError;
 use super::options::{Every, Options};
+use super::pending::PendingSeal;
 use super::{CHECKPOINT, DATABASE, keys, rows};
 use crate::chain::rotation;
 use crate::checkpoint::Checkpoint;
@@ -36,6 +39,12 @@ pub(crate) struct Signing {
     every: Every,
     /// When the next checkpoint must be signed.
     due: Option<Instant>,
+}
+
+/// Whether the ledger was last kept as a relaxed one: only then there are lines in its pending file.
+pub(super) fn was_relaxed(connection: &Connection) -> rusqlite::Result<bool> {
+    let kept = rows::meta(connection, KEPT)?.and_then(|kept| serde_json::from_str::<Value>(&kept).ok());
+    Ok(kept.is_some_and(|kept| kept.get("durability").and_then(Value::as_str) == Some("relaxed")))
 }
 
 // === impl Signing ===
@@ -76,7 +85,11 @@ impl Writer {
             key: Some(key.clone()),
             ..Body::default()
         };
-        self.own(Kind::Start, body, move |connection, _| rows::set_meta(connection, "key", &key))?;
+        // The first checkpoint is in the same commit, so a log without any has lost them.
+        self.own(Kind::Start, body, move |this, _| {
+            rows::set_meta(&this.connection, "key", &key)?;
+            this.sign().map(drop)
+        })?;
         self.checkpoint().map(drop)
     }
 
@@ -98,7 +111,8 @@ impl Writer {
             detail: Some(kept),
             ..Body::default()
         };
-        self.own(Kind::Change, body, move |connection, _| rows::set_meta(connection, KEPT, &text)).map(drop)
+        self.own(Kind::Change, body, move |this, _| Ok(rows::set_meta(&this.connection, KEPT, &text)?))
+            .map(drop)
     }
 
     /// Signs what there is, keeps it, and sends it out. Nothing is sent that could still be lost.
@@ -188,6 +202,7 @@ impl Writer {
         if new.key().name() != old.key().name() || new.key() == old.key() {
             return Err(AppendError::Entry(format!("`{}` is no new key of this log", new.key())));
         }
+        let seal = PendingSeal::of(&*new)?;
         let (old_signature, new_signature) = rotation(&*old, &*new, self.tree.size())?;
         let key = new.key().to_string();
         let body = Body {
@@ -199,12 +214,17 @@ impl Writer {
         };
         // The new key signs from this commit on; the leaf itself still names the old one.
         self.signing.signer = Arc::clone(&new);
-        let leaf = self.own(Kind::Rotate, body, move |connection, _| rows::set_meta(connection, "key", &key));
+        let leaf =
+            self.own(Kind::Rotate, body, move |this, _| Ok(rows::set_meta(&this.connection, "key", &key)?));
         if let Err(error) = leaf {
             self.signing.signer = old;
             return Err(error);
         }
         self.signing.id = new.key().id();
+        // Whoever opens the ledger after a crash has the new key.
+        if let Some(pending) = &mut self.pending {
+            pending.reseal(seal);
+        }
         if own {
             keys::install(&self.dir)?;
         }

@@ -72,7 +72,7 @@ fn a_store_of_format_1_is_brought_to_the_newest() {
     let test = of_format_1();
     let before = test.verify().unwrap();
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 4"]);
+    assert_eq!(opened.recovered, ["the store was brought from format 1 to format 5"]);
     assert_eq!(test.verify().unwrap(), before, "leaf by leaf the same, and all of it filed");
     assert_eq!(denied(&test), 150);
     for number in [1, 300, 600] {
@@ -109,7 +109,7 @@ fn the_head_of_format_3_signs_as_before_and_becomes_a_checkpoint() {
     let before = test.verify().unwrap();
     assert_eq!((before.size, before.unpublished, before.checkpoints), (21, 20, 1));
     let opened = Ledger::open(&test.dir, options()).unwrap();
-    assert!(opened.recovered.contains(&"the store was brought from format 3 to format 4".to_owned()));
+    assert!(opened.recovered.contains(&"the store was brought from format 3 to format 5".to_owned()));
     let after = test.verify().unwrap();
     assert_eq!((after.size, after.root, after.unpublished), (21, before.root, 0));
     record(&opened.ledger, 21..=25);

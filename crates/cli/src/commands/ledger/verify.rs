@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let home = context.home()?;
         // The file beside the store is one more thing that whoever rolls it back has to think of.
         // It is read first: the store only ever gets further.
-        let beside = std::fs::read_to_string(home.ledger().join("checkpoint")).ok();
+        let beside = tenterhook_ledger::published_checkpoint(&home.ledger());
         let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
         let reader = Book::of(home).read().map_err(|error| CommandError { exit: 2, ..error })?;
         reader.verify(Expect { key, since }, &mut progress)

@@ -117,7 +117,7 @@ fn check(daemon: &Daemon, expect: Expect) {
     let verification = &daemon.verification;
     let dir = daemon.home.ledger();
     // The file beside the store is one more thing that whoever rolls it back has to think of.
-    let beside = std::fs::read_to_string(dir.join("checkpoint")).ok();
+    let beside = tenterhook_ledger::published_checkpoint(&dir);
     let since = expect.since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
     let mut progress = |checked, of| verification.progress(checked, of);
     // A reader of its own: this one is busy for long.
