@@ -14,6 +14,7 @@ mod patch_tools;
 mod secret_fields;
 mod steerable_exceptions;
 mod system_account;
+mod system_files;
 mod tree_copies;
 mod typed_input;
 mod working_directory;

@@ -143,6 +143,11 @@ impl Daemon {
         uid == self.uid || uid == 0
     }
 
+    /// The account of a caller with other rights than the daemon's.
+    pub(crate) fn other_account(&self, peer: Peer) -> Option<u32> {
+        peer.uid().filter(|uid| *uid != self.uid)
+    }
+
     /// The name of an account.
     pub(crate) fn account(&self, uid: u32) -> String {
         if uid == self.uid { self.user.clone() } else { tenterhook_home::env::account(uid) }

@@ -19,12 +19,13 @@ use tenterhook_home::{
     Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, kits, regular_file, trust,
 };
 
+use crate::account_projects::{AccountProjects, read_as};
 use crate::stamp::Stamps;
 
 /// How long the files of a place are believed to be the same ones.
-const BELIEVED: Duration = Duration::from_millis(500);
+pub(crate) const BELIEVED: Duration = Duration::from_millis(500);
 /// How many places and projects are remembered; beyond that they are read again.
-const REMEMBERED: usize = 256;
+pub(crate) const REMEMBERED: usize = 256;
 
 /// All generations in force.
 pub struct Generations {
@@ -36,6 +37,7 @@ pub struct Generations {
     /// Held while another base is made from what there is.
     changing: Mutex<()>,
     projects: Mutex<Projects>,
+    accounts: AccountProjects,
 }
 
 /// A generation, and what a person should know about it.
@@ -91,6 +93,7 @@ impl Generations {
             programs: ArcSwap::default(),
             changing: Mutex::default(),
             projects: Mutex::default(),
+            accounts: AccountProjects::default(),
         })
     }
 
@@ -124,6 +127,37 @@ impl Generations {
             projects.generations.clear();
         }
         projects.generations.insert(files, (stamps, Arc::clone(&found)));
+        Ok(found)
+    }
+
+    /// What is in force for a caller of another account. Its project files are read in a thread with the
+    /// caller's rights; the call waits for that thread in the runtime, and not for long.
+    pub(crate) async fn of_account(&self, place: &Place, account: u32) -> Result<Arc<InForce>, Failure> {
+        let base = self.base();
+        if place.cwd.is_none() {
+            return Ok(base);
+        }
+        if let Some(found) = self.accounts.get_fresh(account, place, &base) {
+            return Ok(found);
+        }
+        let permit = self.accounts.permit(account).await?;
+        // Others may have read the same while this call waited.
+        if let Some(found) = self.accounts.get_fresh(account, place, &base) {
+            return Ok(found);
+        }
+        let texts = read_as(account, place, self.env.home.clone(), permit).await?;
+        let found = match self.accounts.get_same(account, place, &base, &texts) {
+            Some(found) => found,
+            None if texts.is_empty() => Arc::clone(&base),
+            None => {
+                let project = texts.clone();
+                let read = InForce::read_with(&self.home, &self.env, |home, env| {
+                    Configuration::read_with_project(home, env, project)
+                })?;
+                Arc::new(read.beside(&self.programs.load(), &self.home))
+            }
+        };
+        self.accounts.insert(account, place, base, texts, &found);
         Ok(found)
     }
 
@@ -196,9 +230,17 @@ impl Generations {
 
 impl InForce {
     fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
+        Self::read_with(home, env, |home, env| Configuration::read_in_haste(home, env, place))
+    }
+
+    fn read_with(
+        home: &Home,
+        env: &Env,
+        configure: impl FnOnce(&Home, &Env) -> Configuration,
+    ) -> Result<Self, Failure> {
         // Before reading: a change in between is seen the next time.
         let stamps = Stamps::of(files(home));
-        let mut configuration = Configuration::read_in_haste(home, env, place);
+        let mut configuration = configure(home, env);
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
         let (mode, made_of) = (configuration.mode, configuration.detail());

@@ -29,12 +29,14 @@ pub(crate) struct Asked<'a> {
     /// How long whoever asked waits.
     pub(crate) within: Duration,
     pub(crate) payload: &'a [u8],
+    /// The account whose rights project files are read with, if it is not the daemon's own.
+    pub(crate) caller: Option<u32>,
 }
 
 /// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
 pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, event, id, project, user, within, payload } = asked;
+    let Asked { harness, event, id, project, user, within, payload, caller } = asked;
     let began = Instant::now();
     let mut door = Door::new(id, door::now(), event);
     (door.project, door.user) = (project, user);
@@ -45,7 +47,7 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
         }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
     };
-    let outcome = match fire(daemon, &call).await {
+    let outcome = match fire_as(daemon, &call, caller).await {
         Ok(outcome) => outcome,
         Err(why) => return refuse(daemon, harness, &door, &why).await,
     };
@@ -67,7 +69,17 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 
 /// Takes a call down the road, under the generation of its place.
 pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
-    fire_on_behalf(daemon, call, &[]).await
+    fire_as(daemon, call, None).await
+}
+
+/// The same for a caller of another account, whose rights the project's files are read with.
+async fn fire_as(daemon: &Daemon, call: &Call, caller: Option<u32>) -> Result<Outcome, String> {
+    let Some(account) = caller else { return fire_on_behalf(daemon, call, &[]).await };
+    let in_force = daemon.generations.of_account(&Place::of(&call.event), account).await;
+    let in_force = in_force.map_err(|error| error.message)?;
+    let (recorder, observers) = (&daemon.recorder, &daemon.observers);
+    let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
+    Ok(flow::fire(&in_force.generation, &recorder, call).await)
 }
 
 /// The same for a call that these hooks made themselves: they are not asked about it.

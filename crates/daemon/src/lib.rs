@@ -8,6 +8,7 @@
 //! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
 //! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
 
+mod account_projects;
 mod agent;
 mod analytics;
 mod api;
@@ -16,6 +17,7 @@ mod authority;
 mod catch_up;
 mod daemon;
 mod dashboard;
+mod ending;
 mod generations;
 mod grpc;
 mod hook;

@@ -11,12 +11,12 @@ use serde_json::json;
 use tenterhook_home::{Book, Env, Failure, Home, Place, Sources, door, make_private, snapshot, write_whole};
 use tenterhook_ledger::{Durability, Ledger, OpenError};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
 use crate::api;
 use crate::daemon::Daemon;
+use crate::ending::Signals;
 use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
@@ -28,11 +28,11 @@ const LOOKS: Duration = Duration::from_millis(300);
 /// How often the spool is looked at.
 const INTAKES: Duration = Duration::from_secs(2);
 /// How long calls that are under way may take when the daemon is told to end.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_millis(2500);
 /// How long their answers may take to be written; whoever only holds a connection is cut off.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// How long the last telemetry may take.
-const FLUSH: Duration = Duration::from_secs(3);
+const FLUSH: Duration = Duration::from_secs(1);
 /// How long somebody else may hold the ledger when the daemon begins.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -59,7 +59,10 @@ pub struct Running {
 /// Serves a home until a signal says to end. `ready` is called once calls are answered.
 pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(home, env, options, ready))
+    let served = runtime.block_on(run(home, env, options, ready));
+    // Work that still waits for a disk is not waited for: what counts is in the ledger.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    served
 }
 
 async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
@@ -119,8 +122,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     for listener in listeners {
         let _ = listener.await;
     }
-    threads.end(DRAIN).await;
     let drained = Instant::now();
+    threads.end(DRAIN).await;
     while daemon.under_way() > 0 && drained.elapsed() < DRAIN {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -145,30 +148,15 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     Ok(())
 }
 
-struct Signals {
-    term: Signal,
-    int: Signal,
-    hup: Signal,
-}
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            term: signal(SignalKind::terminate())?,
-            int: signal(SignalKind::interrupt())?,
-            hup: signal(SignalKind::hangup())?,
-        })
-    }
-}
-
 /// Keeps an eye on files and on the spool, until a signal says to end.
 async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
     let (mut looks, mut intakes) = (interval(LOOKS), interval(INTAKES));
     loop {
         tokio::select! {
-            _ = signals.term.recv() => return,
-            _ = signals.int.recv() => return,
-            _ = signals.hup.recv() => {
+            changed = signals.said.changed() => {
+                if changed.is_err() || signals.said.borrow_and_update().end {
+                    return;
+                }
                 refresh(daemon, true).await;
                 press(&daemon.home, env).await;
             }

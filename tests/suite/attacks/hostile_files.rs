@@ -1,3 +1,398 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Files that others can write (links, pipes, devices, endless files) neither hang nor crash the guard.
+//!
+//! Every program under attack runs with a limit on its memory and its time.
+
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext, repository};
+use crate::person::Guard;
+use crate::system::is_root;
+
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
+
+/// Kilobytes of memory, and then seconds, that a program under attack gets.
+const LIMITED: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
+
+/// Longer than any answer may take, and shorter than any harness waits.
+const HANG_SECONDS: &str = "15";
+
+/// A program with limits. One that hangs ends with 124 or 137, one without memory by a signal.
+pub(super) fn limited(test: &TestContext, words: &[&str]) -> Command {
+    let mut all = vec!["-c", LIMITED, "sh", HANG_SECONDS, PROGRAM];
+    all.extend(words);
+    test.command(Path::new("/bin/sh"), &all)
+}
+
+fn limited_daemon(test: &TestContext) -> Guard<'_> {
+    let script = LIMITED.replace("exec timeout --kill-after=1 ", "exec ");
+    let words = ["-c", &script, "sh", PROGRAM, "serve", "--listen", "none"];
+    Guard::with(test, test.command(Path::new("/bin/sh"), &words))
+}
+
+/// A hook that finds no daemon.
+fn hook(test: &TestContext, command: &str) -> (Ran, Duration) {
+    let began = Instant::now();
+    let ran =
+        test.finish(limited(test, &["hook", "claude-code", "pre-tool-use"]), test.bash(command).as_bytes());
+    (ran, began.elapsed())
+}
+
+fn assert_denied(test: &TestContext, what: &str) {
+    let (ran, took) = hook(test, "sudo rm -rf /");
+    assert!(
+        ran.stdout.contains("\"permissionDecision\":\"deny\""),
+        "{what}: {} {} {}",
+        ran.exit,
+        ran.stdout,
+        ran.stderr
+    );
+    assert!(took < Duration::from_secs(10), "{what}: {took:?}");
+}
+
+fn pipe(path: &Path) {
+    drop(std::fs::remove_file(path));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+}
+
+/// A home with everything in it that a daemon and hooks leave behind.
+fn used_home() -> TestContext {
+    let test = TestContext::new();
+    test.write("home/policy.yaml", "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny, limit: {calls: 3, per: session}}\n");
+    {
+        let guard = Guard::of(&test);
+        guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("make all")).unwrap());
+        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
+        guard.signal();
+    }
+    test
+}
+
+#[test]
+fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon() {
+    let test = TestContext::new();
+    std::fs::create_dir(test.path("work/.git")).unwrap();
+    let file = test.path("work/.tenterhook.yaml");
+    let targets =
+        ["/proc/self/pagemap", "/proc/kmsg", "/dev/zero", "/dev/tty", "/etc/shadow", "/proc/self/fd/0"];
+    let links = targets
+        .map(|target| Box::new(move |path: &Path| symlink(target, path).unwrap()) as Box<dyn Fn(&Path)>);
+    let sparse = |path: &Path| std::fs::File::create(path).unwrap().set_len(50 << 30).unwrap();
+    let others: [Box<dyn Fn(&Path)>; 2] = [Box::new(pipe), Box::new(sparse)];
+    let places: Vec<_> = links.into_iter().chain(others).collect();
+    for (number, put) in places.iter().enumerate() {
+        drop(std::fs::remove_file(&file));
+        put(&file);
+        assert_denied(&test, &format!("without a daemon, {number}"));
+    }
+    let guard = limited_daemon(&test);
+    for (number, put) in places.iter().enumerate() {
+        drop(std::fs::remove_file(&file));
+        put(&file);
+        let began = Instant::now();
+        let payload: Value = serde_json::from_str(&test.bash("sudo rm -rf /")).unwrap();
+        let reply = guard.hook("claude-code", "PreToolUse", &payload);
+        assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{number}");
+        assert!(began.elapsed() < Duration::from_secs(5), "{number}: {:?}", began.elapsed());
+        let passed =
+            guard.hook("claude-code", "PreToolUse", &serde_json::from_str(&test.bash("ls")).unwrap());
+        assert!(passed.is_null() || passed == json!({}), "the rest of the rules is in force: {passed}");
+    }
+    let problems = test.run(&["check"]);
+    assert!(
+        problems.stdout.contains("is larger than 256 KiB")
+            || problems.stderr.contains("is larger than 256 KiB")
+    );
+}
+
+#[test]
+fn a_pipe_in_the_place_of_any_file_of_the_home_hangs_no_hook() {
+    let test = used_home();
+    let names = [
+        "snapshot/home",
+        "seal.key",
+        "mode.json",
+        "trust.json",
+        "hooks.json",
+        "totp",
+        "approvals.json",
+        "home.json",
+        "sessions/lock",
+        "ledger/redaction.key",
+        "ledger/key",
+        "ledger/key.pub",
+        "ledger/checkpoint",
+        "ledger/ledger.pending",
+        "tenterhook.yaml",
+        "policy.yaml",
+        "packs.yaml",
+        "prices.yaml",
+        "hooks.yaml",
+        "spool/01ARZ3NDEKTSV4RRFFQ69G5FAV.json",
+        "run/daemon.json",
+        "run/token",
+    ];
+    for name in names {
+        let path = test.home().join(name);
+        let kept = path.with_extension("kept");
+        let there = std::fs::rename(&path, &kept).is_ok();
+        pipe(&path);
+        assert_denied(&test, name);
+        // A pipe in the place of a session's memory, and a command that opens the ledger.
+        let ran = test.finish(limited(&test, &["ledger", "stats"]), b"");
+        assert!(![124, 137].contains(&ran.exit), "{name}: {} {}", ran.stdout, ran.stderr);
+        drop(std::fs::remove_file(&path));
+        if there {
+            std::fs::rename(&kept, &path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_state_file_is_not_followed() {
+    let test = used_home();
+    let elsewhere = test.write(
+        "work/monitor.json",
+        &std::fs::read_to_string(test.home().join("mode.json"))
+            .unwrap_or("{\"v\":1,\"mode\":\"monitor\"}".to_owned()),
+    );
+    drop(std::fs::remove_file(test.home().join("mode.json")));
+    symlink(elsewhere, test.home().join("mode.json")).unwrap();
+    assert_denied(&test, "mode.json");
+    for name in ["seal.key", "snapshot/home"] {
+        let path = test.home().join(name);
+        std::fs::remove_file(&path).unwrap();
+        symlink("/proc/self/pagemap", &path).unwrap();
+        assert_denied(&test, name);
+    }
+}
+
+#[test]
+fn a_configuration_file_may_be_a_link_into_the_users_dotfiles() {
+    let test = TestContext::new();
+    let rules = "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n";
+    let dotfile = test.write("person/dotfiles/policy.yaml", rules);
+    symlink(&dotfile, test.home().join("policy.yaml")).unwrap();
+    let (ran, _) = hook(&test, "make all");
+    assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
+    // Not into files of another account.
+    if is_root() {
+        std::os::unix::fs::chown(&dotfile, Some(65_534), None).unwrap();
+        let checked = test.run(&["check"]);
+        let said = checked.stdout + &checked.stderr;
+        assert!(said.contains("belongs to another account (uid 65534)"), "{said}");
+    }
+}
+
+#[test]
+fn trust_is_not_lent_by_a_link() {
+    let test = TestContext::new();
+    let allow = "version: 1\nrules:\n  - {id: mine, match: {shell: {program: terraform}}, verdict: allow}\n";
+    let good = test.write("good/.tenterhook.yaml", allow);
+    std::fs::create_dir_all(test.path("evil/.git")).unwrap();
+    std::fs::create_dir_all(test.path("good/.git")).unwrap();
+    symlink("../good/.tenterhook.yaml", test.path("evil/.tenterhook.yaml")).unwrap();
+    let trusted = test.person(&["policy", "trust", good.to_str().unwrap()]);
+    assert_eq!(trusted.exit, 0, "{}", trusted.stderr);
+    let call = |project: &str| {
+        let mut payload: Value = serde_json::from_str(&test.bash("terraform apply prod.plan")).unwrap();
+        payload["cwd"] = json!(test.path(project));
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], payload.to_string().as_bytes()).stdout
+    };
+    assert!(call("good").contains("\"permissionDecision\":\"allow\""));
+    assert!(!call("evil").contains("\"permissionDecision\":\"allow\""), "{}", call("evil"));
+    let refused = test.person(&["policy", "trust", test.path("evil").to_str().unwrap()]);
+    assert!(refused.exit != 0 && refused.stderr.contains("symbolic link"), "{}", refused.stderr);
+}
+
+/// Sends a call from each of these directories and leaves it waiting.
+fn waiting_calls(test: &TestContext, places: &[PathBuf]) -> Vec<UnixStream> {
+    let call = |(number, place): (usize, &PathBuf)| {
+        let mut payload: Value = serde_json::from_str(&test.bash("ls")).unwrap();
+        payload["cwd"] = json!(place);
+        let payload = payload.to_string();
+        let mut stream = UnixStream::connect(test.home().join("run/tenterhook.sock")).unwrap();
+        let id = format!("01K0000000000000000000{number:04}");
+        let head = format!("TH1 hook claude-code PreToolUse {id} 50000 {}\nversion 0.1.0\n\n", payload.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(payload.as_bytes()).unwrap();
+        stream
+    };
+    places.iter().enumerate().map(call).collect()
+}
+
+/// Tells a daemon to end. Says how long it takes.
+fn ends_after(guard: Guard<'_>) -> Duration {
+    let began = Instant::now();
+    guard.signal();
+    began.elapsed()
+}
+
+#[test]
+fn sigterm_ends_a_daemon_whose_ledger_is_locked_within_five_seconds() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let connection = Connection::open(test.home().join("ledger/ledger.db")).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let _calls = waiting_calls(&test, &vec![test.path("work"); 40]);
+    std::thread::sleep(Duration::from_millis(300));
+    let took = ends_after(guard);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// A daemon that waits for ever when it looks at a path below a directory `stalled`. Nothing where such a
+/// disk cannot be made, which is said.
+fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
+    let library = test.path("stalled_disk.so");
+    let source = repository().join("tests/suite/attacks/stalled_disk.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
+    if !cfg!(target_os = "linux") || !compiler.status().is_ok_and(|status| status.success()) {
+        eprintln!("LEFT OUT: there is no C compiler, or this is not Linux");
+        return None;
+    }
+    let mut command = test.command(Path::new(PROGRAM), &["serve", "--listen", "none"]);
+    command.env("LD_PRELOAD", library);
+    Some(Guard::with(test, command))
+}
+
+#[test]
+fn calls_that_wait_for_a_disk_keep_no_other_call_waiting_and_sigterm_ends_the_daemon() {
+    let test = TestContext::new();
+    let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
+    // More than there are threads for calls.
+    let places: Vec<_> = (0..40).map(|number| test.path(&format!("work/stalled/{number}"))).collect();
+    let _calls = waiting_calls(&test, &places);
+    std::thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    let payload = serde_json::from_str(&test.bash("sudo rm -rf /")).unwrap();
+    let reply = guard.hook("claude-code", "PreToolUse", &payload);
+    assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny");
+    let (status, health) = guard.ask("GET", "/v1/health", &Value::Null);
+    assert_eq!(status, 200, "{health}");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let took = ends_after(guard);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn stop_ends_a_daemon_whose_calls_wait_for_a_disk() {
+    let test = TestContext::new();
+    let Some(guard) = daemon_on_a_stalled_disk(&test) else { return };
+    let places: Vec<_> = (0..8).map(|number| test.path(&format!("work/stalled/{number}"))).collect();
+    let _calls = waiting_calls(&test, &places);
+    std::thread::sleep(Duration::from_millis(300));
+    let began = std::thread::scope(|scope| {
+        // The end is only seen once its parent has heard of it.
+        scope.spawn(|| guard.ended());
+        let began = Instant::now();
+        let stopped = test.person(&["stop"]);
+        assert_eq!(stopped.exit, 0, "{}{}", stopped.stdout, stopped.stderr);
+        began
+    });
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[test]
+fn an_older_snapshot_that_is_put_back_does_not_bring_older_rules_back() {
+    let test = TestContext::new();
+    let press = || {
+        let guard = Guard::of(&test);
+        crate::person::until("a snapshot", || test.home().join("snapshot/home").exists().then_some(()));
+        guard.signal();
+    };
+    press();
+    let older = std::fs::read(test.home().join("snapshot/home")).unwrap();
+    let (ran, _) = hook(&test, "make all");
+    assert!(!ran.stdout.contains("deny"), "{}", ran.stdout);
+    test.write(
+        "home/policy.yaml",
+        "version: 1\nrules:\n  - {id: no-make, match: {shell: {program: make}}, verdict: deny}\n",
+    );
+    std::fs::remove_file(test.home().join("snapshot/home")).unwrap();
+    press();
+    // Sealed by this home, and whole.
+    std::fs::write(test.home().join("snapshot/home"), &older).unwrap();
+    let (ran, _) = hook(&test, "make all");
+    assert!(ran.stdout.contains("no-make"), "{}{}", ran.stdout, ran.stderr);
+    let last = test.ledger().pop().unwrap();
+    assert_eq!(last["facts"]["rules"], "the files: the snapshot is of other ones", "{last}");
+}
+
+#[test]
+fn a_process_that_got_the_number_of_an_agent_is_not_that_agent() {
+    let test = TestContext::new();
+    let guard = Guard::of(&test);
+    let own = std::process::id();
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let start: u64 = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().parse().unwrap();
+    let agents = test.home().join("run/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let is_guarded =
+        || guard.ask("GET", "/v1/authority?action=mode%20monitor", &Value::Null).1["guarded"].clone();
+    let mark = |start: u64| {
+        let text = json!({"pid": own, "start": start, "name": "claude", "harness": "claude-code"});
+        std::fs::write(agents.join(format!("{own}-{start}")), text.to_string()).unwrap();
+    };
+    // An agent with our number that began earlier and has ended.
+    mark(start - 1);
+    assert_eq!(is_guarded(), json!(false));
+    mark(start);
+    assert_eq!(is_guarded(), json!(true));
+}
+
+#[test]
+fn on_a_read_only_file_system_calls_are_refused_at_once_and_say_why() {
+    let test = used_home();
+    let script =
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; shift; exec \"$@\"";
+    let read_only = |words: &[&str], input: &str| {
+        let home = test.home();
+        let mut all =
+            vec!["-m", "sh", "-c", script, "sh", home.to_str().unwrap(), "timeout", HANG_SECONDS, PROGRAM];
+        all.extend(words);
+        let began = Instant::now();
+        let ran = test.finish(test.command(Path::new("/usr/bin/unshare"), &all), input.as_bytes());
+        (ran, began.elapsed())
+    };
+    let (ran, took) = read_only(&["hook", "claude-code", "pre-tool-use"], &test.bash("sudo rm -rf /"));
+    if ran.exit == 77 || ran.stderr.contains("unshare:") {
+        eprintln!("LEFT OUT: mounting needs root: {}", ran.stderr);
+        return;
+    }
+    assert!(ran.stdout.contains("\"permissionDecision\":\"deny\""), "{}{}", ran.stdout, ran.stderr);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let (ran, took) = read_only(&["hook", "claude-code", "pre-tool-use"], &test.bash("ls"));
+    assert!(
+        ran.stdout.contains("\"permissionDecision\":\"deny\"") && ran.stdout.contains("record"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let (ran, took) = read_only(&["serve", "--listen", "none"], "");
+    assert!(
+        ran.exit != 0 && ran.exit != 124 && ran.stderr.contains("Read-only"),
+        "{} {}",
+        ran.exit,
+        ran.stderr
+    );
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let (ran, _) = read_only(&["ledger", "verify"], "");
+    assert_eq!(ran.exit, 0, "a ledger that cannot be written can be verified: {}{}", ran.stdout, ran.stderr);
+}
+
+/// Where a home of a test is, for the tests beside.
+pub(super) fn ledger_dir(test: &TestContext) -> PathBuf {
+    test.home().join("ledger")
+}

@@ -1,3 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Forged or swapped ledger files are refused and reported.
+
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tenterhook_home::{Book, Home};
+use tenterhook_ledger::{Durability, Ledger, Options, Reader};
+
+use super::hostile_files::{ledger_dir, limited};
+use crate::context::TestContext;
+
+/// A home whose ledger has decisions with checkpoints, one of them a denial.
+fn recorded() -> TestContext {
+    let test = TestContext::new();
+    for command in ["ls", "rm -rf /", "pwd", "date"] {
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+        test.run(&["ledger", "checkpoint"]);
+    }
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    test
+}
+
+fn edit(test: &TestContext, sql: &str) {
+    Connection::open(ledger_dir(test).join("ledger.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+/// What `verify` finds.
+fn found(test: &TestContext) -> String {
+    let ran = test.finish(limited(test, &["ledger", "verify"]), b"");
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    ran.stdout.lines().next().unwrap_or_default().to_owned()
+}
+
+/// A spooled denial as a line of the pending file: an allow of another event that a daemon recorded.
+fn forged_line(test: &TestContext) -> String {
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
+    let files = std::fs::read_dir(test.home().join("spool")).unwrap();
+    let text = files
+        .filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok())
+        .find(|text| text.contains("\"kind\":\"decision\""))
+        .unwrap();
+    let line = text.lines().next().unwrap();
+    let id = line.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let line = line.replace(id, "01ARZ3NDEKTSV4RRFFQ69G5FAV").replace("\\\"deny\\\"", "\\\"allow\\\"");
+    assert!(line.contains("allow"), "{line}");
+    format!("daemon {line}\n")
+}
+
+fn refusals(test: &TestContext) -> Vec<Value> {
+    test.leaves().into_iter().filter(|leaf| leaf["what"] == "pending-refused").collect()
+}
+
+#[test]
+fn a_forged_line_in_the_pending_file_is_refused_and_recorded() {
+    for relaxed in [false, true] {
+        let test = TestContext::new();
+        if relaxed {
+            test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
+        }
+        let forged = forged_line(&test);
+        test.run(&["ledger", "checkpoint"]);
+        let before = test.ledger().len();
+        let seal = "A".repeat(43) + "=";
+        std::fs::write(ledger_dir(&test).join("ledger.pending"), format!("{forged}{seal} {forged}")).unwrap();
+        assert_eq!(test.run(&["ledger", "checkpoint"]).exit, 0);
+        assert_eq!(test.ledger().len(), before, "relaxed: {relaxed}");
+        let told = refusals(&test);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(
+            (&told[0]["detail"]["lines"], &told[0]["detail"]["file"]),
+            (&2.into(), &"ledger.pending".into())
+        );
+        let kept = std::fs::read_to_string(ledger_dir(&test).join("ledger.pending.refused")).unwrap();
+        assert!(kept.contains("allow"), "the evidence is kept");
+        test.run(&["ledger", "checkpoint"]);
+        assert_eq!(refusals(&test).len(), 1, "said once");
+        assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    }
+}
+
+#[test]
+fn lines_that_a_killed_relaxed_daemon_left_are_imported() {
+    let test = TestContext::new();
+    test.write("home/tenterhook.yaml", "ledger: {durability: relaxed}\n");
+    let dir = ledger_dir(&test);
+    let home = Home::whole(test.home());
+    let options = Options { durability: Durability::Relaxed, ..Options::new(|| 1) };
+    let ledger = Ledger::open(&dir, options).unwrap().ledger;
+    let ts = tenterhook_event::Timestamp::from_unix_ms(1);
+    let id = tenterhook_event::EventId::from_parts(1, 7);
+    let entry = tenterhook_ledger::Entry::change(id, ts, "mode", "dev", Value::Null, &|_| Vec::new());
+    ledger.append(entry).unwrap();
+    // As `kill -9` leaves it: the line is there, the leaf is not. The copy is taken before both meet.
+    let lines = std::fs::read(dir.join("ledger.pending")).unwrap();
+    drop(ledger);
+    assert!(!lines.is_empty(), "sequenced only");
+    edit_out_last(&dir, &lines);
+    let reader = Book::of(&home).read().unwrap();
+    assert!(reader.find(&id.to_string()).unwrap().is_some());
+}
+
+/// Another ledger's line has another seal, so the same ledger is used: its line is put back.
+fn edit_out_last(dir: &Path, lines: &[u8]) {
+    std::fs::write(dir.join("ledger.pending"), lines).unwrap();
+    let opened =
+        Ledger::open(dir, Options { durability: Durability::Relaxed, ..Options::new(|| 1) }).unwrap();
+    assert!(
+        opened.recovered.iter().any(|what| what.contains("sequenced when the last run ended")),
+        "{:?}",
+        opened.recovered
+    );
+}
+
+#[test]
+fn checkpoints_that_were_removed_are_found() {
+    let test = recorded();
+    edit(&test, "DELETE FROM checkpoints");
+    assert_eq!(found(&test), "✗ all checkpoints were removed: the ledger signs one with its first record");
+    let test = recorded();
+    edit(&test, "DELETE FROM checkpoints WHERE size > 1");
+    assert!(found(&test).ends_with("it was published, but the store does not have it"));
+}
+
+#[test]
+fn older_checkpoints_that_were_removed_cannot_matter() {
+    let test = recorded();
+    let before = test.leaves();
+    edit(&test, "DELETE FROM checkpoints WHERE size < (SELECT max(size) FROM checkpoints)");
+    // Each later checkpoint, and the head, signs all leaves before it.
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    assert_eq!(test.leaves(), before);
+    edit(&test, "DELETE FROM leaves WHERE seq = 3");
+    assert_eq!(found(&test), "✗ leaf 3: it is missing");
+}
+
+#[test]
+fn key_files_of_another_ledger_are_found() {
+    let other = recorded();
+    for names in [&["key", "key.pub"][..], &["key.pub"], &["key"]] {
+        let test = recorded();
+        for name in names {
+            std::fs::copy(ledger_dir(&other).join(name), ledger_dir(&test).join(name)).unwrap();
+        }
+        assert!(found(&test).contains("holds a key of another log"), "{names:?}");
+    }
+    // Nothing is signed with it either.
+    let test = recorded();
+    std::fs::copy(ledger_dir(&other).join("key"), ledger_dir(&test).join("key")).unwrap();
+    let ran = test.run(&["ledger", "checkpoint"]);
+    assert!(ran.exit != 0 && ran.stderr.contains("does not sign this ledger"), "{}", ran.stderr);
+}
+
+#[test]
+fn heads_that_were_removed_are_found() {
+    for sql in [
+        "UPDATE leaves SET head = NULL",
+        "UPDATE leaves SET head = NULL WHERE seq = (SELECT max(seq) FROM leaves)",
+        "UPDATE leaves SET head = zeroblob(64)",
+    ] {
+        let test = recorded();
+        edit(&test, sql);
+        assert!(found(&test).ends_with("the signature of the last commit was removed from its row"), "{sql}");
+    }
+}
+
+#[test]
+fn a_page_that_was_zeroed_is_found_or_holds_nothing() {
+    let test = recorded();
+    let path = ledger_dir(&test).join("ledger.db");
+    // Everything is in the file itself, not in a journal that would heal it.
+    edit(&test, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = delete");
+    let whole = std::fs::read(&path).unwrap();
+    let page = 4096;
+    let leaves =
+        |test: &TestContext| Reader::open(&ledger_dir(test)).and_then(|reader| reader.from(0, 1000)).ok();
+    let before = leaves(&test).unwrap();
+    let mut unfound = Vec::new();
+    for number in 0..whole.len() / page {
+        std::fs::write(&path, &whole).unwrap();
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start((number * page) as u64)).unwrap();
+        file.write_all(&vec![0; page]).unwrap();
+        drop(file);
+        let ran = test.finish(limited(&test, &["ledger", "verify"]), b"");
+        assert!([0, 1, 2].contains(&ran.exit), "page {number}: {} {}", ran.exit, ran.stderr);
+        if ran.exit == 0 {
+            assert_eq!(leaves(&test).as_ref(), Some(&before), "page {number}");
+            unfound.push(number);
+        }
+    }
+    // Those are free: SQLite overwrites them before it reads them.
+    std::fs::write(&path, &whole).unwrap();
+    let free: usize = Connection::open(&path)
+        .unwrap()
+        .query_row("PRAGMA freelist_count", [], |row| row.get::<_, i64>(0))
+        .unwrap()
+        .try_into()
+        .unwrap();
+    assert!(unfound.len() <= free && free < whole.len() / page, "{unfound:?}, {free} free");
+    for number in &unfound {
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start((number * page) as u64)).unwrap();
+        file.write_all(&vec![0; page]).unwrap();
+    }
+    for number in 0..40 {
+        let input = test.bash(&format!("ls {number}"));
+        test.run_with(&["hook", "claude-code", "pre-tool-use"], input.as_bytes());
+    }
+    assert_eq!(test.ledger().len(), 44);
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0, "the ledger goes on in them");
+}

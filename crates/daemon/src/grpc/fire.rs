@@ -102,6 +102,7 @@ async fn native(
         user: door.user,
         within: within(request.timeout_ms),
         payload: &request.payload,
+        caller: daemon.other_account(peer),
     };
     let reply = hook::answer(daemon, asked).await;
     let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));

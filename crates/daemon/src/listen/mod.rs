@@ -7,6 +7,7 @@ mod guard;
 mod http;
 mod shim;
 mod socket;
+mod stalled;
 mod unix;
 
 pub(crate) use door::Door;

@@ -230,6 +230,7 @@ async fn decide(daemon: Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec
         user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
         payload: hook.bytes.get(hook.header..).unwrap_or_default(),
+        caller: daemon.other_account(peer),
     };
     encode(&hook::answer(&daemon, asked).await)
 }

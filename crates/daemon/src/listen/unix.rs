@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::http::{self, Replayed};
+use super::stalled::{BusyTimes, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
 use super::{Peer, shim};
 use crate::daemon::Daemon;
 use crate::grpc;
@@ -47,6 +48,7 @@ struct Shared {
     threads: AtomicUsize,
     waiting: AtomicUsize,
     ending: AtomicBool,
+    busy: BusyTimes,
 }
 
 impl Threads {
@@ -66,10 +68,13 @@ impl Threads {
             threads: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
+            busy: BusyTimes::new(),
         });
         for _ in 0..SPARE {
             another(&shared)?;
         }
+        let watched = Arc::clone(&shared);
+        std::thread::Builder::new().name("stalls".into()).spawn(move || replace_stalled(&watched))?;
         Ok(Self(shared))
     }
 
@@ -102,9 +107,27 @@ fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
     started.map(drop)
 }
 
+/// Starts threads in the place of stalled ones when none is left to take connections.
+fn replace_stalled(shared: &Arc<Shared>) {
+    while !shared.ending.load(Ordering::Acquire) {
+        std::thread::sleep(STALL_CHECK_INTERVAL);
+        if shared.waiting.load(Ordering::Acquire) > 0 {
+            continue;
+        }
+        let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
+        if shared.threads.load(Ordering::Acquire) < MOST + stalled {
+            tracing::warn!(stalled, "calls wait for a disk or a lock; further threads answer others");
+            if another(shared).is_err() {
+                tracing::warn!("no further thread can be started for hooks");
+            }
+        }
+    }
+}
+
 /// The life of a thread: it waits in `waiting`, and is counted in `threads` to its end.
 fn wait(shared: &Arc<Shared>) {
     let _inside = shared.runtime.enter();
+    let since = shared.busy.add();
     loop {
         let accepted = shared.listener.accept();
         let last = shared.waiting.fetch_sub(1, Ordering::AcqRel) == 1;
@@ -118,7 +141,9 @@ fn wait(shared: &Arc<Shared>) {
                     tracing::warn!("no further thread can be started for hooks");
                 }
                 // Whoever asked sees the connection end, and judges by itself.
+                shared.busy.begin(&since);
                 let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream)));
+                since.end();
                 if taken.is_err() {
                     tracing::error!("a call could not be answered; that is a bug");
                 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! In system mode the project files of a caller are read with the caller's rights. Needs root.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::person::{Guard, ask};
+use crate::system::{STRANGER, System, as_stranger, is_root};
+
+const SECRET_RULES: &str =
+    "version: 1\nrules:\n  - {id: topsecret-rule-name, match: {shell: {program: beta}}, verdict: deny}\n";
+
+/// A daemon of the machine that cannot take all of its memory.
+fn serve(system: &System) -> Guard<'_> {
+    let script = "ulimit -v 6000000; exec \"$@\"";
+    let words = ["-c", script, "sh", super::hostile_files::PROGRAM, "--system", "serve", "--listen", "none"];
+    Guard::with(&system.test, system.test.command(Path::new("/bin/sh"), &words))
+}
+
+/// A project of another account.
+fn project(system: &System, name: &str) -> PathBuf {
+    let path = system.test.path(name);
+    std::fs::create_dir_all(path.join(".git")).unwrap();
+    for place in [path.clone(), path.join(".git")] {
+        chown(&place, Some(STRANGER), Some(STRANGER)).unwrap();
+        std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    path
+}
+
+fn payload(cwd: &Path, command: &str) -> Value {
+    json!({
+        "session_id": "s-1", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": "t-1",
+    })
+}
+
+/// What the other account hears about a call in a directory.
+fn heard(system: &System, cwd: &Path, command: &str) -> String {
+    let (status, reply) = as_stranger(|| {
+        ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &payload(cwd, command))
+    });
+    assert_eq!(status, 200, "{reply}");
+    reply.to_string()
+}
+
+fn begun(system: &System, cwd: &Path) -> String {
+    let event =
+        json!({"session_id": "s", "cwd": cwd, "hook_event_name": "SessionStart", "source": "startup"});
+    as_stranger(|| ask(&system.socket(), "POST", "/v1/hooks/claude-code/session-start", &event)).1.to_string()
+}
+
+#[test]
+fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let guard = serve(&system);
+    let places: Vec<_> = (0..24)
+        .map(|number| {
+            let place = project(&system, &format!("bob/{number}"));
+            symlink("/proc/kmsg", place.join(".tenterhook.yaml")).unwrap();
+            place
+        })
+        .collect();
+    let calls: Vec<_> = as_stranger(|| {
+        let call = |(number, place): (usize, &PathBuf)| {
+            let text = payload(place, "ls").to_string();
+            let mut stream = UnixStream::connect(system.socket()).unwrap();
+            let id = format!("01K0000000000000000000{number:04}");
+            let head = format!("TH1 hook claude-code PreToolUse {id} 50000 {}\n\n{text}", text.len());
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        };
+        places.iter().enumerate().map(call).collect()
+    });
+    let began = Instant::now();
+    let own = payload(&system.test.path("work"), "make all");
+    let (status, reply) = ask(&system.socket(), "POST", "/v1/hooks/claude-code/pre-tool-use", &own);
+    assert_eq!(
+        (status, &reply["hookSpecificOutput"]["permissionDecision"]),
+        (200, &json!("deny")),
+        "{reply}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    for mut call in calls {
+        call.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut reply = String::new();
+        call.read_to_string(&mut reply).unwrap();
+        assert!(reply.contains("TH1 reply"), "{reply}");
+    }
+    let began = Instant::now();
+    guard.signal();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn links_of_one_account_tell_it_nothing_about_files_of_root() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let _guard = serve(&system);
+    let hidden = system.test.path("hidden");
+    std::fs::create_dir_all(hidden.join(".git")).unwrap();
+    let secret = system.test.write("hidden/.tenterhook.yaml", SECRET_RULES);
+    std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut said = Vec::new();
+    for (number, target) in ["/etc/shadow", secret.to_str().unwrap(), "/etc/passwd"].iter().enumerate() {
+        let place = project(&system, &format!("bob/link-{number}"));
+        symlink(target, place.join(".tenterhook.yaml")).unwrap();
+        let reply = heard(&system, &place, "beta --now");
+        assert!(!reply.contains("topsecret"), "{target}: {reply}");
+        said.push((reply, begun(&system, &place)));
+    }
+    assert!(said.windows(2).all(|pair| pair[0] == pair[1]), "the same whatever is behind it: {said:?}");
+    // A link in the middle of the way, which the file's own name does not show.
+    let place = project(&system, "bob/middle");
+    symlink(&hidden, place.join("sub")).unwrap();
+    let reply = heard(&system, &place.join("sub"), "beta --now");
+    assert!(!reply.contains("topsecret") && !reply.contains("deny"), "{reply}");
+    // A hard link needs the right to write to the file, by the kernel's default; the mode still counts.
+    let place = project(&system, "bob/hard");
+    std::fs::hard_link(&secret, place.join(".tenterhook.yaml")).unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let reply = heard(&system, &place, "beta --now");
+    assert!(!reply.contains("topsecret"), "{reply}");
+}
+
+#[test]
+fn what_an_account_can_read_holds_for_it() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let _guard = serve(&system);
+    let place = project(&system, "bob/own");
+    let file = place.join(".tenterhook.yaml");
+    std::fs::write(&file, SECRET_RULES).unwrap();
+    // Of root, and for everybody to read, as in a shared directory.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(heard(&system, &place, "beta --now").contains("deny"));
+    chown(&file, Some(STRANGER), None).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(heard(&system, &place, "beta --now").contains("deny"));
+    // A change is seen a moment later.
+    std::fs::write(&file, SECRET_RULES.replace("beta", "gamma")).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(heard(&system, &place, "gamma").contains("deny"));
+    assert!(!heard(&system, &place, "beta --now").contains("deny"));
+}
