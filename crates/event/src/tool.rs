@@ -11,6 +11,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Mcp;
+use crate::roles::{SHELL_DIRECTORIES, Texts, same_key, working_directories};
+
 macro_rules! classes {
     ($($variant:ident $name:literal $doc:literal)*) => {
         /// What a tool does, whatever the harness calls it.
@@ -61,61 +64,6 @@ pub struct ToolRow {
     pub used_by: &'static str,
 }
 
-/// The argument keys that carry something worth judging. A value may be a text or a list.
-#[derive(Debug, Clone, Copy)]
-pub struct Roles {
-    /// A command: shell text, or an argv when the value is a list.
-    pub command: &'static [&'static str],
-    /// A list of commands, each shell text, an argv, or an object with a `command` role.
-    pub commands: &'static [&'static str],
-    /// A path, or several.
-    pub path: &'static [&'static str],
-    /// Text that will be written.
-    pub content: &'static [&'static str],
-    /// Where the tool connects to.
-    pub url: &'static [&'static str],
-    /// A patch text, which carries paths and content.
-    pub patch: &'static [&'static str],
-}
-
-const NOTHING: Roles = Roles { command: &[], commands: &[], path: &[], content: &[], url: &[], patch: &[] };
-const PATHS: &[&str] = &[
-    "file_path",
-    "filePath",
-    "path",
-    "absolute_path",
-    "notebook_path",
-    "file",
-    "files",
-    "paths",
-    "file_paths",
-    "filename",
-    "fileName",
-    "filepath",
-    "relative_path",
-    "target_file",
-    "dir_path",
-    "replacements",
-    "source",
-];
-const CONTENTS: &[&str] = &[
-    "content",
-    "contents",
-    "file_text",
-    "new_string",
-    "newString",
-    "new_str",
-    "new_text",
-    "new_source",
-    "edits",
-    "replacements",
-    "file_content",
-    "diff",
-    "text",
-];
-const COMMANDS: &[&str] = &["command", "cmd", "script", "command_line", "CommandLine"];
-const URLS: &[&str] = &["url", "urls", "uri"];
-
 const fn row(name: &'static str, class: ToolClass, used_by: &'static str) -> ToolRow {
     ToolRow { name, class, used_by }
 }
@@ -150,6 +98,7 @@ pub const TOOLS: &[ToolRow] = &[
     row("read_many_files", ToolClass::Read, "gemini, llxprt, qwen"),
     row("read_files", ToolClass::Read, "cline"),
     row("read_line_range", ToolClass::Read, "llxprt"),
+    row("ast_read_file", ToolClass::Read, "llxprt"),
     row("fs_read", ToolClass::Read, "kiro"),
     row("Write", ToolClass::Write, "claude-code, cursor, copilot"),
     row("Create", ToolClass::Write, "droid"),
@@ -174,9 +123,10 @@ pub const TOOLS: &[ToolRow] = &[
     row("multiedit", ToolClass::Edit, "opencode"),
     row("insert_at_line", ToolClass::Edit, "llxprt"),
     row("delete_line_range", ToolClass::Edit, "llxprt"),
+    row("ast_edit", ToolClass::Edit, "llxprt"),
     row("fs_write", ToolClass::Edit, "kiro"),
     row("developer__text_editor", ToolClass::Edit, "goose"),
-    row("apply_patch", ToolClass::Patch, "codex, opencode"),
+    row("apply_patch", ToolClass::Patch, "codex, opencode, llxprt"),
     row("ApplyPatch", ToolClass::Patch, "droid"),
     row("patch", ToolClass::Patch, "opencode"),
     row("Glob", ToolClass::Search, "claude-code, cursor"),
@@ -187,6 +137,8 @@ pub const TOOLS: &[ToolRow] = &[
     row("list", ToolClass::Search, "opencode"),
     row("list_directory", ToolClass::Search, "gemini, llxprt, qwen"),
     row("search_file_content", ToolClass::Search, "gemini, llxprt"),
+    row("ast_grep", ToolClass::Search, "llxprt"),
+    row("structural_analysis", ToolClass::Search, "llxprt"),
     row("grep_search", ToolClass::Search, "qwen, vscode"),
     row("search_codebase", ToolClass::Search, "cline"),
     row("file_search", ToolClass::Search, "vscode"),
@@ -224,6 +176,27 @@ pub const TOOLS: &[ToolRow] = &[
     row("update_plan", ToolClass::Todo, "codex"),
 ];
 
+/// A tool that its harness runs in a directory that the arguments name.
+struct DirectoryRow {
+    harness: &'static str,
+    tools: &'static [&'static str],
+    keys: &'static [&'static str],
+}
+
+const DIRECTORY_ROWS: &[DirectoryRow] = &[
+    DirectoryRow { harness: "opencode", tools: &["bash"], keys: &["workdir"] },
+    DirectoryRow { harness: "gemini", tools: &["run_shell_command"], keys: &["dir_path"] },
+    DirectoryRow { harness: "llxprt", tools: &["run_shell_command"], keys: &["dir_path", "directory"] },
+    DirectoryRow { harness: "qwen", tools: &["run_shell_command"], keys: &["directory"] },
+    DirectoryRow { harness: "codex", tools: &["exec_command", "shell", "local_shell"], keys: &["workdir"] },
+    DirectoryRow {
+        harness: "codex-desktop",
+        tools: &["exec_command", "shell", "local_shell"],
+        keys: &["workdir"],
+    },
+    DirectoryRow { harness: "cursor", tools: &["Shell"], keys: &["working_directory"] },
+];
+
 /// The row of a native tool name, if it is a known one.
 pub fn tool_row(name: &str) -> Option<&'static ToolRow> {
     TOOLS.iter().find(|row| row.name == name)
@@ -244,16 +217,6 @@ pub struct ToolCall {
     pub mcp: Option<Mcp>,
 }
 
-/// An MCP tool: the server and its own name for the tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Mcp {
-    /// The server, as configured in the harness.
-    pub server: String,
-    /// The tool, as the server names it.
-    pub tool: String,
-}
-
 /// One command a tool call would run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command<'a> {
@@ -261,44 +224,6 @@ pub enum Command<'a> {
     Text(&'a str),
     /// A program and its arguments, with no shell in between.
     Argv(Vec<&'a str>),
-}
-
-// === impl ToolClass ===
-
-impl ToolClass {
-    /// Which argument keys of this class carry what.
-    pub fn roles(self) -> Roles {
-        match self {
-            Self::Shell => Roles { command: COMMANDS, commands: &["commands"], ..NOTHING },
-            Self::Read | Self::Search => Roles { path: PATHS, ..NOTHING },
-            Self::Write | Self::Edit => Roles { path: PATHS, content: CONTENTS, ..NOTHING },
-            Self::Patch => Roles { patch: &["input", "command", "patch", "patchText"], ..NOTHING },
-            Self::Fetch => Roles { url: URLS, ..NOTHING },
-            Self::Agent | Self::Todo => NOTHING,
-            // Somebody else's tool: any key that usually means something is taken to mean it.
-            Self::Mcp | Self::Other => Roles {
-                command: COMMANDS,
-                commands: &["commands"],
-                path: PATHS,
-                content: CONTENTS,
-                url: URLS,
-                patch: &["patch"],
-            },
-        }
-    }
-}
-
-// === impl Mcp ===
-
-impl Mcp {
-    /// Reads `mcp__server__tool` and `mcp_server_tool`.
-    pub fn from_tool_name(name: &str) -> Option<Self> {
-        let (server, tool) = match name.strip_prefix("mcp__") {
-            Some(rest) => rest.split_once("__")?,
-            None => name.strip_prefix("mcp_")?.split_once('_')?,
-        };
-        (!server.is_empty()).then(|| Self { server: server.to_owned(), tool: tool.to_owned() })
-    }
 }
 
 // === impl ToolCall ===
@@ -319,11 +244,16 @@ impl ToolCall {
     pub fn commands(&self) -> Vec<Command<'_>> {
         let roles = self.class.roles();
         let mut commands = Vec::new();
-        for args in self.arguments() {
-            let words = args.get("args").filter(|_| !roles.command.is_empty());
-            let one = roles.command.iter().filter_map(|key| args.get(key));
-            commands.extend(one.filter_map(|value| with_words(value, words)));
-            let many = roles.commands.iter().filter_map(|key| args.get(key)?.as_array()).flatten();
+        if roles.command.is_empty() {
+            return commands;
+        }
+        for args in self.arguments().filter_map(Value::as_object) {
+            let named = |keys: &'static [&'static str]| {
+                keys.iter().flat_map(|key| args.iter().filter(|(name, _)| same_key(name, key)))
+            };
+            let words = args.get("args");
+            commands.extend(named(roles.command).filter_map(|(_, value)| with_words(value, words)));
+            let many = named(roles.commands).filter_map(|(_, value)| value.as_array()).flatten();
             commands.extend(many.filter_map(|item| {
                 let inner =
                     || roles.command.iter().find_map(|key| with_words(item.get(key)?, item.get("args")));
@@ -351,9 +281,43 @@ impl ToolCall {
         std::iter::once(&self.args).chain(inner)
     }
 
-    /// Every path the call names outside a command or patch.
+    /// Every path the call names outside a command or patch, the written ones included.
     pub fn paths(&self) -> Vec<&str> {
-        self.texts(self.class.roles().path)
+        let mut paths = self.texts(self.class.roles().path);
+        paths.extend(self.outputs());
+        paths
+    }
+
+    /// Every path that the call names as the place of its result: it is written, whatever the tool does
+    /// to the other paths.
+    pub fn outputs(&self) -> Vec<&str> {
+        let roles = self.class.roles();
+        let mut paths = self.texts(roles.output);
+        // These keys often hold something else.
+        let is_path = |text: &&str| text.contains('/') || text.starts_with(['~', '.']);
+        paths.extend(self.texts(roles.loose_output).into_iter().filter(is_path));
+        paths
+    }
+
+    /// Every working directory that the arguments name, as written; `None` is one that is not a text.
+    /// An empty list means that the call runs where the agent works.
+    pub fn working_directories(&self) -> Vec<Option<&str>> {
+        let foreign = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
+        let runs = foreign && (!self.commands().is_empty() || !self.codes().is_empty());
+        let keys = if runs { SHELL_DIRECTORIES } else { self.class.roles().directory };
+        if keys.is_empty() { Vec::new() } else { working_directories(&self.args, keys) }
+    }
+
+    /// Whether this harness is known to run the tool in a directory that the arguments name. Where that
+    /// is not known, the argument may be ignored and the agent's own directory counts as well.
+    pub fn honours_working_directory(&self, harness: &str) -> bool {
+        let row = DIRECTORY_ROWS
+            .iter()
+            .find(|row| row.harness == harness && row.tools.contains(&self.name.as_str()));
+        let given = |key: &&str| {
+            self.args.get(key).is_some_and(|value| value.as_str().is_some_and(|text| !text.trim().is_empty()))
+        };
+        row.is_some_and(|row| row.keys.iter().any(given))
     }
 
     /// Every text the call would write.
@@ -366,31 +330,159 @@ impl ToolCall {
         self.texts(self.class.roles().url)
     }
 
-    /// Every patch text the call would apply.
+    /// Every patch text the call would apply. A tool for patches takes one under any key, so every text
+    /// of it that has the form of a patch counts.
     pub fn patches(&self) -> Vec<&str> {
-        self.texts(self.class.roles().patch)
+        let roles = self.class.roles();
+        let mut patches = self.texts(roles.patch);
+        if self.class == ToolClass::Patch || self.is_named_for_patches() {
+            for text in Texts::all(&self.args) {
+                if is_patch(text) && !patches.contains(&text) {
+                    patches.push(text);
+                }
+            }
+        }
+        patches
     }
 
-    /// One line for people: the command, path or URL the call is about.
+    /// Whether the call is meant to change a file, by its class or, for a tool that is not in the table,
+    /// by its name.
+    pub fn is_edit(&self) -> bool {
+        match self.class {
+            ToolClass::Write | ToolClass::Edit | ToolClass::Patch => true,
+            ToolClass::Mcp | ToolClass::Other => self.is_named_for_patches() || self.is_named_for_edits(),
+            _ => false,
+        }
+    }
+
+    /// The tool's own name: the server's name for it, if it is one of an MCP server.
+    pub fn own_name(&self) -> &str {
+        self.mcp.as_ref().map_or(self.name.as_str(), |mcp| mcp.tool.as_str())
+    }
+
+    fn is_named_for_patches(&self) -> bool {
+        let foreign = matches!(self.class, ToolClass::Mcp | ToolClass::Other);
+        foreign
+            && name_words(self.own_name())
+                .any(|word| is_one_of(word, &["patch", "diff", "applypatch", "applydiff"]))
+    }
+
+    fn is_named_for_edits(&self) -> bool {
+        let name = self.own_name();
+        let says = |list: &[&str]| name_words(name).any(|word| is_one_of(word, list));
+        let bare = self.mcp.is_none()
+            && name_words(name)
+                .all(|word| is_one_of(word, EDIT_WORDS) || is_one_of(word, &["str", "multi", "string"]));
+        says(EDIT_WORDS) && (bare || says(FILE_WORDS))
+    }
+
+    /// One line for people: the command, path or URL the call is about, and where a command runs if the
+    /// arguments say so.
     pub fn gist(&self) -> Cow<'_, str> {
-        match self.commands().first() {
-            Some(Command::Text(text)) => return Cow::Borrowed(text),
-            Some(Command::Argv(words)) => return Cow::Owned(words.join(" ")),
-            None => {}
+        let command = match self.commands().first() {
+            Some(Command::Text(text)) => Some(Cow::Borrowed(*text)),
+            Some(Command::Argv(words)) => Some(Cow::Owned(words.join(" "))),
+            None => None,
+        };
+        if let Some(command) = command {
+            let directories = self.working_directories();
+            if directories.is_empty() {
+                return command;
+            }
+            let named: Vec<_> =
+                directories.iter().map(|text| text.unwrap_or("an unreadable directory")).collect();
+            return Cow::Owned(format!("{command} (in {})", named.join(" or ")));
         }
         let named = [self.paths(), self.urls()].into_iter().flatten().next();
         named.map_or_else(|| Cow::Owned(self.args.to_string()), Cow::Borrowed)
     }
 
-    fn texts(&self, keys: &[&str]) -> Vec<&str> {
-        let mut found = Vec::new();
-        for args in self.arguments() {
-            for key in keys {
-                collect(args.get(key), keys, &mut found);
+    fn texts(&self, keys: &'static [&'static str]) -> Vec<&str> {
+        if keys.is_empty() { Vec::new() } else { Texts::at(&self.args, keys).collect() }
+    }
+}
+
+/// Words in the name of a tool that changes something.
+const EDIT_WORDS: &[&str] = &[
+    "edit",
+    "write",
+    "replace",
+    "insert",
+    "append",
+    "create",
+    "save",
+    "update",
+    "delete",
+    "remove",
+    "rename",
+    "move",
+    "overwrite",
+    "modify",
+    "truncate",
+    "copy",
+    "multiedit",
+    "writefile",
+    "editfile",
+    "createfile",
+];
+/// Words in the name of a tool that is about files.
+const FILE_WORDS: &[&str] = &[
+    "file",
+    "files",
+    "line",
+    "lines",
+    "path",
+    "directory",
+    "dir",
+    "folder",
+    "notebook",
+    "writefile",
+    "editfile",
+    "createfile",
+    "multiedit",
+];
+
+/// The words of a name: `applyPatch_to-file` has four.
+fn name_words(name: &str) -> impl Iterator<Item = &str> {
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+        let mut letters = rest.char_indices().peekable();
+        let mut end = rest.len();
+        while let Some((_, letter)) = letters.next() {
+            if let Some((at, next)) = letters.peek()
+                && (!next.is_alphanumeric() || letter.is_lowercase() && next.is_uppercase())
+            {
+                end = *at;
+                break;
             }
         }
-        found
-    }
+        let (word, after) = rest.split_at_checked(end)?;
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+fn is_one_of(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+/// Whether a text has the form of a patch: `apply_patch`'s, or that of a diff.
+fn is_patch(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    lines.any(|line| {
+        [
+            "*** Begin Patch",
+            "*** Add File: ",
+            "*** Update File: ",
+            "*** Delete File: ",
+            "diff --git ",
+            "+++ ",
+            "@@ ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
+    })
 }
 
 /// `{"command": "rm", "args": ["-rf", "x"]}` is an argv in two pieces.
@@ -411,26 +503,6 @@ fn command(value: &Value) -> Option<Command<'_>> {
         Value::String(text) => Some(Command::Text(text)),
         Value::Array(words) => words.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(Command::Argv),
         _ => None,
-    }
-}
-
-/// Texts at a key: a text, a list of texts, or a list of objects with the same keys in them.
-fn collect<'a>(value: Option<&'a Value>, keys: &[&str], found: &mut Vec<&'a str>) {
-    match value {
-        Some(Value::String(text)) => found.push(text),
-        Some(Value::Array(items)) => {
-            for item in items {
-                match item {
-                    Value::Object(fields) => {
-                        for key in keys {
-                            collect(fields.get(*key), keys, found);
-                        }
-                    }
-                    item => collect(Some(item), keys, found),
-                }
-            }
-        }
-        _ => {}
     }
 }
 
@@ -495,7 +567,7 @@ mod tests {
     fn mcp_names_are_known_by_their_form() {
         let call = ToolCall::new("mcp__files__read_file", json!({"path": "/p"}));
         assert_eq!(call.class, ToolClass::Mcp);
-        assert_eq!(call.mcp, Some(Mcp { server: "files".into(), tool: "read_file".into() }));
+        assert_eq!(call.mcp, Some(Mcp::new("files", "read_file")));
         assert_eq!(call.paths(), ["/p"]);
         assert_eq!(ToolCall::new("mcp_files_read", json!({})).class, ToolClass::Mcp);
         assert_eq!(ToolCall::new("mcp__", json!({})).class, ToolClass::Other);

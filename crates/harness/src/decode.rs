@@ -135,13 +135,13 @@ fn by_server(harness: &Harness, at: ToolAt, tool: &mut ToolCall, fields: &Map<St
         tool.mcp = (harness.mcp_name)(&tool.name);
     }
     if at == ToolAt::Mcp && tool.mcp.is_none() {
-        tool.mcp = Some(Mcp { server: String::new(), tool: tool.name.clone() });
+        tool.mcp = Some(Mcp::new("", tool.name.as_str()));
     }
     if let Some(server) = keys::id(fields, harness.keys.mcp_server) {
-        let own = || tool.name.strip_prefix("mcp__")?.strip_prefix(server.as_str())?.strip_prefix("__");
-        let told = keys::id(fields, harness.keys.mcp_tool).or_else(|| own().map(ToOwned::to_owned));
-        let guess = || tool.mcp.as_ref().map_or_else(|| tool.name.clone(), |mcp| mcp.tool.clone());
-        tool.mcp = Some(Mcp { tool: told.unwrap_or_else(guess), server });
+        tool.mcp = Some(match keys::id(fields, harness.keys.mcp_tool) {
+            Some(told) => Mcp::new(server, told),
+            None => Mcp::of_server(&server, &tool.name),
+        });
     }
     if tool.mcp.is_some() && (at == ToolAt::Mcp || tool.class == ToolClass::Other) {
         tool.class = ToolClass::Mcp;
@@ -238,7 +238,29 @@ mod tests {
         });
         let tool = decoded("", &payload).unwrap().tool.unwrap();
         assert_eq!(tool.class, ToolClass::Mcp);
-        assert_eq!(tool.mcp, Some(Mcp { server: "my__server".into(), tool: "do_it".into() }));
+        assert_eq!(tool.mcp, Some(Mcp::new("my__server", "do_it")));
         assert_eq!(tool.args["url"], "https://m.example/mcp");
+    }
+
+    #[test]
+    fn an_alias_of_a_named_server_is_the_servers_own_tool() {
+        let door = Door::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "");
+        let tool = |harness: &str, name: &str, more: Value| {
+            let mut payload = json!({"hook_event_name": "BeforeTool", "tool_name": name, "tool_input": {}});
+            payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let call = find(harness).unwrap().decode(&door, payload.to_string().as_bytes()).unwrap();
+            call.event.tool.unwrap()
+        };
+        for name in ["mcp__records__erase", "records__erase", "mcp_records_erase"] {
+            let tool = tool("llxprt", name, json!({"mcp_context": {"server_name": "records"}}));
+            assert_eq!(
+                (tool.class, tool.mcp),
+                (ToolClass::Mcp, Some(Mcp::new("records", "erase"))),
+                "{name}"
+            );
+        }
+        let tool = tool("llxprt", "my__rec__erase", json!({}));
+        let readings: Vec<_> = tool.mcp.iter().flat_map(Mcp::readings).collect();
+        assert_eq!(readings, [("my", "rec__erase"), ("my__rec", "erase")]);
     }
 }

@@ -2,6 +2,8 @@
 
 //! One call that comes to two gates.
 
+use std::path::{Path, PathBuf};
+
 use tenterhook_event::{Command, Event, EventKind, ToolCall, ToolClass};
 
 /// A text that is the same for all gates of one call, so that they can be answered as one: Cursor
@@ -14,22 +16,24 @@ pub fn same_call(event: &Event) -> Option<String> {
     let tool = event.tool.as_ref()?;
     let session = event.harness_session_id.as_deref()?;
     let turn = event.turn_id.as_deref().unwrap_or_default();
-    let parts = serde_json::json!([event.source, session, turn, tool.class.name(), what(tool)]);
+    let parts =
+        serde_json::json!([event.source, session, turn, tool.class.name(), what(tool, event.cwd.as_deref())]);
     Some(parts.to_string())
 }
 
 /// What the call would do, in the words that all its gates have.
-fn what(tool: &ToolCall) -> serde_json::Value {
+fn what(tool: &ToolCall, cwd: Option<&str>) -> serde_json::Value {
     match tool.class {
         ToolClass::Shell => {
             let commands = tool.commands();
-            commands
+            let commands: serde_json::Value = commands
                 .iter()
                 .map(|command| match command {
                     Command::Text(text) => serde_json::json!(text),
                     Command::Argv(words) => serde_json::json!(words),
                 })
-                .collect()
+                .collect();
+            serde_json::json!([commands, places(tool, cwd)])
         }
         ToolClass::Read => serde_json::json!(tool.paths()),
         ToolClass::Mcp => {
@@ -43,4 +47,13 @@ fn what(tool: &ToolCall) -> serde_json::Value {
         }
         _ => serde_json::json!([tool.name, tool.args]),
     }
+}
+
+/// Where a command runs: one gate has it in the tool's arguments, another beside them.
+fn places(tool: &ToolCall, cwd: Option<&str>) -> Vec<Option<PathBuf>> {
+    let named = tool.working_directories();
+    if named.is_empty() {
+        return vec![cwd.map(PathBuf::from)];
+    }
+    named.into_iter().map(|text| Some(Path::new(cwd.unwrap_or_default()).join(text?))).collect()
 }

@@ -124,7 +124,12 @@ fn verdict(rule: &Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Ve
             Err(why) => Verdict::Passes(why),
             Ok(note) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
             Ok(note) => {
-                let why = format!("{}, if an unknown word is an option{note}", held.why);
+                let doubt = if rule.matcher.is_about_servers() {
+                    "if the name is read that way"
+                } else {
+                    "if an unknown word is an option"
+                };
+                let why = format!("{}, {doubt}{note}", held.why);
                 Verdict::Suspects(Decision::Ask, why)
             }
         },

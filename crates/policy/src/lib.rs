@@ -47,8 +47,9 @@ mod write;
 pub use budget::{Spending, Spent};
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
-    Does, Effect, Facts, PackageFact, PackageFrom, PathFact, Place, SecretFact, Seen, ShellCommand,
-    ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts, look, touched, url,
+    DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact, Place,
+    SecretFact, Seen, ShellCommand, ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts,
+    look, touched, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use prices::{Money, Price, Prices};

@@ -172,6 +172,18 @@ impl Rule {
         self.overrides.iter().map(AsRef::as_ref)
     }
 
+    /// The MCP servers that it names, patterns left out.
+    pub fn mcp_servers(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.matcher.each(&mut |matcher| {
+            let servers = matcher.mcp.as_ref().and_then(|mcp| mcp.server.as_ref());
+            names.extend(servers.into_iter().flat_map(|names| names.spelled_out().map(str::to_owned)));
+        });
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Whether what it says depends on, or changes, what is remembered of the session.
     pub fn is_stateful(&self) -> bool {
         let mut asks = false;

@@ -10,6 +10,7 @@ use tenterhook_event::{Decision, Event, EventId, EventKind, Status, Timestamp, T
 use super::*;
 
 mod budgets;
+mod calls;
 mod conditions;
 mod features;
 mod hostile;
@@ -19,7 +20,7 @@ mod review;
 mod trust;
 
 const HOME: Surroundings<'static> =
-    Surroundings { home: Some("/home/user"), user: None, groups: &[], seen: None };
+    Surroundings { home: Some("/home/user"), user: None, groups: &[], seen: None, servers: None };
 
 /// Our own rules. Their examples are tried once for all, in `compile::baseline`.
 static BASELINE: LazyLock<Loaded> = LazyLock::new(|| RuleSet::load_in_haste(RuleSet::baseline_sources()));

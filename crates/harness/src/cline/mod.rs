@@ -59,10 +59,7 @@ pub const HARNESS: Harness = Harness {
     installer: Some(install::INSTALLER),
     #[cfg(feature = "transcript")]
     transcripts: None,
-    mcp_name: |name| {
-        let (server, tool) = name.split_once("__")?;
-        Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })
-    },
+    mcp_name: |name| Mcp::split(name, "__"),
     adapt,
     encode: encode::encode,
     refuse: encode::refuse,

@@ -62,8 +62,7 @@ pub const HARNESS: Harness = Harness {
 /// `server-tool` before a tool runs, `server/tool` where permission is asked for. A server's name has
 /// dashes more often than a tool's.
 fn mcp_name(name: &str) -> Option<Mcp> {
-    let (server, tool) = name.split_once('/').or_else(|| name.rsplit_once('-'))?;
-    Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })
+    Mcp::split(name, "/").or_else(|| Mcp::split_last(name, "-"))
 }
 
 /// A subagent's events name the subagent as their session.

@@ -69,7 +69,7 @@ fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
             }
             "tool.execution_start" => {
                 let server = keys::id(data, &["mcpServerName"]).zip(keys::id(data, &["mcpToolName"]));
-                let server = server.map(|(server, tool)| Mcp { server, tool });
+                let server = server.map(|(server, tool)| Mcp::new(server, tool));
                 let args = data.get("arguments").cloned().unwrap_or_default();
                 teller.call(&around, text("toolCallId"), text("toolName"), args, server);
             }

@@ -25,7 +25,7 @@ pub const HARNESS: Harness = Harness {
         session: &["conversation_id", "session_id"],
         turn: &["generation_id"],
         tool_use: &["tool_use_id", "tool_call_id"],
-        cwd: &["tool_input.working_directory", "cwd", "workspace_roots.0"],
+        cwd: &["cwd", "workspace_roots.0"],
         project: &["workspace_roots.0"],
         model: &["model", "model_id"],
         agent: &["subagent_id"],
@@ -51,10 +51,8 @@ pub const HARNESS: Harness = Harness {
     installer: Some(install::INSTALLER),
     #[cfg(feature = "transcript")]
     transcripts: None,
-    mcp_name: |name| {
-        let tool = name.strip_prefix("MCP:")?;
-        Some(Mcp { server: String::new(), tool: tool.to_owned() })
-    },
+    // It does not say which server.
+    mcp_name: |name| name.strip_prefix("MCP:").map(|tool| Mcp::new("", tool)),
     adapt: |_, _| {},
     encode: encode::encode,
     refuse: encode::refuse,

@@ -28,7 +28,7 @@ pub const HARNESS: Harness = Harness {
     installer: Some(install::INSTALLER),
     #[cfg(feature = "transcript")]
     transcripts: None,
-    mcp_name: Mcp::from_tool_name,
+    mcp_name: |name| Mcp::from_tool_name(name).or_else(|| Mcp::split(name, "__")),
     adapt: |_, _| {},
     encode: |row, call, outcome| gemini::encode::encode(Form::Llxprt, row, call, outcome),
     refuse: answer::refuse_by_exit,

@@ -67,10 +67,7 @@ pub const HARNESS: Harness = Harness {
     installer: Some(install::INSTALLER),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
-    mcp_name: |name| {
-        let (server, tool) = name.split_once('_')?;
-        Some(Mcp { server: server.to_owned(), tool: tool.to_owned() })
-    },
+    mcp_name: |name| Mcp::split(name, "_"),
     adapt,
     encode: encode::encode,
     refuse: encode::refuse,

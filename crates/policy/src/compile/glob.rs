@@ -78,6 +78,23 @@ impl Names {
         self.globs.contains(&name) && !self.except.contains(&name)
     }
 
+    /// The same globs for names of MCP servers and tools without what harnesses change in them.
+    pub(crate) fn folded(&self) -> Self {
+        let set = |set: &NameSet| NameSet::new(set.iter().map(folded).collect());
+        Self { texts: self.texts.clone(), globs: set(&self.globs), except: set(&self.except) }
+    }
+
+    /// Whether a name is written out, and not matched by a pattern.
+    pub(crate) fn spell_out(&self, name: &str) -> bool {
+        let spelled = |other: &String| other.as_str().cmp(name);
+        self.globs.plain.binary_search_by(spelled).is_ok() && !self.except.contains(name)
+    }
+
+    /// The names that are written out.
+    pub(crate) fn spelled_out(&self) -> impl Iterator<Item = &str> {
+        self.globs.plain.iter().map(String::as_str)
+    }
+
     /// Whether an exception holds.
     pub(crate) fn excludes(&self, name: &str) -> bool {
         self.except.contains(&flat(name))
@@ -395,6 +412,26 @@ pub(super) fn flat(name: &str) -> Cow<'_, str> {
     if name.contains('/') { Cow::Owned(name.replace('/', "\u{1}")) } else { Cow::Borrowed(name) }
 }
 
+/// A glob on the name of an MCP server or tool, for names that were folded by
+/// [`fold_mcp_name`](tenterhook_event::fold_mcp_name). Sets of letters stay as they are.
+fn folded(glob: &str) -> String {
+    let mut folded = String::with_capacity(glob.len());
+    let mut in_set = false;
+    for letter in glob.chars() {
+        match letter {
+            '[' => in_set = true,
+            ']' => in_set = false,
+            _ => {}
+        }
+        if in_set || matches!(letter, '*' | '?' | ']') || letter.is_alphanumeric() {
+            folded.extend(letter.to_lowercase());
+        } else if !folded.ends_with('_') {
+            folded.push('_');
+        }
+    }
+    folded
+}
+
 fn flattened(name: String) -> String {
     if name.contains('/') { flat(&name).into_owned() } else { name }
 }
@@ -426,6 +463,19 @@ mod tests {
         for glob in ["a[b]", "[]]x", "[!a-z]", "a\\[", "{,e}grep"] {
             assert!(Names::new(vec![glob.to_owned()]).is_ok(), "{glob}");
         }
+    }
+
+    #[test]
+    fn names_of_servers_match_however_harnesses_spell_them() {
+        let names = |globs: &[&str]| {
+            let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
+            Names::new(globs).unwrap().folded()
+        };
+        assert!(names(&["brave-search"]).matches("brave_search"));
+        assert!(names(&["Brave.*"]).matches("brave_search") && !names(&["brave-*"]).matches("brave"));
+        assert!(names(&["rec[a-z]rds__*"]).matches("records_x"));
+        assert!(!names(&["*", "!git-hub"]).matches("git_hub"));
+        assert!(names(&["a-b"]).spell_out("a_b") && !names(&["a*"]).spell_out("a_b"));
     }
 
     #[test]

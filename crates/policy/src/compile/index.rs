@@ -188,7 +188,9 @@ impl Kind {
             see(Word::Does(effect.does));
         }
         if let Some(mcp) = &facts.mcp {
-            see(Word::Server(&flat(&mcp.server)));
+            for reading in &mcp.readings {
+                see(Word::Server(&reading.server));
+            }
             see(Word::SomeMcp);
         }
         for package in &facts.packages {
@@ -203,6 +205,10 @@ impl Kind {
             (Word::SomeSecret, facts.secrets.is_empty()),
         ];
         there.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| see(word));
+        // A server that is not known may be any.
+        if facts.mcp.as_ref().is_some_and(|mcp| mcp.server.is_empty()) {
+            self.keys.all(&Word::Server("").key(), found);
+        }
     }
 
     fn look_at_paths(&self, facts: &Facts, found: &mut Vec<Entry>) {

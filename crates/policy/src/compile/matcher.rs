@@ -89,6 +89,9 @@ pub(crate) struct Url {
 pub(crate) struct Mcp {
     pub(crate) server: Option<Names>,
     pub(crate) tool: Option<Names>,
+    /// The same for names without what harnesses change in them.
+    pub(crate) folded_server: Option<Names>,
+    pub(crate) folded_tool: Option<Names>,
 }
 
 /// Conditions on one package.
@@ -173,6 +176,11 @@ impl Matcher {
             || self.package.is_some()
             || self.regex.is_some()
             || !self.any.is_empty() && self.any.iter().all(Self::is_narrow)
+    }
+
+    /// Whether it looks at the names of MCP servers or tools.
+    pub(crate) fn is_about_servers(&self) -> bool {
+        self.mcp.is_some() || self.any.iter().any(Self::is_about_servers)
     }
 
     /// This and everything in `any` and `not`.
@@ -278,7 +286,10 @@ impl Effect {
 
 impl Mcp {
     fn new(wire: wire::Mcp) -> Self {
-        Self { server: wire.server.map(|list| list.0), tool: wire.tool.map(|list| list.0) }
+        let (server, tool) = (wire.server.map(|list| list.0), wire.tool.map(|list| list.0));
+        let (folded_server, folded_tool) =
+            (server.as_ref().map(Names::folded), tool.as_ref().map(Names::folded));
+        Self { server, tool, folded_server, folded_tool }
     }
 }
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{PathFact, Word};
 pub(crate) use given::Touch;
 pub(crate) use programs::{programs_like, touches};
-pub(crate) use tool::by_tool;
+pub(crate) use tool::{NamedPath, by_tool};
 
 /// What is done to a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -4,8 +4,10 @@
 
 mod alphabet;
 pub(crate) mod code;
+mod directory;
 mod effect;
 mod known;
+mod mcp;
 pub(crate) mod overlap;
 mod package;
 mod patch;
@@ -15,9 +17,13 @@ mod url;
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Command, Event, Mcp, ToolCall, ToolClass, Touch, Touches};
+use tenterhook_event::{Command, Event, McpServers, ToolCall, ToolClass, Touch, Touches};
 
+use directory::Directories;
+pub use directory::DirectoryFact;
+use effect::NamedPath;
 pub use effect::{Does, Effect, Side};
+pub use mcp::{McpFact, McpReading};
 pub(crate) use package::near;
 pub use package::{From as PackageFrom, PackageFact};
 pub use url::{UrlFact, url};
@@ -30,6 +36,9 @@ pub(crate) use shell::{expand_braces, find_targets};
 /// No more of the paths that a tool names are looked at.
 const MOST_PATHS: usize = 8192;
 
+/// Of a command in an unknown directory, so much is looked through for words.
+const MOST_TEXT: usize = 16 * 1024;
+
 /// What the caller knows about the machine. The working directory and the project come with the event.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surroundings<'a> {
@@ -41,6 +50,8 @@ pub struct Surroundings<'a> {
     pub groups: &'a [&'a str],
     /// The links on the way to the paths of the call, if somebody looked.
     pub seen: Option<&'a Seen>,
+    /// The MCP servers in the settings of harnesses, if they were read.
+    pub servers: Option<&'a McpServers>,
 }
 
 /// What one call would do.
@@ -59,9 +70,12 @@ pub struct Facts {
     pub urls: Vec<UrlFact>,
     /// The packages it would install or run.
     pub packages: Vec<PackageFact>,
+    /// The working directories that the arguments name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<DirectoryFact>,
     /// The MCP tool, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mcp: Option<Mcp>,
+    pub mcp: Option<McpFact>,
     /// Kinds of secrets in what is written, sent, said or run.
     pub secrets: Vec<SecretFact>,
     /// Whether some shell text could not be understood.
@@ -109,8 +123,9 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let Some(tool) = &event.tool else {
         return Facts { secrets: secrets(event, &[]), ..who(event, around) };
     };
-    let (ground, cwd) = (ground_of(event, around), place_of(event));
-    let (deeds, connects) = deeds(tool, &ground, cwd);
+    let ground = ground_of(event, around);
+    let places = Directories::of(tool, &event.source, &ground, place_of(event));
+    let (deeds, connects) = deeds(tool, &ground, &places);
     let Facts { user, groups, .. } = who(event, around);
     let mut facts = Facts { user, groups, ..deeds };
     facts.packages = facts.commands.iter().flat_map(package::packages).collect();
@@ -118,17 +133,19 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let urls = named.chain(facts.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
     facts.urls = urls;
     facts.secrets = secrets(event, &facts.contents);
-    facts.mcp.clone_from(&tool.mcp);
-    facts.follow(around.seen, &ground, cwd);
+    facts.mcp = McpFact::of(tool, &event.source, around.servers);
+    facts.follow(around.seen, &ground, &places.possible);
+    facts.directories = places.named;
     facts
 }
 
 /// What a call would do to files, and nothing else: as [`facts`] would say it, for less.
 pub fn touched(event: &Event, around: &Surroundings<'_>) -> Vec<Touch> {
     let Some(tool) = &event.tool else { return Vec::new() };
-    let (ground, cwd) = (ground_of(event, around), place_of(event));
-    let (mut facts, _) = deeds(tool, &ground, cwd);
-    facts.follow(around.seen, &ground, cwd);
+    let ground = ground_of(event, around);
+    let places = Directories::of(tool, &event.source, &ground, place_of(event));
+    let (mut facts, _) = deeds(tool, &ground, &places);
+    facts.follow(around.seen, &ground, &places.possible);
     facts.touched()
 }
 
@@ -152,39 +169,92 @@ fn ground_of(event: &Event, around: &Surroundings<'_>) -> Ground {
 }
 
 /// The commands, paths, effects and added lines of a call, and where its commands connect to.
-fn deeds(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> (Facts, Vec<String>) {
-    let named = tool.paths().into_iter();
-    let files = tool.urls().into_iter().filter(|url| url.starts_with("file://"));
-    let mut named = named.chain(files);
-    let paths = named.by_ref().take(MOST_PATHS).map(|text| {
+fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories) -> (Facts, Vec<String>) {
+    let mut unread = Vec::new();
+    let (named, left_out) = named_paths(tool, ground, places);
+    if !left_out.is_empty() {
+        unread.push(Unread::any("too many paths", &left_out.join("\n")));
+    }
+    let patches: Vec<_> = tool.patches().into_iter().map(patch::read).collect();
+    if patches.iter().any(|patch| patch.cut) {
+        unread.push(Unread::any("the patch names too many files", ""));
+    }
+    let patched: Vec<_> = patches.iter().flat_map(|patch| &patch.files).map(|file| file.does).collect();
+    let mut effects = effect::by_tool(tool, &named, &patched);
+    for file in patches.iter().flat_map(|patch| &patch.files) {
+        effects.extend(by_patch(file, &tool.name, ground, places));
+    }
+    let mut facts = Facts::default();
+    let mut connects = Vec::new();
+    let mut added: Vec<_> = patches
+        .into_iter()
+        .flat_map(|patch| patch.files.into_iter().map(|file| file.added).chain([patch.loose]))
+        .collect();
+    for place in &places.possible {
+        let read = shell::read(tool, ground, place.as_deref());
+        facts.commands.extend(read.commands);
+        effects.extend(read.effects);
+        connects.extend(read.connects);
+        added.extend(read.contents);
+        facts.unparsed |= read.unparsed;
+        unread.extend(read.unread);
+    }
+    if tool.is_edit() && effects.is_empty() && facts.commands.is_empty() {
+        unread.push(Unread::any("the file that it changes is not named", &tool.args.to_string()));
+    }
+    if places.is_unknown() && (!facts.commands.is_empty() || !named.is_empty()) {
+        let texts: Vec<_> = tool.commands().iter().map(text_of).collect();
+        unread.push(Unread::new("its working directory is unknown", &texts.join("\n"), true, MOST_TEXT));
+        facts.unparsed = true;
+    }
+    facts.unparsed |= unread.iter().any(Unread::is_whole);
+    facts.paths = named.into_iter().map(|named| named.path).collect();
+    facts.contents = added.into_iter().filter(|added| !added.is_empty()).collect();
+    (Facts { effects, unread, ..facts }, connects)
+}
+
+/// The paths that a tool names, seen from every directory that it may work in; and those that are too many.
+fn named_paths<'a>(
+    tool: &'a ToolCall,
+    ground: &Ground,
+    places: &Directories,
+) -> (Vec<NamedPath>, Vec<&'a str>) {
+    let mut texts = tool.paths();
+    // They come last.
+    let outputs = texts.len().saturating_sub(tool.outputs().len())..texts.len();
+    texts.extend(tool.urls().into_iter().filter(|url| url.starts_with("file://")));
+    let left_out = texts.split_off(texts.len().min(MOST_PATHS));
+    let mut named = Vec::with_capacity(texts.len());
+    for (at, text) in texts.into_iter().enumerate() {
         // Tools take `~` for the home directory as a shell does.
         let whole = home_of(text, &ground.home);
-        let found = Found { text, shape: whole.as_deref().unwrap_or(text), dynamic: false, pattern: false };
-        ground.fact(&found, cwd)
-    });
-    let paths: Vec<_> = paths.collect();
-    let more: Vec<_> = named.collect();
-    let mut effects = effect::by_tool(tool, &paths);
-    let patches: Vec<_> = tool.patches().into_iter().flat_map(patch::read).collect();
-    effects.extend(patches.iter().map(|file| by_patch(file, &tool.name, ground, cwd)));
-    let mut read = shell::read(tool, ground, cwd);
-    if !more.is_empty() {
-        read.unread.push(Unread::any("too many paths", &more.join("\n")));
-        read.unparsed = true;
+        let shape = whole.as_deref().unwrap_or(text);
+        let found = Found { text, shape, dynamic: false, pattern: false };
+        let output = outputs.contains(&at);
+        for path in seen_from(&found, ground, places) {
+            named.push(NamedPath { path, output });
+        }
     }
-    effects.extend(read.effects);
-    let added = patches.into_iter().map(|file| file.added).chain(read.contents);
-    let contents = added.filter(|added| !added.is_empty()).collect();
-    let facts = Facts {
-        commands: read.commands,
-        paths,
-        effects,
-        contents,
-        unparsed: read.unparsed,
-        unread: read.unread,
-        ..Facts::default()
-    };
-    (facts, read.connects)
+    (named, left_out)
+}
+
+/// A path, seen from every directory that a call may take place in.
+fn seen_from(found: &Found<'_>, ground: &Ground, places: &Directories) -> Vec<PathFact> {
+    let mut paths: Vec<PathFact> = Vec::with_capacity(places.possible.len());
+    for place in &places.possible {
+        let path = ground.fact(found, place.as_deref());
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+fn text_of(command: &Command<'_>) -> String {
+    match command {
+        Command::Text(text) => (*text).to_owned(),
+        Command::Argv(words) => words.join(" "),
+    }
 }
 
 /// The kinds of secrets in what a call writes, runs, sends or says; each once.
@@ -244,13 +314,28 @@ fn in_arguments(tool: &ToolCall) -> Vec<UrlFact> {
     found.into_iter().flat_map(url::urls_in).collect()
 }
 
-/// What a patch does to one of its files.
-fn by_patch(file: &patch::PatchFile, by: &str, ground: &Ground, cwd: Option<&str>) -> Effect {
-    let whole = home_of(&file.path, &ground.home);
-    let shape = whole.as_deref().unwrap_or(&file.path);
-    let found = Found { text: &file.path, shape, dynamic: false, pattern: false };
-    let path = ground.fact(&found, cwd);
-    Effect { does: file.does, path, recursive: false, by: by.to_owned(), on: Side::Here }
+/// What a patch does to one of its files, by each of the names that it may have.
+fn by_patch(file: &patch::PatchFile, by: &str, ground: &Ground, places: &Directories) -> Vec<Effect> {
+    let names = std::iter::once((file.path.as_str(), false));
+    let names = names.chain(file.aliases.iter().map(|alias| (alias.path.as_str(), alias.usual)));
+    let mut effects = Vec::new();
+    for (name, usual) in names {
+        let whole = home_of(name, &ground.home);
+        let found =
+            Found { text: name, shape: whole.as_deref().unwrap_or(name), dynamic: false, pattern: false };
+        for path in seen_from(&found, ground, places) {
+            // A rule that allows the file allows the names that it has by habit only.
+            let path = PathFact { again: usual, ..path };
+            effects.push(Effect {
+                does: file.does,
+                path,
+                recursive: false,
+                by: by.to_owned(),
+                on: Side::Here,
+            });
+        }
+    }
+    effects
 }
 
 /// The text with a leading `~` replaced.

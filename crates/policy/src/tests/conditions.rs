@@ -2,8 +2,6 @@
 
 //! Each condition of a rule, on facts made for it.
 
-use tenterhook_event::Mcp;
-
 use super::*;
 
 /// A rule that denies, with this `match`.
@@ -142,8 +140,7 @@ fn packages_secrets_and_servers_are_matched_by_name() {
     assert!(matches(&secret, &deny("{secret: '*'}")) && matches(&secret, &deny("{secret: ['github-*']}")));
     assert!(!matches(&secret, &deny("{secret: [aws-key]}")));
 
-    let mcp = Mcp { server: "github".to_owned(), tool: "delete_repo".to_owned() };
-    let mcp = Facts { mcp: Some(mcp), ..Facts::default() };
+    let mcp = crate::facts::facts(&event(ToolCall::new("mcp__github__delete_repo", json!({}))), &HOME);
     assert!(matches(&mcp, &deny("{mcp: {server: github, tool: ['*', '!get_*']}}")));
     assert!(!matches(&mcp, &deny("{mcp: {server: gitlab}}")));
     assert!(!matches(&Facts::default(), &deny("{mcp: {tool: '*'}}")));

@@ -87,7 +87,7 @@ fn common(matcher: &Matcher) -> Option<Needs> {
         all.push(words(Rarity::Seldom, &[Word::SomeUrl]));
     }
     if let Some(mcp) = &matcher.mcp {
-        all.extend(plain(mcp.server.as_ref(), |name| Word::Server(name).key()));
+        all.extend(plain(mcp.folded_server.as_ref(), |name| Word::Server(name).key()));
         all.push(words(Rarity::Seldom, &[Word::SomeMcp]));
     }
     if let Some(package) = &matcher.package {

@@ -95,8 +95,16 @@ impl Ground {
 
 impl Facts {
     /// Adds where the paths really lead, by the links that were seen and those the call itself makes.
-    pub(in super::super) fn follow(&mut self, seen: Option<&Seen>, ground: &Ground, cwd: Option<&str>) {
-        let made = made(&self.commands, ground, cwd);
+    pub(in super::super) fn follow(
+        &mut self,
+        seen: Option<&Seen>,
+        ground: &Ground,
+        places: &[Option<String>],
+    ) {
+        let mut made = Vec::new();
+        for place in places {
+            made.extend(links_made(&self.commands, ground, place.as_deref()));
+        }
         let before = seen.cloned().unwrap_or_default();
         self.links.clone_from(&before);
         if before.is_empty() && made.is_empty() {
@@ -171,7 +179,7 @@ impl Ground {
 }
 
 /// The links that commands of the call make, with what they will say: `ln -s ~/.ssh x`.
-fn made(commands: &[ShellCommand], ground: &Ground, cwd: Option<&str>) -> Vec<(String, String)> {
+fn links_made(commands: &[ShellCommand], ground: &Ground, cwd: Option<&str>) -> Vec<(String, String)> {
     let mut made = Vec::new();
     let mut link = |at: Option<String>, says: &str| {
         // A directory that is stood in is none that is made.

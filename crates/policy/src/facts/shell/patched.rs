@@ -28,11 +28,23 @@ impl Reader {
             if !self.spend(1 + text.len() / 16) {
                 return;
             }
-            for file in patch::read(&text) {
+            let patch = patch::read(&text);
+            if patch.cut {
+                self.leave_unread("the patch names too many files", &text);
+            }
+            for file in patch.files {
                 self.touched(&Touch::new(file.does, &Word::literal(&file.path)), program, scope);
+                // How much of a name `patch` strips depends on its options.
+                let aliases = file.aliases.iter().filter(|alias| program != "git" && !alias.usual);
+                for alias in aliases {
+                    self.touched(&Touch::new(file.does, &Word::literal(&alias.path)), program, scope);
+                }
                 if !file.added.is_empty() {
                     self.contents.push(file.added);
                 }
+            }
+            if !patch.loose.is_empty() {
+                self.contents.push(patch.loose);
             }
         }
     }

@@ -59,6 +59,11 @@ impl Unread {
         Self { whole: true, cut: true, ..Self::new(why, text, false, EXCERPT) }
     }
 
+    /// Whether it may be about anything.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     /// The text, without the quotes and backslashes that words are hidden behind.
     pub(crate) fn text(&self) -> &str {
         &self.text

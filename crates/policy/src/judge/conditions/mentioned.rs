@@ -35,7 +35,7 @@ impl Matcher {
         }
         // These are about the call as it stands, read or not.
         if let Some(mcp) = &self.mcp {
-            mcp.check(case.facts, Tell::Nothing).ok()?;
+            mcp.check(case.facts, Sense::Guards, Tell::Nothing).ok()?;
         }
         if let Some(patterns) = &self.regex {
             patterns.check(case, Sense::Guards, Tell::Nothing).ok()?;

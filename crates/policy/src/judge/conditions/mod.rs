@@ -4,6 +4,7 @@
 
 mod address;
 mod effect;
+mod mcp;
 mod mentioned;
 mod package;
 mod shell;
@@ -14,7 +15,7 @@ pub(crate) use text::commands;
 use tenterhook_event::{Event, EventKind};
 
 use crate::compile::glob::{Names, Paths};
-use crate::compile::{Matcher, Mcp, Tools};
+use crate::compile::{Matcher, Tools};
 use crate::facts::{Facts, PathFact, Side};
 use crate::state::SessionState;
 
@@ -160,7 +161,7 @@ impl Matcher {
             note(Held::surely(url.check_all(&facts.urls, sense, tell)?));
         }
         if let Some(mcp) = &self.mcp {
-            note(Held::surely(mcp.check(facts, tell)?));
+            note(mcp.check(facts, sense, tell)?);
         }
         if let Some(package) = &self.package {
             note(Held::surely(package.check_all(&facts.packages, sense, tell)?));
@@ -271,17 +272,6 @@ impl Tools {
                 .except
                 .as_ref()
                 .is_some_and(|names| names.matches(&tool.name) || names.matches(tool.class.name()))
-    }
-}
-
-impl Mcp {
-    fn check(&self, facts: &Facts, tell: Tell) -> Result<String, String> {
-        let Some(mcp) = &facts.mcp else {
-            return Err(tell.say(|| "the tool is not one of an MCP server".to_owned()));
-        };
-        one_of(self.server.as_ref(), Some(mcp.server.as_str()), "the server", tell)?;
-        one_of(self.tool.as_ref(), Some(mcp.tool.as_str()), "the server's tool", tell)?;
-        Ok(format!("`{}` of the server `{}`", mcp.tool, mcp.server))
     }
 }
 

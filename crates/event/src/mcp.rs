@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Names of MCP tools. A harness joins the names of the server and of the tool into one, and where the first
+//! ends cannot always be told from the result.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// An MCP tool: the server and its own name for the tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Mcp {
+    /// The server, as configured in the harness; empty if the harness does not say.
+    pub server: String,
+    /// The tool, as the server names it.
+    pub tool: String,
+    /// Other readings of the harness's name for the tool; empty if server and tool are certain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<McpName>,
+}
+
+/// One reading of a harness's name for an MCP tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct McpName {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+}
+
+/// The MCP servers in the settings of harnesses, by the harness's id. A harness that is missing here has
+/// settings that were not read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct McpServers(pub BTreeMap<String, Vec<String>>);
+
+/// More readings of one name than this are not kept.
+const MOST_READINGS: usize = 256;
+
+// === impl Mcp ===
+
+impl Mcp {
+    /// A tool whose server is certain.
+    pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self { server: server.into(), tool: tool.into(), also: Vec::new() }
+    }
+
+    /// Reads `mcp__server__tool` and `mcp_server_tool`.
+    pub fn from_tool_name(name: &str) -> Option<Self> {
+        match name.strip_prefix("mcp__") {
+            Some(rest) => Self::split(rest, "__"),
+            None => Self::split(name.strip_prefix("mcp_")?, "_"),
+        }
+    }
+
+    /// Reads `server<separator>tool`. Both may have the separator in their own names: the first reading has
+    /// the shortest server, and the others are kept beside it.
+    pub fn split(name: &str, separator: &str) -> Option<Self> {
+        let mut readings = splits(name, separator);
+        let first = readings.next()?;
+        Some(Self { server: first.server, tool: first.tool, also: readings.take(MOST_READINGS).collect() })
+    }
+
+    /// The same, with the longest server first.
+    pub fn split_last(name: &str, separator: &str) -> Option<Self> {
+        let mut readings: Vec<_> = splits(name, separator).take(MOST_READINGS).collect();
+        let last = readings.pop()?;
+        Some(Self { server: last.server, tool: last.tool, also: readings })
+    }
+
+    /// A tool of a server that the harness names: the prefix that it puts before the server's own name for
+    /// the tool is taken off, however it spells the server there.
+    pub fn of_server(server: &str, name: &str) -> Self {
+        let wanted = fold_mcp_name(server);
+        let bare = name.strip_prefix("mcp__").or_else(|| name.strip_prefix("mcp_")).unwrap_or(name);
+        let own = |name: &str, separator: &str| {
+            splits(name, separator).find(|reading| fold_mcp_name(&reading.server) == wanted)
+        };
+        let found = ["__", "_", "-", "/", "."].iter().find_map(|separator| own(bare, separator));
+        Self::new(server, found.map_or_else(|| name.to_owned(), |reading| reading.tool))
+    }
+
+    /// Every reading, the best first.
+    pub fn readings(&self) -> impl Iterator<Item = (&str, &str)> {
+        let also = self.also.iter().map(|name| (name.server.as_str(), name.tool.as_str()));
+        std::iter::once((self.server.as_str(), self.tool.as_str())).chain(also)
+    }
+}
+
+/// A name without what harnesses change in it: case, and every letter that is neither a letter nor a digit,
+/// of which several in a row count as one `_`.
+pub fn fold_mcp_name(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_alphanumeric() {
+            folded.extend(letter.to_lowercase());
+        } else if !folded.ends_with('_') {
+            folded.push('_');
+        }
+    }
+    folded
+}
+
+/// Every way to split a name in two.
+fn splits(name: &str, separator: &str) -> impl Iterator<Item = McpName> {
+    let starts = name.char_indices().map(|(at, _)| at);
+    starts.filter_map(move |at| {
+        let (server, rest) = name.split_at_checked(at)?;
+        let tool = rest.strip_prefix(separator)?;
+        let both = !server.is_empty() && !tool.is_empty();
+        both.then(|| McpName { server: server.to_owned(), tool: tool.to_owned() })
+    })
+}
+
+// === impl McpServers ===
+
+impl McpServers {
+    /// The servers in a harness's settings, if those were read.
+    pub fn of(&self, harness: &str) -> Option<&[String]> {
+        self.0.get(harness).map(Vec::as_slice)
+    }
+
+    /// Whether some harness has a server of this name, in any spelling.
+    pub fn contain(&self, server: &str) -> bool {
+        let wanted = fold_mcp_name(server);
+        self.0.values().flatten().any(|known| fold_mcp_name(known) == wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(mcp: Option<Mcp>) -> Vec<String> {
+        mcp.iter().flat_map(|mcp| mcp.readings().map(|(server, tool)| format!("{server}|{tool}"))).collect()
+    }
+
+    #[test]
+    fn a_name_is_split_wherever_its_separator_is() {
+        assert_eq!(readings(Mcp::from_tool_name("mcp__files__read_file")), ["files|read_file"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp__a__b__c")), ["a|b__c", "a__b|c"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp__a___b")), ["a|_b", "a_|b"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp_a_b_c")), ["a|b_c", "a_b|c"]);
+        assert_eq!(
+            readings(Mcp::split("google_drive_erase", "_")),
+            ["google|drive_erase", "google_drive|erase"]
+        );
+        assert_eq!(readings(Mcp::split_last("my-server-echo", "-")), ["my-server|echo", "my|server-echo"]);
+        for name in ["mcp__", "mcp__server", "mcp__server__", "mcp____tool", "mcp_", "read"] {
+            assert_eq!(Mcp::from_tool_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_prefix_of_a_named_server_is_taken_off_in_every_spelling() {
+        let tool = |server, name| Mcp::of_server(server, name).tool;
+        assert_eq!(tool("records", "mcp__records__erase"), "erase");
+        assert_eq!(tool("records", "records__erase"), "erase");
+        assert_eq!(tool("my-rec_ords", "mcp__my-rec_ords__erase"), "erase");
+        assert_eq!(tool("brave-search", "mcp__brave_search__web_search"), "web_search");
+        assert_eq!(tool("my__server", "mcp__my__server__do_it"), "do_it");
+        assert_eq!(tool("records", "erase"), "erase");
+        assert_eq!(tool("fakemcp", "mcp_fakemcp_echo"), "echo");
+    }
+
+    #[test]
+    fn names_are_folded_as_harnesses_change_them() {
+        for name in ["brave-search", "brave_search", "Brave.Search", "brave search", "brave__search"] {
+            assert_eq!(fold_mcp_name(name), "brave_search", "{name}");
+        }
+        let servers = McpServers(BTreeMap::from([("codex".to_owned(), vec!["brave-search".to_owned()])]));
+        assert!(servers.contain("brave_search") && !servers.contain("brave"));
+        assert_eq!((servers.of("codex").map(<[_]>::len), servers.of("cursor")), (Some(1), None));
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Conditions on an MCP tool.
+//!
+//! Harnesses change names and join them, so a rule that guards looks at every reading of the joined name; one
+//! that vouches needs a single reading, and the server as it is configured.
+
+use super::{Check, Held, Sense, Tell, one_of};
+use crate::compile::Mcp;
+use crate::facts::{Facts, McpFact, McpReading};
+
+/// How well a reading fits.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Only if the harness has a server that its settings do not show.
+    Doubtful,
+    Sure,
+}
+
+impl Mcp {
+    pub(super) fn check(&self, facts: &Facts, sense: Sense, tell: Tell) -> Check {
+        let Some(mcp) = &facts.mcp else {
+            return Err(tell.say(|| "the tool is not one of an MCP server".to_owned()));
+        };
+        match sense {
+            Sense::Guards => self.check_some(mcp, tell),
+            Sense::Vouches => self.check_certain(mcp, tell),
+        }
+    }
+
+    fn check_certain(&self, mcp: &McpFact, tell: Tell) -> Check {
+        if !mcp.certain {
+            return Err(tell.say(|| "its name can be read as that of several servers".to_owned()));
+        }
+        one_of(self.server.as_ref(), Some(mcp.server.as_str()), "the server", tell)?;
+        one_of(self.tool.as_ref(), Some(mcp.tool.as_str()), "the server's tool", tell)?;
+        Ok(Held::surely(format!("`{}` of the server `{}`", mcp.tool, mcp.server)))
+    }
+
+    fn check_some(&self, mcp: &McpFact, tell: Tell) -> Check {
+        let fitting = mcp.readings.iter().filter_map(|reading| Some((self.fit(mcp, reading)?, reading)));
+        let Some((fit, reading)) = fitting.max_by(|(one, _), (other, _)| one.cmp(other)) else {
+            one_of(self.server.as_ref(), Some(mcp.server.as_str()), "the server", tell)?;
+            one_of(self.tool.as_ref(), Some(mcp.tool.as_str()), "the server's tool", tell)?;
+            return Err(tell.say(|| "no reading of its name is the server and the tool".to_owned()));
+        };
+        let server = if reading.server.is_empty() { "not named" } else { &reading.server };
+        Ok(Held { why: format!("`{}` of the server `{server}`", reading.tool), sure: fit == Fit::Sure })
+    }
+
+    fn fit(&self, mcp: &McpFact, reading: &McpReading) -> Option<Fit> {
+        if self.folded_tool.as_ref().is_some_and(|names| !names.matches(&reading.tool)) {
+            return None;
+        }
+        let Some(wanted) = &self.folded_server else { return Some(self.how_sure(mcp, reading)) };
+        if reading.server.is_empty() {
+            // The harness does not say: it may be any of its servers.
+            let may_be =
+                mcp.servers.as_ref().is_none_or(|servers| servers.iter().any(|name| wanted.matches(name)));
+            return may_be.then_some(Fit::Doubtful);
+        }
+        wanted.matches(&reading.server).then(|| self.how_sure(mcp, reading)).filter(|fit| {
+            // Beside a server that is known, others only count if the rule names them.
+            *fit == Fit::Sure || wanted.spell_out(&reading.server)
+        })
+    }
+
+    fn how_sure(&self, mcp: &McpFact, reading: &McpReading) -> Fit {
+        let known = reading.known || mcp.readings.iter().all(|other| !other.known);
+        if known { Fit::Sure } else { Fit::Doubtful }
+    }
+}
