@@ -10,6 +10,7 @@ mod hostile_files;
 mod identity_lockout;
 mod ledger_files;
 mod mcp_names;
+mod native;
 mod patch_tools;
 mod secret_fields;
 mod steerable_exceptions;

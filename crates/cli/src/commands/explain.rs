@@ -104,6 +104,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let (mark, style) = if note.matched { ("●", style_of(note.verdict)) } else { ("○", DIM) };
         let _ = writeln!(text, "  {style}{mark}{style:#} {:<26} {DIM}{}{DIM:#}", note.rule, tame(&note.why));
     }
+    text += &directories(&facts);
     text += &links(&facts);
     let _ = writeln!(text, "\n{BOLD}Hooks{BOLD:#}");
     if hooks.is_empty() {
@@ -121,6 +122,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The working directories that the arguments of the call name.
+fn directories(facts: &tenterhook_policy::Facts) -> String {
+    let mut text = String::new();
+    if !facts.directories.is_empty() {
+        let _ = writeln!(text, "\n{BOLD}Runs in{BOLD:#}");
+    }
+    for directory in &facts.directories {
+        let resolved = directory.resolved.as_deref().unwrap_or("unknown");
+        let _ = writeln!(text, "  {} → {}", tame(&directory.text), tame(resolved));
+    }
+    text
 }
 
 /// The links that paths of the event lead through.
