@@ -53,6 +53,17 @@ fn refused(path: &Path, why: &str, hint: &str) -> Failure {
     Failure::failed(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
 }
 
+/// Closes the log of earlier versions and of service managers to other accounts.
+pub(crate) fn close_log(home: &Home) {
+    let log = home.log();
+    let found = fs_err::symlink_metadata(&log);
+    if found.is_ok_and(|found| found.is_file() && !is_private(&found))
+        && let Err(error) = fs_err::set_permissions(&log, std::fs::Permissions::from_mode(0o600))
+    {
+        tracing::warn!(%error, "the log can be read by others");
+    }
+}
+
 /// The token of a home; a new one, if there is none that only its owner can read.
 pub(crate) fn token(path: &Path) -> Result<String, Failure> {
     let own = rustix::process::getuid().as_raw();

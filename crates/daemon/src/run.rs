@@ -71,6 +71,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     home.make()?;
     make_private(&home.run())?;
     places::check(home)?;
+    places::close_log(home);
     places::raise_limits();
     // First of all: of two daemons only one gets the socket.
     let socket = listen::bind(home)?;

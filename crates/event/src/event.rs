@@ -29,6 +29,13 @@ pub struct Event {
     /// The harness's id of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_session_id: Option<String>,
+    /// What the daemon found when it compared the session with the calling process; absent: the session is the
+    /// caller's own, or nothing was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_check: Option<SessionCheck>,
+    /// When it happened by the sender's clock, where the sender says so. `ts` is never the sender's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_ts: Option<Timestamp>,
     /// The harness's id of the turn or prompt the event belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
@@ -50,6 +57,17 @@ pub struct Event {
     /// What else the event carries, by meaning.
     #[serde(default, skip_serializing_if = "Detail::is_empty")]
     pub detail: Detail,
+}
+
+/// Whose session an event names, as far as the daemon can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SessionCheck {
+    /// The session belongs to another process, or the calling process is not known.
+    Unverified,
+    /// The process that used the session before has ended, and the caller goes on with it.
+    Resumed,
 }
 
 /// Who acts: the model, the person it acts for, and the subagent if there is one.
@@ -140,6 +158,8 @@ impl Event {
             event,
             native_event: native_event.to_owned(),
             harness_session_id: None,
+            session_check: None,
+            sender_ts: None,
             turn_id: None,
             tool_use_id: None,
             cwd: None,
@@ -147,6 +167,18 @@ impl Event {
             tool: None,
             agent: Agent::default(),
             detail: Detail::default(),
+        }
+    }
+}
+
+// === impl SessionCheck ===
+
+impl SessionCheck {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unverified => "unverified",
+            Self::Resumed => "resumed",
         }
     }
 }

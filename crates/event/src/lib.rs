@@ -32,7 +32,7 @@ mod touch;
 mod trace;
 
 pub use decided::Decided;
-pub use event::{Agent, Call, Detail, Event, FORMAT_VERSION, Native};
+pub use event::{Agent, Call, Detail, Event, FORMAT_VERSION, Native, SessionCheck};
 pub use finding::{Finding, Origin, ParseOriginError, Said};
 pub use id::{EventId, ParseIdError};
 pub use kind::{EventKind, UnknownKind};

@@ -6,7 +6,8 @@
 /// out already looks the same.
 pub fn clean(text: &str, most: usize) -> String {
     // A secret that begins before the cut is found even if its end is not shown.
-    let searched = text.get(..text.floor_char_boundary(most * 4 + 4096)).unwrap_or(text);
+    let searched =
+        text.get(..text.floor_char_boundary(most.saturating_mul(4).saturating_add(4096))).unwrap_or(text);
     let mut out = String::new();
     let mut at = 0;
     for (span, kind) in crate::secrets(searched) {

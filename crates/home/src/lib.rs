@@ -20,6 +20,7 @@ mod error;
 mod guarded;
 pub mod hindsight;
 mod home;
+mod identifiers;
 mod intake;
 pub mod kits;
 mod mode;
@@ -47,6 +48,7 @@ pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, make_public, write_whole};
 pub use intake::{regular_file, state_file};
+pub use identifiers::{has_secret_identifier, is_secret_identifier, redact_identifier, redact_identifiers};
 pub use mode::Mode;
 pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,

@@ -110,6 +110,8 @@ fn event(leaf: &Value, payload: &Value) -> Option<Event> {
     let mut event =
         Event::new(id, ts, leaf.field("source").as_str()?, kind, leaf.field("native_event").as_str()?);
     event.harness_session_id = text("harness_session_id");
+    event.session_check = serde_json::from_value(leaf.field("session_check").clone()).ok();
+    event.sender_ts = text("sender_ts").and_then(|ts| ts.parse().ok());
     event.turn_id = text("turn_id");
     event.tool_use_id = text("tool_use_id");
     event.cwd = text("cwd");

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sha2::Digest as _;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
-use tenterhook_event::{Decided, EventId};
+use tenterhook_event::{Decided, Event, EventId};
 use tenterhook_ledger::{
     AppendError, Entry, Ledger, OpenError, Options, Origin, Reader, RedactionKey, Sealed, Sealing, SignError,
     SinkReport, SoftwareKey,
@@ -28,6 +28,7 @@ use crate::Failure;
 use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
+use crate::identifiers::redact_identifiers;
 pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
 
@@ -268,6 +269,14 @@ impl Book {
     pub fn options(&self) -> Result<Options, Failure> {
         let passphrase = self.opening().map_err(|error| unusable(&error))?;
         Ok(self.set(Options::new(now_ms), true, passphrase))
+    }
+
+    /// Replaces the secrets in the identifiers of an event that is decided without a daemon.
+    pub fn redact_identifiers(&self, event: &mut Event) {
+        if !self.settings.keep_raw {
+            let (Ok(sealing) | Err((sealing, _))) = sealing(&self.dir, &self.settings);
+            redact_identifiers(event, &sealing.key);
+        }
     }
 
     /// Whether servers get the checkpoint too: somebody waits, so they are asked now and then only.

@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{Decision, Event, EventId, Origin, Status, Step};
+use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, Step};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_policy::{Judgement, RuleSet, SessionState, StateDelta};
 
@@ -93,7 +93,10 @@ impl Sessions {
 
     /// What is remembered of an event's session; locked, if it is going to change.
     fn open(&self, event: &Event, changes: bool) -> Opened {
-        let of = format!("{}\n{}", event.source, event.harness_session_id.as_deref().unwrap_or_default());
+        // A caller that the session does not belong to changes nothing of what rules remember of it.
+        let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
+        let id = event.harness_session_id.as_deref().unwrap_or_default();
+        let of = format!("{apart}{}\n{id}", event.source);
         let mut notes = Vec::new();
         let lock = if changes {
             self.lock().map_err(|why| notes.push(format!("sessions are not locked: {why}"))).ok()

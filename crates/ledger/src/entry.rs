@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use tenterhook_event::{Agent, Decided, Event, EventId, Flow, Outcome, Step, Timestamp};
+use tenterhook_event::{Agent, Decided, Event, EventId, Flow, Outcome, SessionCheck, Step, Timestamp};
 
 use crate::bound;
+use crate::identifier::secrets_in_identifier;
 use crate::payload::{RedactionKey, Redactor, SealedPayload};
 use crate::record::{Kind, Origin, PayloadMark, Stored};
 use crate::sign::SignError;
@@ -25,7 +26,7 @@ pub struct Entry {
     pub(crate) kind: Kind,
     pub(crate) body: Body,
     pub(crate) payload: Option<Value>,
-    /// What the detectors found in each text, in the order that `texts` visits them.
+    /// What the detectors found in each text, in the order that `identifiers` and `texts` visit them.
     found: Vec<Vec<(Range<usize>, String)>>,
 }
 
@@ -41,6 +42,10 @@ pub(crate) struct Body {
     pub(crate) native_event: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) harness_session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session_check: Option<SessionCheck>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sender_ts: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_use_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,6 +174,8 @@ impl Body {
             event: Some(event.event.name()),
             native_event: Some(event.native_event.clone()),
             harness_session_id: event.harness_session_id.clone(),
+            session_check: event.session_check,
+            sender_ts: event.sender_ts,
             tool_use_id: event.tool_use_id.clone(),
             tool: event.tool.as_ref().map(|tool| Tool { name: tool.name.clone(), class: tool.class.name() }),
             agent: event.agent.clone(),
@@ -267,16 +274,39 @@ impl Entry {
 
     /// The same, with secrets looked for in every text; what stood found before is forgotten.
     fn searched(mut self, redactor: Redactor<'_>) -> Self {
-        let mut found = Vec::new();
-        let mut search = |text: &mut String| {
-            found.push(redactor(text).into_iter().map(|(range, kind)| (range, kind.to_owned())).collect());
+        let owned = |secrets: Vec<(Range<usize>, &str)>| {
+            secrets.into_iter().map(|(range, kind)| (range, kind.to_owned())).collect()
         };
-        self.texts(&mut search);
+        let mut found: Vec<Vec<(Range<usize>, String)>> = Vec::new();
+        self.identifiers(&mut |text| found.push(owned(secrets_in_identifier(text, redactor))));
+        self.texts(&mut |text| found.push(owned(redactor(text))));
         self.found = found;
         self
     }
 
-    /// Every text that somebody else wrote, always in the same order.
+    /// Every identifier that was sent to us, always in the same order.
+    fn identifiers(&mut self, each: &mut dyn FnMut(&mut String)) {
+        let body = &mut self.body;
+        let agent = &mut body.agent;
+        let optional = [
+            &mut body.source,
+            &mut body.native_event,
+            &mut body.harness_session_id,
+            &mut body.tool_use_id,
+            &mut body.turn_id,
+            &mut agent.model,
+            &mut agent.user,
+            &mut agent.id,
+            &mut agent.kind,
+            &mut agent.parent,
+        ];
+        optional.into_iter().flatten().for_each(&mut *each);
+        if let Some(tool) = &mut body.tool {
+            each(&mut tool.name);
+        }
+    }
+
+    /// Every other text that somebody else wrote, always in the same order.
     fn texts(&mut self, each: &mut dyn FnMut(&mut String)) {
         let body = &mut self.body;
         let plain = [
@@ -306,12 +336,14 @@ impl Entry {
         let mut redacted = 0;
         if !sealing.keep_raw && self.found.iter().any(|found| !found.is_empty()) {
             let mut found = std::mem::take(&mut self.found).into_iter();
-            self.texts(&mut |text| {
+            let mut replace = |text: &mut String| {
                 if let Some(found) = found.next().filter(|found| !found.is_empty()) {
                     let (clean, count) = sealing.key.redact(text, &found);
                     (*text, redacted) = (clean, redacted + count);
                 }
-            });
+            };
+            self.identifiers(&mut replace);
+            self.texts(&mut replace);
         }
         bound::body(&mut self.body);
         let json = |error: serde_json::Error| SignError::Other(error.to_string());

@@ -17,6 +17,7 @@ pub mod checkpoint;
 mod entry;
 pub mod export;
 mod hash;
+mod identifier;
 pub mod note;
 mod payload;
 mod problem;
@@ -37,6 +38,7 @@ pub mod verify;
 
 pub use entry::{Entry, Sealed, Sealing};
 pub use hash::{HASH_BYTES, Hash, ParseHashError};
+pub use identifier::secrets_in_identifier;
 pub use note::VerifierKey;
 pub use payload::{RedactionKey, Redactor};
 pub use problem::{Place, Problem, Wrong};

@@ -9,7 +9,7 @@ use serde_json::json;
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::authority::Agents;
-use tenterhook_home::{Place, Road, SpoolRecorder};
+use tenterhook_home::{Book, Place, Road, SpoolRecorder, has_secret_identifier};
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
 use tenterhook_shim::{VERSION, id, input, wire};
@@ -167,7 +167,12 @@ fn here(
         Err(error) => Err(error.message),
     };
     let call = match decoded {
-        Ok(call) => call,
+        Ok(mut call) => {
+            if has_secret_identifier(&mut call.event) {
+                Book::of(home).redact_identifiers(&mut call.event);
+            }
+            call
+        }
         Err(error) => {
             let facts = json!({"fallback": why});
             record_refusal(

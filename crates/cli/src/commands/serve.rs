@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
-use tenterhook_home::{Env, Settled, Telemetry};
+use tenterhook_home::{Env, Settled, Telemetry, clean};
 use tenterhook_ledger::Durability;
 
 use crate::context::Context;
@@ -98,10 +99,25 @@ fn address(text: &str) -> Result<SocketAddr, CommandError> {
     if address.ip().is_loopback() { Ok(address) } else { Err(unusable("only loopback addresses are served")) }
 }
 
+/// The log: each event is one write, and known secrets are replaced in it.
+struct CleanLog;
+
+impl Write for CleanLog {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        std::io::stderr().write_all(clean(&text, usize::MAX).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
+
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let options = args.how.options(context)?;
-    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt().with_writer(|| CleanLog).with_target(false);
     match args.log {
         Log::Text => builder.with_ansi(false).init(),
         Log::Json => builder.json().flatten_event(true).init(),
