@@ -2,10 +2,12 @@
 
 //! Attacks that once succeeded, each at the level where it happened.
 
+mod agent_service;
 mod approval_swap;
 mod caller_identity;
 mod connection_limits;
 mod dashboard_account;
+mod foreign_sessions;
 mod hostile_files;
 mod identity_lockout;
 mod ledger_files;

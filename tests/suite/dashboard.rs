@@ -9,15 +9,15 @@ use crate::daemon::{Answer, Served, lines};
 use crate::person::code;
 
 /// A browser that was let in.
-struct Browser<'a> {
-    served: &'a Served,
-    cookie: String,
-    key: String,
+pub(crate) struct Browser<'a> {
+    pub(crate) served: &'a Served,
+    pub(crate) cookie: String,
+    pub(crate) key: String,
 }
 
 impl<'a> Browser<'a> {
     /// As a person opens it.
-    fn open(served: &'a Served) -> Self {
+    pub(crate) fn open(served: &'a Served) -> Self {
         let answer = enter(served, &link(served), &[&own(served)]);
         assert_eq!(answer.status, 200, "{answer:?}");
         let cookie = header(&answer, "set-cookie").unwrap();
@@ -26,7 +26,7 @@ impl<'a> Browser<'a> {
     }
 
     /// What its page sends with every request.
-    fn shown(&self) -> [String; 2] {
+    pub(crate) fn shown(&self) -> [String; 2] {
         [format!("Cookie: {}", self.cookie), format!("tenterhook-page: {}", self.key)]
     }
 
@@ -38,7 +38,7 @@ impl<'a> Browser<'a> {
 }
 
 /// A request without the token.
-fn ask(served: &Served, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+pub(crate) fn ask(served: &Served, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n{}Content-Length: {}\r\n\r\n{body}",
         served.address,
@@ -48,12 +48,12 @@ fn ask(served: &Served, method: &str, path: &str, headers: &[&str], body: &str) 
     served.raw(head.as_bytes())
 }
 
-fn own(served: &Served) -> String {
+pub(crate) fn own(served: &Served) -> String {
     format!("Origin: http://{}", served.address)
 }
 
 /// A link, as a person gets it: what stands behind `#link=`.
-fn link(served: &Served) -> String {
+pub(crate) fn link(served: &Served) -> String {
     let ran = served.test.run(&["dashboard", "--json"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let url = ran.json()["url"].as_str().unwrap().to_owned();

@@ -18,12 +18,12 @@ use crate::dashboard::Access;
 use crate::generations::Generations;
 use crate::listen::Peer;
 use crate::observe::Observers;
+use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
 use crate::sdk::Programs;
+use crate::session_owner::SessionOwners;
 use crate::wiring::Wiring;
 
-/// How many calls are under way at the same time; others are told to judge for themselves.
-const AT_ONCE: usize = 4096;
 /// How many streams may be open at the same time.
 const WATCHERS: usize = 64;
 
@@ -38,6 +38,8 @@ pub struct Daemon {
     pub(crate) approvals: Approvals,
     /// Programs with hooks of their own.
     pub(crate) programs: Programs,
+    /// Which process each session belongs to.
+    pub(crate) session_owners: SessionOwners,
     /// Sessions of our own agent.
     pub(crate) hosted: Hosted,
     pub(crate) ledger: Ledger,
@@ -46,7 +48,8 @@ pub struct Daemon {
     /// Where it listens over TCP.
     pub(crate) listen: std::sync::OnceLock<std::net::SocketAddr>,
     pub(crate) started: Instant,
-    pub(crate) room: Semaphore,
+    /// What callers may use at the same time.
+    pub(crate) quotas: Quotas,
     pub(crate) answered: AtomicU64,
     /// Whoever looks on.
     pub(crate) observers: Observers,
@@ -78,11 +81,13 @@ impl Daemon {
         observers: Observers,
     ) -> Result<Self, tenterhook_home::Failure> {
         let uid = rustix::process::getuid().as_raw();
+        let quotas = Quotas::new(home.public.is_some());
         Ok(Self {
             authority: Authority::of(&home, uid),
             approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
             programs: Programs::default(),
+            session_owners: SessionOwners::default(),
             hosted: Hosted::new(env),
             uid,
             user: tenterhook_home::env::user(),
@@ -97,7 +102,7 @@ impl Daemon {
             token,
             listen: std::sync::OnceLock::new(),
             started: Instant::now(),
-            room: Semaphore::new(AT_ONCE),
+            quotas,
             answered: AtomicU64::new(0),
             observers,
             verification: Verification::default(),
@@ -115,7 +120,7 @@ impl Daemon {
 
     /// How many calls are under way.
     pub(crate) fn under_way(&self) -> usize {
-        AT_ONCE.saturating_sub(self.room.available_permits())
+        self.quotas.calls_under_way()
     }
 
     /// How many streams are open.

@@ -2,23 +2,33 @@
 
 //! The road of one hook call: native payload in, native reply out, and a leaf before the reply.
 
+use std::future::Future as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tenterhook_engine::{HookId, flow};
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_home::{Place, door, secrets};
+use tenterhook_home::{Place, door, has_secret_identifier, redact_identifiers, secrets};
 use tenterhook_ledger::Entry;
 use tokio::time::Instant;
 
 use crate::approvals;
 use crate::daemon::Daemon;
+use crate::listen::Peer;
 use crate::record::CallRecorder;
+use crate::sessions::clean;
+
+/// A payload that takes long to evaluate, compared with a usual one.
+const LARGE_PAYLOAD_BYTES: usize = 256 * 1024;
+/// The longest text about a refused call in the log and in live views.
+const MAX_REFUSAL_CHARS: usize = 500;
 
 /// One call of a harness.
 pub(crate) struct Asked<'a> {
     pub(crate) harness: &'static Harness,
+    /// The caller.
+    pub(crate) peer: Peer,
     /// As the hook command names it.
     pub(crate) event: &'a str,
     /// Minted by whoever the harness called.
@@ -29,20 +39,34 @@ pub(crate) struct Asked<'a> {
     /// How long whoever asked waits.
     pub(crate) within: Duration,
     pub(crate) payload: &'a [u8],
-    /// The account whose rights project files are read with, if it is not the daemon's own.
-    pub(crate) caller: Option<u32>,
 }
 
 /// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
 pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
+    let mut is_long = asked.payload.len() > LARGE_PAYLOAD_BYTES;
+    let mut answering = std::pin::pin!(decode_and_fire(daemon, asked));
+    // Decoding and evaluating are the first step, and no other task runs on this thread meanwhile: a large payload
+    // gets a thread of its own, so that calls of other accounts go on.
+    std::future::poll_fn(|cx| {
+        if std::mem::take(&mut is_long) {
+            return tokio::task::block_in_place(|| answering.as_mut().poll(cx));
+        }
+        answering.as_mut().poll(cx)
+    })
+    .await
+}
+
+async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, event, id, project, user, within, payload, caller } = asked;
+    let Asked { harness, peer, event, id, project, user, within, payload } = asked;
+    // Project files are read with the rights of the caller, if it is not the daemon's own account.
+    let caller = daemon.other_account(peer);
     let began = Instant::now();
     let mut door = Door::new(id, door::now(), event);
     (door.project, door.user) = (project, user);
     let call = match harness.decode(&door, payload) {
         Ok(mut call) => {
-            daemon.observers.sessions.complete(&mut call.event);
+            daemon.prepare(peer, &mut call.event);
             call
         }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
@@ -53,7 +77,7 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     };
     let outcome = match approvals::deadline(harness, &call.event.native_event, began, within) {
         Some(until) if outcome.decision == Decision::Ask => {
-            approvals::settle(daemon, &call, outcome, until).await
+            approvals::settle(daemon, peer, &call, outcome, until).await
         }
         _ => outcome,
     };
@@ -65,6 +89,18 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
         );
     }
     reply
+}
+
+impl Daemon {
+    /// Prepares a decoded event: identifiers without secrets, whose session it is, and which model is at work.
+    pub(crate) fn prepare(&self, peer: Peer, event: &mut Event) {
+        let sealing = self.ledger.sealing();
+        if !sealing.keep_raw && has_secret_identifier(event) {
+            redact_identifiers(event, &sealing.key);
+        }
+        self.check_session(peer, event);
+        self.observers.sessions.complete(event);
+    }
 }
 
 /// Takes a call down the road, under the generation of its place.
@@ -109,11 +145,12 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let decided =
         Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
     let mut reply = harness.refuse(&door.event, why);
-    tracing::warn!(harness = harness.id, event = door.event, why, "a call was refused");
+    let (name, why) = (clean(&door.event, MAX_REFUSAL_CHARS), clean(why, MAX_REFUSAL_CHARS));
+    tracing::warn!(harness = harness.id, event = name, why, "a call was refused");
     daemon.observers.metrics.refused();
     daemon.observers.metrics.minutes.refused(door::now_ms());
     daemon.observers.live.tell("warning", || {
-        serde_json::json!({"what": "a call was refused", "harness": harness.id, "event": door.event, "why": why})
+        serde_json::json!({"what": "a call was refused", "harness": harness.id, "event": name, "why": why})
     });
     if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
         reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");

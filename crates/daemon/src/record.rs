@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
-use tenterhook_event::Decided;
-use tenterhook_home::{generation_entry, secrets};
+use tenterhook_event::{Call, Decided};
+use tenterhook_home::{generation_entry, is_secret_identifier, redact_identifier, secrets};
 use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, Sealed};
 use tokio::sync::oneshot;
 
@@ -79,6 +79,23 @@ impl LedgerRecorder {
         Err("too many decisions wait for the disk".to_owned())
     }
 
+    /// The call with a tool name that may be shown, if its own contains a secret.
+    fn without_secret_name(&self, decided: &Decided<'_>) -> Option<Call> {
+        let sealing = self.ledger.sealing();
+        let tool = decided.call.event.tool.as_ref()?;
+        if sealing.keep_raw || !is_secret_identifier(&tool.name) {
+            return None;
+        }
+        let mut call = decided.call.clone();
+        if let Some(tool) = &mut call.event.tool {
+            redact_identifier(&mut tool.name, &sealing.key);
+            for name in tool.mcp.iter_mut().flat_map(|mcp| [&mut mcp.server, &mut mcp.tool]) {
+                redact_identifier(name, &sealing.key);
+            }
+        }
+        Some(call)
+    }
+
     /// Whether a generation has no leaf yet.
     fn is_new(&self, generation: &str) -> bool {
         !self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(generation)
@@ -96,6 +113,11 @@ impl Recorder for CallRecorder<'_> {
                 let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.insert(decided.generation.to_owned());
             }
+            let clean = recorder.without_secret_name(&decided);
+            let decided = match &clean {
+                Some(call) => Decided { call, ..decided },
+                None => decided,
+            };
             let began = Instant::now();
             let sealed = recorder.seal(Entry::decision(&decided, &secrets)).map_err(RecordError)?;
             let gone = sealed.is_too_large().then_some(Gone::TooLarge);

@@ -1,3 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Another account cannot use a dashboard link, whichever address family it connects with.
+//! A dashboard link and the session it opens work for the account of the home only, by every way to the port; and
+//! another local server cannot lock the browser out.
+
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Answer, PATIENCE, Served, exchange};
+use crate::dashboard::{Browser, ask, link, own};
+use crate::system::{as_stranger, is_root};
+
+/// A request to the same port by another way.
+fn ask_through(served: &Served, host: &str, head: &str, body: &str) -> Answer {
+    let stream = TcpStream::connect(format!("{host}:{}", served.address.port())).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!(
+        "{head}\r\nHost: {}\r\nOrigin: http://{}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        served.address,
+        served.address,
+        body.len()
+    );
+    Answer::read(&exchange(stream, request.as_bytes()))
+}
+
+#[test]
+fn another_account_cannot_use_a_link_by_any_way_to_the_port() {
+    if !is_root() {
+        return;
+    }
+    let served = Served::new();
+    let link = link(&served);
+    let body = json!({"link": link}).to_string();
+    for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+        let answer = as_stranger(|| ask_through(&served, host, "POST /v1/dashboard HTTP/1.1", &body));
+        assert_eq!(answer.status, 403, "{host}: {answer:?}");
+        assert!(answer.message().contains("another account"), "{answer:?}");
+    }
+    let answer = ask_through(&served, "[::ffff:127.0.0.1]", "POST /v1/dashboard HTTP/1.1", &body);
+    assert_eq!(answer.status, 200, "the account itself may come either way, and the link was not used up");
+}
+
+#[test]
+fn another_account_cannot_use_a_session_that_it_got_hold_of() {
+    if !is_root() {
+        return;
+    }
+    let served = Served::new();
+    let browser = Browser::open(&served);
+    let [cookie, key] = browser.shown();
+    for host in ["127.0.0.1", "[::ffff:127.0.0.1]"] {
+        let head = format!("GET /v1/ledger HTTP/1.1\r\n{cookie}\r\n{key}");
+        let answer = as_stranger(|| ask_through(&served, host, &head, ""));
+        assert_eq!(answer.status, 403, "{host}: {answer:?}");
+        assert_eq!(ask_through(&served, host, &head, "").status, 200, "{host}");
+    }
+}
+
+/// Any server on this machine can set cookies for it, ahead of ours.
+#[test]
+fn tossed_cookies_do_not_lock_the_browser_out() {
+    let served = Served::new();
+    let browser = Browser::open(&served);
+    let [_, key] = browser.shown();
+    let (name, _) = browser.cookie.split_once('=').unwrap();
+    for (count, value) in [(8, "x".to_owned()), (180, "a1".repeat(32)), (180, "x".repeat(4000))] {
+        let tossed = format!("{name}={value}; ").repeat(count);
+        let cookie = format!("Cookie: {tossed}{}", browser.cookie);
+        let answer = ask(&served, "GET", "/v1/policy", &[&cookie, &key], "");
+        assert_eq!(answer.status, 200, "{count} cookies of {} bytes: {answer:?}", value.len());
+    }
+    let answer = ask(&served, "GET", "/v1/policy", &[&format!("Cookie: {name}=x"), &key], "");
+    assert_eq!(answer.status, 401);
+    let foreign = own(&served).replace("127.0.0.1", "localhost");
+    assert_eq!(
+        ask(&served, "POST", "/v1/dashboard/leave", &[&foreign], &Value::Null.to_string()).status,
+        401
+    );
+}

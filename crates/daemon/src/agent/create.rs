@@ -13,10 +13,11 @@ use tenterhook_home::door;
 
 use super::road::Road;
 use super::work::Audience;
-use super::{Asker, MOST, OF_ONE, Slot, behalf, model};
+use super::{Asker, MAX_PROMPT_BYTES, MOST, OF_ONE, OF_PROCESS, Slot, behalf, model};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sdk::{Code, Id, Refusal};
+use crate::sdk::{Code, Holder, Id, Refusal};
+use crate::shares::Share;
 
 /// The tool that starts subagents.
 const TASK: &str = "Task";
@@ -37,6 +38,7 @@ pub(crate) struct Wanted {
 /// A place among the sessions, until it is taken.
 struct Place<'a> {
     daemon: &'a Daemon,
+    id: Id,
 }
 
 /// Begins a session; says its id.
@@ -45,8 +47,13 @@ pub(crate) async fn create(
     asker: &Asker<'_>,
     wanted: Wanted,
 ) -> Result<String, Refusal> {
-    let uid = daemon.admit_asker(asker, "create").await?;
-    let place = Place::take(daemon, asker.id)?;
+    let caller = daemon.admit_asker(asker, "create").await?;
+    let (place, share) = Place::take(daemon, asker.id, Holder::of(&caller, asker.id))?;
+    if let Some(length) = wanted.system.as_ref().map(String::len).filter(|length| *length > MAX_PROMPT_BYTES)
+    {
+        let why = format!("the system prompt has {length} bytes; the limit is {MAX_PROMPT_BYTES}");
+        return Err(Refusal::new(Code::Limit, why, "shorten it"));
+    }
     let mode = mode(&wanted.mode, asker.peer)?;
     let dir = directory(&wanted.cwd)?;
     let config = read_model(&wanted.model)?;
@@ -76,27 +83,35 @@ pub(crate) async fn create(
     let id = door::mint().map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?.id;
     let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
     let cancel = Cancel::new();
-    let starting = Session::start(agent, format!("agent-{id}"), "startup", &cancel);
+    let name = format!("agent-{id}");
+    // Events that others send in its name are not this session's.
+    tokio::task::block_in_place(|| daemon.own_agent_session(OWN_AGENT, &name));
+    let starting = Session::start(agent, name, "startup", &cancel);
     let session = behalf::on(chain, starting).await.map_err(super::work::refusal)?;
     let id = session.id().to_owned();
-    place.give(&id, Slot::new(session, asker.id.clone(), uid)).await?;
+    place.give(&id, Slot::new(session, asker.id.clone(), caller.uid, share)).await?;
     Ok(id)
 }
 
 impl<'a> Place<'a> {
-    fn take(daemon: &'a Daemon, id: &Id) -> Result<Self, Refusal> {
+    fn take(daemon: &'a Daemon, id: &Id, holder: Holder) -> Result<(Self, Share<Holder>), Refusal> {
         let mut state = daemon.hosted.lock();
         if state.closed {
             return Err(Refusal::new(Code::Overloaded, "the daemon is ending", "try again later"));
         }
-        let own = state.sessions.values().filter(|slot| slot.owner == *id).count();
-        if own >= OF_ONE || state.sessions.len() + state.starting >= MOST {
+        // Those that begin count as well: many may do so at the same time.
+        let own = state.sessions.values().filter(|slot| slot.owner == *id).count()
+            + state.starting.iter().filter(|starting| *starting == id).count();
+        let share = if own < OF_ONE { daemon.hosted.places.try_take(holder, 1) } else { None };
+        let Some(share) = share else {
             let why = format!("{own} of your sessions are there, and {} in all", state.sessions.len());
-            let hint = format!("end one: there may be {OF_ONE} of one program, and {MOST} in all");
+            let hint = format!(
+                "end one: there may be {OF_ONE} of one program, {OF_PROCESS} of one process, and {MOST} in all"
+            );
             return Err(Refusal::new(Code::Limit, why, &hint));
-        }
-        state.starting += 1;
-        Ok(Self { daemon })
+        };
+        state.starting.push(id.clone());
+        Ok((Self { daemon, id: id.clone() }, share))
     }
 
     /// The session is there from now on, unless the daemon ends.
@@ -115,7 +130,10 @@ impl<'a> Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.daemon.hosted.lock().starting -= 1;
+        let starting = &mut self.daemon.hosted.lock().starting;
+        if let Some(at) = starting.iter().position(|id| *id == self.id) {
+            starting.swap_remove(at);
+        }
     }
 }
 

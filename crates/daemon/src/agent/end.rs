@@ -113,7 +113,8 @@ mod tests {
     use tenterhook_event::{Call, EventId, EventKind, Outcome, Timestamp};
 
     use super::*;
-    use crate::sdk::Id;
+    use crate::sdk::{Holder, Id};
+    use crate::shares::Shares;
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<EventKind>>);
@@ -138,7 +139,8 @@ mod tests {
             settings: Settings::new("m", "/"),
         };
         let session = Session::start(Arc::new(agent), "s", "startup", &Cancel::new()).await.unwrap();
-        Slot::new(session, Id::read("0123456789abcdef").unwrap(), 0)
+        let place = Shares::new(4).try_take(Holder::Process(0, 1), 1).unwrap();
+        Slot::new(session, Id::read("0123456789abcdef").unwrap(), 0, place)
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,11 +14,12 @@ mod road;
 mod work;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tenterhook_agent::{Cancel, Session};
 use tenterhook_home::Env;
-use tenterhook_home::authority::Action;
+use tenterhook_home::authority::{Action, Caller};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -29,17 +30,24 @@ pub(crate) use work::{Told, Turn, execute, generate};
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sdk::{Code, Id, Refusal};
+use crate::sdk::{Code, Holder, Id, Refusal};
+use crate::shares::{Share, Shares};
 
-/// How many sessions there may be, and how many of one program.
+/// How many sessions there may be, how many of one process, and how many of one client id.
 const MOST: usize = 64;
+const OF_PROCESS: usize = MOST / 2;
 const OF_ONE: usize = 16;
+/// The longest system prompt and the longest prompt.
+const MAX_PROMPT_BYTES: usize = 1024 * 1024;
+/// How much a session is told in all: its history stays in memory.
+const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
 /// How many sessions that have ended are remembered, to tell them from nonsense.
 const ENDED: usize = 256;
 
 /// All sessions.
 pub(crate) struct Hosted {
     state: Mutex<State>,
+    places: Arc<Shares<Holder>>,
     chains: behalf::Chains,
     models: model::Models,
 }
@@ -47,8 +55,8 @@ pub(crate) struct Hosted {
 #[derive(Default)]
 struct State {
     sessions: BTreeMap<String, Arc<Slot>>,
-    /// Sessions that begin.
-    starting: usize,
+    /// Whose sessions begin.
+    starting: Vec<Id>,
     ended: VecDeque<(String, Id)>,
     /// Nothing begins any more.
     closed: bool,
@@ -59,6 +67,10 @@ struct Slot {
     session: Session,
     owner: Id,
     uid: u32,
+    /// Its place among the sessions of its process.
+    _place: Share<Holder>,
+    /// How many bytes of prompts it has taken.
+    told: AtomicUsize,
     /// One turn at a time.
     turn: Arc<Semaphore>,
     under_way: Mutex<UnderWay>,
@@ -92,7 +104,7 @@ pub(crate) struct Asker<'a> {
 impl Hosted {
     pub(crate) fn new(env: &Env) -> Self {
         let (state, chains) = (Mutex::default(), behalf::Chains::default());
-        Self { state, chains, models: model::Models::of(env) }
+        Self { state, places: Shares::new(MOST), chains, models: model::Models::of(env) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -102,19 +114,19 @@ impl Hosted {
 
 impl Daemon {
     /// Lets somebody in who wants something of the agent, and says which account it is.
-    async fn admit_asker(&self, asker: &Asker<'_>, what: &str) -> Result<u32, Refusal> {
+    async fn admit_asker(&self, asker: &Asker<'_>, what: &str) -> Result<Caller, Refusal> {
         if self.home.public.is_some() {
             let why = "this daemon serves the whole machine, and tools would run under its account";
             let hint = "start a daemon of your own for your agent, or run `tenterhook agent run`";
             return Err(Refusal::new(Code::Refused, why, hint));
         }
         let detail = serde_json::json!({"what": what, "client": asker.name});
-        Ok(self.admit_program(Action::AgentSession, asker.peer, detail).await?.uid)
+        self.admit_program(Action::AgentSession, asker.peer, detail).await
     }
 
     /// A session of whoever asks.
     async fn own_session(&self, asker: &Asker<'_>, what: &str, id: &str) -> Result<Arc<Slot>, Refusal> {
-        let uid = self.admit_asker(asker, what).await?;
+        let uid = self.admit_asker(asker, what).await?.uid;
         let shown = crate::sessions::clean(id, 100);
         let missing = |why: String, hint: &str| Err(Refusal::new(Code::NotFound, why, hint));
         {
@@ -143,10 +155,11 @@ impl Daemon {
 }
 
 impl Slot {
-    fn new(session: Session, owner: Id, uid: u32) -> Arc<Self> {
+    fn new(session: Session, owner: Id, uid: u32, place: Share<Holder>) -> Arc<Self> {
         let under_way = UnderWay { work: Vec::new(), count: 0, last: Instant::now(), ended: false };
         let turn = Arc::new(Semaphore::new(1));
-        Arc::new(Self { session, owner, uid, turn, under_way: Mutex::new(under_way) })
+        let (under_way, told) = (Mutex::new(under_way), AtomicUsize::new(0));
+        Arc::new(Self { session, owner, uid, _place: place, told, turn, under_way })
     }
 
     /// Something begins, unless the session has ended meanwhile.
@@ -159,6 +172,20 @@ impl Slot {
         let (number, cancel) = (under_way.count, Cancel::new());
         under_way.work.push((number, cancel.clone()));
         Ok(Work { slot: Arc::clone(self), number, cancel })
+    }
+
+    /// Counts a prompt, if the session still has room for it.
+    fn take_prompt(&self, prompt: &str) -> Result<(), Refusal> {
+        if prompt.len() > MAX_PROMPT_BYTES {
+            let why = format!("the prompt has {} bytes; the limit is {MAX_PROMPT_BYTES}", prompt.len());
+            return Err(Refusal::new(Code::Limit, why, "put it into a file and name that"));
+        }
+        let told = self.told.fetch_add(prompt.len(), Ordering::Relaxed);
+        if told.saturating_add(prompt.len()) > MAX_HISTORY_BYTES {
+            let why = format!("the prompts of this session have {MAX_HISTORY_BYTES} bytes already");
+            return Err(Refusal::new(Code::Limit, why, "create another session"));
+        }
+        Ok(())
     }
 
     fn under_way(&self) -> MutexGuard<'_, UnderWay> {

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::behalf;
 use crate::daemon::Daemon;
+use crate::listen::Peer;
 use crate::{approvals, hook};
 
 /// How long a person may take to say yes.
@@ -26,7 +27,7 @@ impl Fire for Road {
     fn fire(&self, call: Call) -> BoxFuture<'_, Result<Outcome, FireError>> {
         Box::pin(async move {
             let daemon = self.daemon.upgrade().ok_or_else(|| FireError::new("the daemon is ending"))?;
-            let Ok(_room) = daemon.room.try_acquire() else {
+            let Some(_call) = daemon.begin_call(Peer::Token) else {
                 return Err(FireError::new("the daemon has too much to do"));
             };
             let began = Instant::now();
@@ -49,5 +50,5 @@ async fn settle(daemon: &Daemon, call: &Call, outcome: Outcome, until: Instant) 
         }
         _ => return outcome,
     };
-    approvals::settle(daemon, call, outcome, until).await
+    approvals::settle(daemon, Peer::Token, call, outcome, until).await
 }

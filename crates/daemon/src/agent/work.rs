@@ -60,6 +60,7 @@ pub(crate) async fn generate(
     drafts: bool,
 ) -> Result<Turn, Refusal> {
     let slot = daemon.own_session(asker, "generate", id).await?;
+    slot.take_prompt(&prompt)?;
     let Ok(turn) = Arc::clone(&slot.turn).try_acquire_owned() else {
         let why = "a turn is under way in this session";
         return Err(Refusal::new(Code::Overloaded, why, "wait for its end, or create another session"));

@@ -81,7 +81,7 @@ async fn test(
         Err(failure) => return failed(&failure),
     };
     let Some(hook) = registered::found(&daemon, &id) else { return registered::unknown(&id) };
-    let Ok(_room) = daemon.room.try_acquire() else {
+    let Some(_call) = daemon.begin_call(peer) else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "the daemon has too much to do", None);
     };
     let why = tried::why_not(&hook, &event);

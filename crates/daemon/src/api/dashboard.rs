@@ -116,10 +116,8 @@ async fn enter(
     let Some(address) = daemon.listen.get() else {
         return refuse(StatusCode::FORBIDDEN, "browsers come over TCP", Some(hint));
     };
-    if let Some(Extension(neighbour)) = neighbour
-        && dashboard::is_strange(neighbour, &[daemon.uid, 0])
-    {
-        tracing::warn!("another account tried a link to the dashboard");
+    if neighbour.is_some_and(|Extension(neighbour)| neighbour.is_refused(&[daemon.uid, 0])) {
+        tracing::warn!("another account tried to use a dashboard link");
         return refuse(StatusCode::FORBIDDEN, "this link is for another account of the machine", None);
     }
     match daemon.access.enter(&link, Instant::now()) {

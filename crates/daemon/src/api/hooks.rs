@@ -47,7 +47,7 @@ async fn answer(
             (format!("`{harness}` is no known harness"), format!("known: {}", known.join(", ")));
         return error(StatusCode::NOT_FOUND, &message, Some(&hint)).into_response();
     };
-    let Ok(_room) = daemon.room.try_acquire() else {
+    let Some(_call) = daemon.begin_call(peer) else {
         return error(StatusCode::SERVICE_UNAVAILABLE, "the daemon has too much to do", None).into_response();
     };
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -66,9 +66,7 @@ async fn answer(
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id, 0);
     let user = Some(daemon.user_of(peer));
-    let caller = daemon.other_account(peer);
-    let asked =
-        Asked { harness, event: &event, id, project, user, within: WITHIN, payload: &payload, caller };
+    let asked = Asked { harness, peer, event: &event, id, project, user, within: WITHIN, payload: &payload };
     let reply = hook::answer(&daemon, asked).await;
     let mut response = reply.stdout.into_response();
     let sent = response.headers_mut();

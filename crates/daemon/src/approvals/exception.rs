@@ -39,6 +39,11 @@ pub(super) fn prepare(daemon: &Daemon, card: &Card, call: &Call) -> Result<Excep
     }
     let conditions = draft::exactly(&event)
         .ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
+    if !tenterhook_home::secrets(&conditions.to_string()).is_empty() {
+        return Err(cannot(
+            "the call contains a secret, which an exception would write into the policy".to_owned(),
+        ));
+    }
     let id = format!("approved-{}", card.id.to_string().to_ascii_lowercase());
     let rule = yaml(&id, card, &rules, &conditions, event.cwd.as_deref());
     let path = daemon.home.policy();

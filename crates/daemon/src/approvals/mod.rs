@@ -27,9 +27,10 @@ pub(crate) use card::Card;
 use remembered::Remembered;
 
 use crate::daemon::Daemon;
+use crate::listen::Peer;
 
-/// How many calls may wait at the same time.
-const MOST: usize = 256;
+/// The longest that a call waits for a person, whatever the caller says.
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(10);
 /// How long before whoever asked gives up the answer has to be there.
 const MARGIN: Duration = Duration::from_secs(2);
 
@@ -70,7 +71,13 @@ pub(crate) fn deadline(harness: &Harness, event: &str, began: Instant, within: D
 }
 
 /// What becomes of a call that has to be asked about. Returns when somebody answered, or nobody did.
-pub(crate) async fn settle(daemon: &Daemon, call: &Call, outcome: Outcome, until: Instant) -> Outcome {
+pub(crate) async fn settle(
+    daemon: &Daemon,
+    peer: Peer,
+    call: &Call,
+    outcome: Outcome,
+    until: Instant,
+) -> Outcome {
     let approvals = &daemon.approvals;
     let id = call.event.id;
     let covered = approvals.remembered().covers(call, &askers(&outcome.reasons));
@@ -82,11 +89,18 @@ pub(crate) async fn settle(daemon: &Daemon, call: &Call, outcome: Outcome, until
             Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
         };
     }
+    let agent = tokio::task::block_in_place(|| daemon.agent_process(peer, &call.event.source));
+    let Some(_place) = daemon.begin_waiting(peer, agent) else {
+        return denied(
+            outcome,
+            "Too many calls of this account or agent wait for an approval already, so it was not done.",
+        );
+    };
     let (send, receive) = oneshot::channel();
     let card = Card::new(call, &outcome, until);
     let waited = card.waits();
     let Some(_listed) = approvals.list(Pending { card, call: call.clone(), answer: send }) else {
-        return denied(outcome, "Too many calls wait for an approval already, so it was not done.");
+        return denied(outcome, "A call with this id waits for an approval already, so it was not done.");
     };
     let heard = tokio::select! {
         heard = receive => heard.ok(),
@@ -195,7 +209,7 @@ impl Approvals {
         let id = pending.card.id;
         let mut all = self.pending();
         // The same id twice is the same call twice; the first one has the place.
-        if all.len() >= MOST || all.contains_key(&id) {
+        if all.contains_key(&id) {
             return None;
         }
         all.insert(id, pending);

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{Call, EventId, Origin};
+use tenterhook_event::{Call, EventId, Origin, SessionCheck};
 use tenterhook_home::{Home, door, state_file, write_whole};
 
 /// How many are remembered; the oldest go first.
@@ -48,7 +48,9 @@ impl Remembered {
 
     /// Whether everybody who asks about this call need not, in its session; by which approval.
     pub(super) fn covers(&self, call: &Call, askers: &[Origin]) -> Option<EventId> {
-        let session = call.event.harness_session_id.as_deref()?;
+        // The session's approvals are for the agent that the person saw, not for every caller that names it.
+        let own = call.event.session_check != Some(SessionCheck::Unverified);
+        let session = call.event.harness_session_id.as_deref().filter(|_| own)?;
         let now = door::now_ms();
         let known = |asker: &Origin| {
             self.all.iter().find(|one| {
@@ -112,6 +114,13 @@ mod tests {
             assert_eq!(remembered.covers(&first, &rules(&[])), None, "nobody knows who asks");
             assert_eq!(remembered.covers(&call(Some("t")), &rules(&["a"])), None);
             assert_eq!(remembered.covers(&call(None), &rules(&["a"])), None);
+            let mut foreign = call(Some("s"));
+            foreign.event.session_check = Some(SessionCheck::Unverified);
+            assert_eq!(
+                remembered.covers(&foreign, &rules(&["a"])),
+                None,
+                "another process names the session"
+            );
         }
         std::fs::write(home.approvals(), "{").unwrap();
         assert_eq!(Remembered::read(&home).covers(&first, &rules(&["a"])), None);

@@ -40,14 +40,18 @@ pub(crate) fn cookie(port: u16, value: &str) -> String {
     format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", name(port))
 }
 
-/// The cookies of ours that a request shows: somebody else on this machine may have set another.
+/// The most cookies of our name that are looked at. Any local server can set cookies for this machine, ahead of ours;
+/// browsers keep fewer than this for one host.
+const MAX_COOKIES: usize = 1024;
+
+/// The cookies of our name that a request shows: another local server may have set some as well.
 pub(crate) fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let name = name(port);
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     lists
         .flat_map(|list| list.split(';'))
         .filter_map(move |pair| pair.trim().strip_prefix(name.as_str())?.strip_prefix('='))
-        .take(8)
+        .take(MAX_COOKIES)
 }
 
 /// The key that a page shows.

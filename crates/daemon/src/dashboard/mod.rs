@@ -13,4 +13,4 @@ mod neighbour;
 pub(crate) use access::{Access, LINK, Visit};
 pub(crate) use files::{is_file, router};
 pub(crate) use headers::{add, cookie, key, presented};
-pub(crate) use neighbour::{Neighbour, is_strange};
+pub(crate) use neighbour::Neighbour;

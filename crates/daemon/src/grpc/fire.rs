@@ -29,7 +29,7 @@ pub(super) async fn fire(
     peer: Peer,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
-    let Ok(_room) = daemon.room.try_acquire() else {
+    let Some(_call) = daemon.begin_call(peer) else {
         return Err(error(ErrorCode::ErrorOverloaded, "the daemon has too much to do", "try again"));
     };
     let mut door = door::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
@@ -73,11 +73,11 @@ async fn own(
     let mut call = a3s::event(shape, &door, source, Some(&session_id), &payload).map_err(|why| {
         error(ErrorCode::ErrorInvalid, why.to_string(), "docs/spec/sdk-events.md says what it has")
     })?;
-    daemon.observers.sessions.complete(&mut call.event);
+    daemon.prepare(peer, &mut call.event);
     let outcome = hook::fire(daemon, &call).await;
     let mut outcome = outcome.map_err(|why| error(ErrorCode::ErrorInternal, why, ""))?;
     if outcome.decision == Decision::Ask {
-        outcome = approvals::settle(daemon, &call, outcome, began + within(timeout_ms)).await;
+        outcome = approvals::settle(daemon, peer, &call, outcome, began + within(timeout_ms)).await;
     }
     Ok(response(&call, &outcome))
 }
@@ -96,13 +96,13 @@ async fn native(
     daemon.fires(peer, harness.id);
     let asked = Asked {
         harness,
+        peer,
         event: &request.event_type,
         id: door.id,
         project: None,
         user: door.user,
         within: within(request.timeout_ms),
         payload: &request.payload,
-        caller: daemon.other_account(peer),
     };
     let reply = hook::answer(daemon, asked).await;
     let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));
@@ -162,7 +162,8 @@ fn modified(kind: EventKind, outcome: &Outcome) -> Option<Value> {
 }
 
 fn within(ms: i32) -> Duration {
-    u64::try_from(ms).ok().filter(|ms| *ms > 0).map_or(WITHIN, Duration::from_millis)
+    let said = u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis);
+    said.unwrap_or(WITHIN).min(approvals::MAX_WAIT)
 }
 
 fn invalid(why: &str) -> HookError {

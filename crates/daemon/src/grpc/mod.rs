@@ -27,6 +27,9 @@ use crate::daemon::Daemon;
 /// The one method for whoever may only call hooks.
 pub(crate) const FIRE: &str = "/tenterhook.v1.HookService/Fire";
 
+/// The stream on which a program answers for its hooks.
+pub(crate) const HOOK_STREAM: &str = "/tenterhook.v1.HookService/HookStream";
+
 /// The largest message: a payload, and what is around it.
 const LARGEST: usize = MAX_PAYLOAD + 1024 * 1024;
 

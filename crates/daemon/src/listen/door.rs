@@ -14,11 +14,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 
-use super::http::is_hook;
+use super::admission::Admission;
+use super::http::may_be_hook_call;
 use super::{Allowed, Peer};
 use crate::api::{self, Visitor};
 use crate::daemon::Daemon;
-use crate::dashboard::{self, Visit};
+use crate::dashboard::{self, Neighbour, Visit};
 
 /// Who is let in.
 pub(crate) struct Door {
@@ -32,6 +33,11 @@ impl Door {
     pub(crate) fn new(address: SocketAddr, daemon: &Arc<Daemon>) -> Self {
         let allowed = Allowed::new(address, &daemon.token);
         Self { allowed, port: address.port(), daemon: Arc::clone(daemon) }
+    }
+
+    /// The daemon that it belongs to.
+    pub(super) fn daemon(&self) -> &Arc<Daemon> {
+        &self.daemon
     }
 
     /// The browser that asks, if one was let in.
@@ -53,7 +59,9 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
     if let Err((status, why)) = door.allowed.names_us(headers) {
         return api::error(status, why, None).into_response();
     }
+    let admission = request.extensions().get::<Admission>().cloned().unwrap_or_default();
     if door.allowed.opens(headers) {
+        admission.grant();
         return next.run(request).await;
     }
     let (path, changes) =
@@ -73,6 +81,13 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
         return api::error(StatusCode::UNAUTHORIZED, "the token is missing or wrong", Some(hint))
             .into_response();
     };
+    let neighbour = request.extensions().get::<Neighbour>();
+    if neighbour.is_some_and(|neighbour| neighbour.is_refused(&[door.daemon.uid, 0])) {
+        tracing::warn!("another account showed a dashboard cookie");
+        let why = "this dashboard session belongs to another account of the machine";
+        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+    }
+    admission.grant();
     if !own {
         let why = "only the dashboard's own pages may ask";
         return api::error(StatusCode::FORBIDDEN, why, None).into_response();
@@ -96,7 +111,7 @@ fn comes_from_own_page(headers: &HeaderMap, changes: bool) -> bool {
 
 /// Whether only programs have something to ask there.
 fn is_for_programs(path: &str) -> bool {
-    !path.starts_with("/v1/") || path == "/v1/events" || is_hook(path)
+    !path.starts_with("/v1/") || path == "/v1/events" || may_be_hook_call(path)
 }
 
 /// A stream ends when the browser may not look any more.
@@ -132,10 +147,15 @@ mod tests {
 
     #[test]
     fn browsers_call_no_hooks() {
-        for path in ["/v1/events", "/v1/hooks/claude-code/PreToolUse", "/tenterhook.v1.Hooks/Fire"] {
+        for path in [
+            "/v1/events",
+            "/v1/hooks/claude-code/PreToolUse",
+            "/v1/hooks/claude-code/NoSuchEvent",
+            "/tenterhook.v1.Hooks/Fire",
+        ] {
             assert!(is_for_programs(path), "{path}");
         }
-        for path in ["/v1/hooks", "/v1/hooks/mine/disable", "/v1/mode"] {
+        for path in ["/v1/hooks", "/v1/hooks/mine/disable", "/v1/hooks/codex/test", "/v1/mode"] {
             assert!(!is_for_programs(path), "{path}");
         }
     }

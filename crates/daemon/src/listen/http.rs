@@ -17,22 +17,30 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
+use super::admission::Admission;
+use super::body::count_bodies;
 use super::{Door, Peer, door};
 use crate::dashboard::{self, Neighbour};
+use crate::shares::Shares;
 use crate::{api, grpc};
 
 /// How long the head of a request may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many connections over TCP there may be at once.
-const AT_ONCE: usize = 512;
+/// How many connections over TCP there may be at once; one account gets half of them.
+const MAX_TCP_CONNECTIONS: usize = 1024;
+/// How long the head of a request may be. Cookies of other local servers are part of it: browsers keep some 180 of
+/// 4 KiB for one host.
+const MAX_HEAD_BYTES: usize = 1024 * 1024;
+/// What can be done to a hook, as the last word of its path.
+const HOOK_VERBS: &[&str] = &["enable", "disable", "test"];
 
 /// Answers requests over TCP, until told to end.
 pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut end: watch::Receiver<bool>) {
-    let router = router.merge(dashboard::router());
+    let router = count_bodies(router, door.daemon(), Peer::Token).merge(dashboard::router());
     let router = router.layer(middleware::from_fn_with_state(Arc::new(door), door::let_in));
-    let room = Arc::new(Semaphore::new(AT_ONCE));
+    let connections = Shares::new(MAX_TCP_CONNECTIONS);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -42,18 +50,27 @@ pub(crate) async fn tcp(listener: TcpListener, door: Door, router: Router, mut e
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;
         };
-        let Ok(room) = Arc::clone(&room).try_acquire_owned() else {
-            tracing::warn!("too many connections over TCP");
+        let Ok(local) = stream.local_addr() else { continue };
+        let neighbour = tokio::task::block_in_place(|| Neighbour::of(from, local));
+        let Some(place) = connections.try_take(neighbour, 1) else {
+            tracing::warn!(?neighbour, "too many connections over TCP");
             continue;
         };
-        let (router, end) = (router.clone().layer(Extension(Neighbour(from))), end.clone());
+        let (admission, end) = (Admission::default(), end.clone());
+        let router = router.clone().layer(Extension(neighbour)).layer(Extension(admission.clone()));
         tokio::spawn(async move {
-            if grpc::comes(&stream).await {
-                grpc::connection(stream, router, Peer::Token, end).await;
-            } else {
-                connection(stream, router, Peer::Token, end).await;
+            let serving = async {
+                if grpc::comes(&stream).await {
+                    grpc::connection(stream, router, Peer::Token, end).await;
+                } else {
+                    connection(stream, router, Peer::Token, end).await;
+                }
+            };
+            tokio::select! {
+                () = serving => {}
+                () = admission.expired() => tracing::debug!(?neighbour, "a connection showed neither token nor cookie"),
             }
-            drop(room);
+            drop(place);
         });
     }
 }
@@ -67,7 +84,7 @@ pub(super) async fn connection(
 ) {
     let service = TowerToHyperService::new(router.layer(Extension(peer)));
     let mut builder = hyper::server::conn::http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MAX_HEAD_BYTES);
     let mut serving = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     let served = tokio::select! {
         served = serving.as_mut() => served,
@@ -85,8 +102,8 @@ pub(super) async fn connection(
 pub(super) fn for_hooks_only(router: Router) -> Router {
     router.layer(middleware::from_fn(async |request: Request, next: Next| {
         let path = request.uri().path();
-        let calls =
-            request.method() == Method::POST && (is_hook(path) || path == "/v1/events" || path == grpc::FIRE);
+        let calls = request.method() == Method::POST
+            && (is_hook_call(path) || path == "/v1/events" || path == grpc::FIRE);
         if calls || path == api::HEALTH {
             return next.run(request).await;
         }
@@ -95,13 +112,24 @@ pub(super) fn for_hooks_only(router: Router) -> Router {
     }))
 }
 
-/// The path of a harness's call, and not of a hook that is switched.
-pub(super) fn is_hook(path: &str) -> bool {
-    let parts = path.strip_prefix("/v1/hooks/").and_then(|rest| rest.split_once('/'));
-    parts.is_some_and(|(harness, event)| {
-        let event = !event.contains('/') && !matches!(event, "enable" | "disable");
-        event && tenterhook_harness::find(harness).is_some()
+/// The two words of a path below `/v1/hooks/`.
+fn hook_path(path: &str) -> Option<(&str, &str)> {
+    let words = path.strip_prefix("/v1/hooks/")?.split_once('/')?;
+    (!words.1.contains('/')).then_some(words)
+}
+
+/// The path of a harness's call: a known harness, and an event of it. What can be done to a hook is not a call,
+/// although a hook may have the name of a harness as its id.
+pub(super) fn is_hook_call(path: &str) -> bool {
+    hook_path(path).is_some_and(|(harness, event)| {
+        let known = tenterhook_harness::find(harness).and_then(|harness| harness.event(event));
+        known.is_some() && !HOOK_VERBS.contains(&event)
     })
+}
+
+/// Everything that is answered as a harness's call, whether or not its event is known.
+pub(super) fn may_be_hook_call(path: &str) -> bool {
+    hook_path(path).is_some_and(|(_, event)| !HOOK_VERBS.contains(&event))
 }
 
 /// A stream whose first bytes were read already.
@@ -145,5 +173,33 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Replayed<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.rest).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_event_of_a_harness_can_be_confused_with_what_is_done_to_a_hook() {
+        for harness in tenterhook_harness::HARNESSES {
+            for verb in HOOK_VERBS {
+                assert!(harness.event(verb).is_none(), "{} {verb}", harness.id);
+                assert!(!is_hook_call(&format!("/v1/hooks/{}/{verb}", harness.id)));
+            }
+        }
+    }
+
+    #[test]
+    fn only_known_events_of_known_harnesses_are_hook_calls() {
+        assert!(is_hook_call("/v1/hooks/codex/pre-tool-use") && is_hook_call("/v1/hooks/codex/PreToolUse"));
+        for path in [
+            "/v1/hooks/codex/anything",
+            "/v1/hooks/mine/PreToolUse",
+            "/v1/hooks/codex/PreToolUse/x",
+            "/v1/hooks",
+        ] {
+            assert!(!is_hook_call(path), "{path}");
+        }
     }
 }

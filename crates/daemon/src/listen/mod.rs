@@ -2,12 +2,15 @@
 
 //! Where calls come in: the Unix socket for hooks and local programs, TCP for the rest.
 
+mod admission;
+mod body;
 mod door;
 mod guard;
 mod http;
 mod shim;
 mod socket;
 mod stalled;
+mod turns;
 mod unix;
 
 pub(crate) use door::Door;

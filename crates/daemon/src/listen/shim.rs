@@ -19,22 +19,30 @@ use tokio::time::{Instant, interval_at, timeout};
 use crate::daemon::Daemon;
 use crate::hook;
 use crate::listen::Peer;
+use crate::shares::Share;
 
 /// How long a question may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When whoever waits is told for the first time that we are alive, and how often from then on.
 const FIRST_SIGN: Duration = Duration::from_millis(250);
 const SIGNS: Duration = Duration::from_secs(1);
+/// The longest that a call waits, whatever the asker says: our own hook waits 55 s.
+const MAX_WITHIN: Duration = Duration::from_secs(60);
 /// How often a thread reads; whoever sends in small pieces is left to the runtime.
 const READS: usize = 64;
 /// An answer up to this length, in bytes, is taken by the kernel whether or not anybody reads.
 const SHORT: usize = 64 * 1024;
+
+/// Why a large question is not read.
+const NO_MEMORY: &str = "the calls of this account take too much memory";
 
 /// An answer on its way, and the event it is about.
 struct Work {
     id: Option<EventId>,
     daemon: Arc<Daemon>,
     answer: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
+    /// Memory of a large question, counted for its account.
+    memory: Option<Share<u32>>,
 }
 
 /// Answers on this thread, as far as that needs no waiting. What is left of a question that is still on its
@@ -45,11 +53,16 @@ pub(super) fn answer_now(
     daemon: &Arc<Daemon>,
     peer: Peer,
 ) -> Option<(std::os::unix::net::UnixStream, Vec<u8>)> {
-    let mut reads = 0;
+    let (mut reads, mut memory) = (0, None);
     let mut work = loop {
-        match Question::read(&mut bytes) {
+        let question = Question::read(&mut bytes);
+        if !has_memory(&mut memory, &question, daemon, peer) {
+            let _ = stream.write_all(&fallback(NO_MEMORY));
+            return None;
+        }
+        match question {
             Question::Unfinished { .. } if reads == READS => return Some((stream, bytes)),
-            Question::Unfinished { missing } => {
+            Question::Unfinished { missing, .. } => {
                 reads += 1;
                 let before = bytes.len();
                 bytes.resize(before + missing.clamp(1, SHORT), 0);
@@ -61,7 +74,7 @@ pub(super) fn answer_now(
                     Err(_) => return Some((stream, bytes)),
                 }
             }
-            question => break Work::on(question, daemon, peer),
+            question => break Work::on(question, daemon, peer, memory),
         }
     };
     match work.answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -70,8 +83,9 @@ pub(super) fn answer_now(
         Poll::Ready(reply) => {
             tokio::spawn(async move {
                 if let Some(mut stream) = in_runtime(stream) {
-                    let _ = stream.write_all(&reply).await;
+                    let _ = timeout(PATIENCE, stream.write_all(&reply)).await;
                 }
+                drop(work.memory);
             });
         }
         // Asked once more there, with somebody to wake.
@@ -94,15 +108,27 @@ fn in_runtime(stream: std::os::unix::net::UnixStream) -> Option<UnixStream> {
 /// Reads one question and answers it. `bytes` is what was read already.
 pub(super) async fn answer(mut stream: UnixStream, bytes: Vec<u8>, daemon: &Arc<Daemon>, peer: Peer) {
     // Nobody there any more, or somebody who sends and never ends: there is nothing to say.
-    if let Ok(Some(question)) = timeout(PATIENCE, read(&mut stream, bytes)).await {
-        finish(stream, Work::on(question, daemon, peer)).await;
+    let mut memory = None;
+    let reading = read(&mut stream, bytes, &mut memory, daemon, peer);
+    if let Ok(Some(question)) = timeout(PATIENCE, reading).await {
+        finish(stream, Work::on(question, daemon, peer, memory)).await;
     }
 }
 
-async fn read(stream: &mut UnixStream, mut bytes: Vec<u8>) -> Option<Question> {
+async fn read(
+    stream: &mut UnixStream,
+    mut bytes: Vec<u8>,
+    memory: &mut Option<Share<u32>>,
+    daemon: &Daemon,
+    peer: Peer,
+) -> Option<Question> {
     loop {
-        match Question::read(&mut bytes) {
-            Question::Unfinished { missing } => {
+        let question = Question::read(&mut bytes);
+        if !has_memory(memory, &question, daemon, peer) {
+            return Some(Question::Malformed(NO_MEMORY));
+        }
+        match question {
+            Question::Unfinished { missing, .. } => {
                 bytes.reserve(missing.min(SHORT));
                 let read = stream.read_buf(&mut bytes).await.ok()?;
                 if read == 0 {
@@ -116,7 +142,7 @@ async fn read(stream: &mut UnixStream, mut bytes: Vec<u8>) -> Option<Question> {
 
 /// Waits for the answer, and tells whoever waits for it that we are alive.
 async fn finish(mut stream: UnixStream, work: Work) {
-    let Work { id, daemon, mut answer } = work;
+    let Work { id, daemon, mut answer, memory: _memory } = work;
     let mut signs = interval_at(Instant::now() + FIRST_SIGN, SIGNS);
     let reply = loop {
         tokio::select! {
@@ -135,9 +161,23 @@ async fn finish(mut stream: UnixStream, work: Work) {
             }
         }
     };
-    if stream.write_all(&reply).await.is_ok() {
+    if let Ok(Ok(())) = timeout(PATIENCE, stream.write_all(&reply)).await {
         let _ = stream.shutdown().await;
     }
+}
+
+/// Counts the memory of a question that is larger than what every connection may have. Says whether there was enough.
+fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Daemon, peer: Peer) -> bool {
+    let length = match question {
+        Question::Unfinished { announced, .. } => *announced,
+        Question::Hook(hook) => hook.bytes.len(),
+        Question::Status | Question::Malformed(_) => 0,
+    };
+    if length > SHORT && memory.is_none() {
+        *memory = daemon.reserve_bytes(peer, length);
+        return memory.is_some();
+    }
+    true
 }
 
 /// What somebody asks.
@@ -147,6 +187,8 @@ enum Question {
     /// So many bytes are still on their way, at least.
     Unfinished {
         missing: usize,
+        /// How long the whole question will be, if that is known already.
+        announced: usize,
     },
     Malformed(&'static str),
 }
@@ -171,11 +213,11 @@ impl Question {
             Ok(Some((Asked::Status, _))) => return Self::Status,
             Ok(Some((Asked::Hook(request), header))) => (request, header),
             Ok(None) if bytes.len() > MAX_HEADER => return Self::Malformed("the header is too long"),
-            Ok(None) => return Self::Unfinished { missing: MAX_HEADER },
+            Ok(None) => return Self::Unfinished { missing: MAX_HEADER, announced: 0 },
         };
         let whole = header + request.payload_len;
         if let Some(missing) = whole.checked_sub(bytes.len()).filter(|missing| *missing > 0) {
-            return Self::Unfinished { missing };
+            return Self::Unfinished { missing, announced: whole };
         }
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(ToOwned::to_owned);
         let mut hook = Hook {
@@ -184,7 +226,7 @@ impl Question {
             id: request.id.to_owned(),
             project: request.project.and_then(text),
             parent: request.parent,
-            within: Duration::from_millis(request.within_ms),
+            within: Duration::from_millis(request.within_ms).min(MAX_WITHIN),
             header,
             bytes: Vec::new(),
         };
@@ -195,16 +237,16 @@ impl Question {
 }
 
 impl Work {
-    fn on(question: Question, daemon: &Arc<Daemon>, peer: Peer) -> Self {
+    fn on(question: Question, daemon: &Arc<Daemon>, peer: Peer, memory: Option<Share<u32>>) -> Self {
         let ready = |reply: Vec<u8>| {
             let answer = Box::pin(std::future::ready(reply));
-            Self { id: None, daemon: Arc::clone(daemon), answer }
+            Self { id: None, daemon: Arc::clone(daemon), answer, memory: None }
         };
         match question {
             Question::Hook(hook) => {
                 let Ok(id) = hook.id.parse() else { return ready(fallback("the event id is no event id")) };
                 let answer = Box::pin(decide(Arc::clone(daemon), hook, id, peer));
-                Self { id: Some(id), daemon: Arc::clone(daemon), answer }
+                Self { id: Some(id), daemon: Arc::clone(daemon), answer, memory }
             }
             Question::Status => ready(format!("TH1 status {}\n", daemon.status()).into_bytes()),
             Question::Malformed(why) => ready(fallback(why)),
@@ -217,20 +259,20 @@ async fn decide(daemon: Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec
     if daemon.is_draining() {
         return fallback("the daemon is ending");
     }
-    let Ok(_room) = daemon.room.try_acquire() else { return fallback("the daemon has too much to do") };
+    let Some(_call) = daemon.begin_call(peer) else { return fallback("too many calls of this account") };
     let Some(harness) = tenterhook_harness::find(&hook.harness) else {
         return fallback("the daemon does not know this harness");
     };
     daemon.calls(peer, harness.id, hook.parent);
     let asked = hook::Asked {
         harness,
+        peer,
         event: &hook.event,
         id,
         project: hook.project.clone(),
         user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
         payload: hook.bytes.get(hook.header..).unwrap_or_default(),
-        caller: daemon.other_account(peer),
     };
     encode(&hook::answer(&daemon, asked).await)
 }

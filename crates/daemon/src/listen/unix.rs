@@ -20,8 +20,10 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::body::count_bodies;
 use super::http::{self, Replayed};
-use super::stalled::{BusyTimes, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
+use super::stalled::{BusySince, BusyTimes, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
+use super::turns::Turns;
 use super::{Peer, shim};
 use crate::daemon::Daemon;
 use crate::grpc;
@@ -49,6 +51,8 @@ struct Shared {
     waiting: AtomicUsize,
     ending: AtomicBool,
     busy: BusyTimes,
+    /// How accounts share the threads; a home of one account has no use for that.
+    turns: Option<Turns>,
 }
 
 impl Threads {
@@ -59,6 +63,7 @@ impl Threads {
         router: Router,
         end: watch::Receiver<bool>,
     ) -> std::io::Result<Self> {
+        let turns = daemon.home.public.is_some().then(|| Turns::new(MOST));
         let shared = Arc::new(Shared {
             listener,
             daemon,
@@ -69,6 +74,7 @@ impl Threads {
             waiting: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             busy: BusyTimes::new(),
+            turns,
         });
         for _ in 0..SPARE {
             another(&shared)?;
@@ -140,13 +146,7 @@ fn wait(shared: &Arc<Shared>) {
                 if last && shared.threads.load(Ordering::Acquire) < MOST && another(shared).is_err() {
                     tracing::warn!("no further thread can be started for hooks");
                 }
-                // Whoever asked sees the connection end, and judges by itself.
-                shared.busy.begin(&since);
-                let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream)));
-                since.end();
-                if taken.is_err() {
-                    tracing::error!("a call could not be answered; that is a bug");
-                }
+                take_in_turn(shared, &since, stream);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
@@ -160,6 +160,29 @@ fn wait(shared: &Arc<Shared>) {
         }
     }
     shared.threads.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Answers a connection when its account has a thread for it, and then those of the account that waited.
+fn take_in_turn(shared: &Shared, since: &BusySince, stream: UnixStream) {
+    let Some((turns, peer)) = shared.turns.as_ref().zip(credentials(&stream)) else {
+        return take_or_drop(shared, since, stream);
+    };
+    let uid = shared.daemon.account_of(peer);
+    let mut next = turns.begin(uid, stream, || shared.daemon.begin_connection(peer));
+    while let Some(stream) = next {
+        take_or_drop(shared, since, stream);
+        next = turns.finish(uid);
+    }
+}
+
+/// Answers a connection. If that panics, the connection ends, and its hook evaluates the call itself.
+fn take_or_drop(shared: &Shared, since: &BusySince, stream: UnixStream) {
+    shared.busy.begin(since);
+    let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream)));
+    since.end();
+    if taken.is_err() {
+        tracing::error!("a call could not be answered; that is a bug");
+    }
 }
 
 /// Answers a connection, as far as that can be done without waiting.
@@ -220,6 +243,10 @@ async fn connection(
         tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
         return;
     }
+    let Some(_place) = daemon.begin_connection(peer) else {
+        tracing::warn!(uid = credentials.uid(), "too many connections of one account");
+        return;
+    };
     while bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
         match tokio::time::timeout(PATIENCE, stream.read_buf(&mut bytes)).await {
             Ok(Ok(read)) if read > 0 => {}
@@ -235,6 +262,7 @@ async fn connection(
     if bytes.starts_with(MAGIC) {
         shim::answer(stream, bytes, &daemon, peer).await;
     } else {
+        let router = count_bodies(router, &daemon, peer);
         let router = if daemon.is_own(credentials.uid()) { router } else { http::for_hooks_only(router) };
         let is_grpc = grpc::is(&bytes);
         let stream = Replayed::new(bytes, stream);

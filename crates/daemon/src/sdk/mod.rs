@@ -15,16 +15,21 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tenterhook_engine::Hook;
 use tenterhook_engine::sdk::Client;
+use tenterhook_engine::{Hook, Limits, RegisterError};
 use tenterhook_harness::dialect::A3sMatcher;
+use tenterhook_home::authority::Caller;
 
 pub(crate) use audit::Notes;
 pub(crate) use level::set as set_level;
 pub(crate) use register::{Wanted, kind, register, sit_down, unregister};
 
-/// How many programs there may be at once.
-const PROGRAMS: usize = 256;
+use crate::shares::is_fair;
+
+/// How many programs there may be at once; one process gets half of them.
+const MAX_PROGRAMS: usize = 512;
+/// For how many programs' worth of hooks there is room beside each other.
+const PROGRAM_SHARES: usize = 4;
 
 /// All programs with hooks.
 pub(crate) struct Programs {
@@ -36,14 +41,24 @@ pub(crate) struct Programs {
 }
 
 /// A client id: nobody but the program knows it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id(String);
 
 struct Seat {
     client: Arc<Client>,
+    holder: Holder,
     /// The account it runs under.
     uid: u32,
     hooks: Vec<Registered>,
+}
+
+/// Who is counted for what a program uses: it may make up as many client ids as it likes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Holder {
+    /// A process, as the kernel names it.
+    Process(u32, i32),
+    /// A program over TCP, of which only the client id is known.
+    Client(Id),
 }
 
 /// A hook of a program, and what it said about it.
@@ -87,21 +102,71 @@ impl Default for Programs {
 
 impl Programs {
     /// The program of this id, which is there from now on.
-    pub(crate) fn seat(&self, id: &Id, name: &str, uid: u32) -> Result<Arc<Client>, Refusal> {
-        let mut seats = self.lock();
-        if let Some(seat) = seats.get(id) {
-            let same = seat.uid == uid;
-            return same.then(|| Arc::clone(&seat.client)).ok_or_else(|| {
-                Refusal::new(Code::Refused, "this client id is another account's", "make up one of your own")
-            });
+    pub(crate) fn seat(&self, id: &Id, name: &str, caller: &Caller) -> Result<Arc<Client>, Refusal> {
+        let (mut seats, holder) = (self.lock(), Holder::of(caller, id));
+        if let Some(seat) = seats.get_mut(id) {
+            if seat.uid != caller.uid {
+                let why = "this client id is another account's";
+                return Err(Refusal::new(Code::Refused, why, "make up one of your own"));
+            }
+            // A program that was started again is another process.
+            seat.holder = holder;
+            return Ok(Arc::clone(&seat.client));
         }
-        if seats.len() >= PROGRAMS {
-            let why = format!("{PROGRAMS} programs have hooks here already");
+        let own = seats.values().filter(|seat| seat.holder == holder).count();
+        if !is_fair(own, seats.len(), 1, MAX_PROGRAMS) {
+            let why = format!("{} programs have hooks here, and {own} of them are yours", seats.len());
             return Err(Refusal::new(Code::Overloaded, why, "end one of them"));
         }
         let client = Client::new(name);
-        seats.insert(id.clone(), Seat { client: Arc::clone(&client), uid, hooks: Vec::new() });
+        let seat = Seat { client: Arc::clone(&client), holder, uid: caller.uid, hooks: Vec::new() };
+        seats.insert(id.clone(), seat);
         Ok(client)
+    }
+
+    /// Whether one more hook fits beside those of other programs. The limits of the settings are for one program;
+    /// together they have a few times as much, and none takes what others need.
+    fn admit(
+        &self,
+        id: &Id,
+        all: &[Arc<Hook>],
+        replaced: bool,
+        new: &Hook,
+        limits: &Limits,
+    ) -> Result<(), RegisterError> {
+        let seats = self.lock();
+        let Some(holder) = seats.get(id).map(|seat| &seat.holder) else { return Ok(()) };
+        let is_others = |hook: &Hook| {
+            let mut others = seats.values().filter(|seat| seat.holder != *holder);
+            others.any(|seat| seat.hooks.iter().any(|known| known.hook.id == hook.id))
+        };
+        let same_id = all.iter().find(|hook| hook.id == new.id);
+        if same_id.is_some_and(|hook| !replaced || is_others(hook)) {
+            return Err(RegisterError::Duplicate(new.id.to_string()));
+        }
+        // One that takes another's place needs no room beside it.
+        let beside =
+            all.iter().map(AsRef::as_ref).filter(|hook: &&Hook| hook.id != new.id && !is_others(hook));
+        limits.admit(&beside, new)?;
+        if replaced {
+            return Ok(());
+        }
+        let count = |own: bool, fits: &dyn Fn(&Hook) -> bool| {
+            let seats = seats.values().filter(|seat| !own || seat.holder == *holder);
+            seats.flat_map(|seat| &seat.hooks).filter(|known| fits(&known.hook)).count()
+        };
+        let fair = |limit: usize, fits: &dyn Fn(&Hook) -> bool| {
+            is_fair(count(true, fits), count(false, fits), 1, limit.saturating_mul(PROGRAM_SHARES))
+        };
+        if !fair(limits.hooks, &|_| true) {
+            return Err(RegisterError::TooMany { id: new.id.to_string(), limit: limits.hooks });
+        }
+        let crowded =
+            new.on.iter().find(|kind| !fair(limits.hooks_per_event, &|hook| hook.on.contains(kind)));
+        crowded.map_or(Ok(()), |kind| {
+            let (id, limit) = (new.id.to_string(), limits.hooks_per_event);
+            Err(RegisterError::TooManyOn { id, kind: *kind, limit })
+        })
     }
 
     /// What a program registered.
@@ -134,6 +199,16 @@ impl Programs {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Id, Seat>> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Holder {
+    /// Who is counted for a caller with this client id.
+    pub(crate) fn of(caller: &Caller, id: &Id) -> Self {
+        match caller.pid {
+            Some(pid) => Self::Process(caller.uid, pid),
+            None => Self::Client(id.clone()),
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) async fn sit_down(
 ) -> Result<Arc<Client>, Refusal> {
     let caller =
         daemon.admit_program(Action::HooksAdd, peer, json!({"stream": true, "client": name})).await?;
-    daemon.programs.seat(id, name, caller.uid)
+    daemon.programs.seat(id, name, &caller)
 }
 
 /// Registers a hook. Says its id, and whether it takes the place of one of the same id.
@@ -61,16 +61,14 @@ pub(crate) async fn register(
     let programs = &daemon.programs;
     let detail = json!({"event": wanted.event_type, "client": name});
     let caller = daemon.admit_program(Action::HooksAdd, peer, detail).await?;
-    let client = programs.seat(id, name, caller.uid)?;
+    let client = programs.seat(id, name, &caller)?;
     let _turn = programs.changing.lock().await;
     let base = daemon.generations.base();
     let runner = Runner::Sdk(Function { client: Arc::clone(&client), beside: programs.notes.clone() });
     let new = wanted.hook(&base, runner)?;
     let old = programs.of(id).into_iter().find(|known| known.hook.id == new.hook.id);
-    let all = base.generation.all_hooks().iter().map(AsRef::as_ref);
-    // One that takes another's place needs no room beside it.
-    let others = all.filter(|hook| old.is_none() || hook.id != new.hook.id);
-    base.generation.limits().admit(&others, &new.hook).map_err(|error| limit(&error))?;
+    let (all, limits) = (base.generation.all_hooks(), base.generation.limits());
+    programs.admit(id, all, old.is_some(), &new.hook, limits).map_err(|error| limit(&error))?;
     let what = if old.is_some() { "hook replaced" } else { "hook registered" };
     record(daemon, what, &caller, client.name(), &new).await?;
     let hook_id = new.hook.id.to_string();

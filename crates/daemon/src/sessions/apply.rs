@@ -4,7 +4,7 @@
 //! what happened last, not what was heard last.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decision, Event, EventKind, Timestamp};
+use tenterhook_event::{Decision, Event, EventKind, SessionCheck, Timestamp};
 use tenterhook_policy::Prices;
 
 use super::clean;
@@ -36,6 +36,7 @@ impl Session {
         self.last_seq = self.last_seq.max(happened.seq);
         self.events += 1;
         self.erased += u64::from(happened.gone.is_some());
+        self.unverified += u64::from(event.session_check == Some(SessionCheck::Unverified));
         *self.verdicts.entry(decision).or_default() += 1;
         newer(&mut self.model, event.agent.model.as_ref(), latest);
         newer(&mut self.user, event.agent.user.as_ref(), latest);

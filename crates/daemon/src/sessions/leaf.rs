@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Agent, Decision, Detail, Event, EventId, EventKind, Mcp, Timestamp, ToolCall, ToolClass,
+    Agent, Decision, Detail, Event, EventId, EventKind, Mcp, SessionCheck, Timestamp, ToolCall, ToolClass,
 };
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
@@ -37,6 +37,7 @@ struct Leaf<'a> {
     #[serde(borrow)]
     native_event: Cow<'a, str>,
     harness_session_id: Option<String>,
+    session_check: Option<SessionCheck>,
     tool_use_id: Option<String>,
     turn_id: Option<String>,
     tool: Option<Tool>,
@@ -102,6 +103,7 @@ impl Past {
         event.source = leaf.source;
         event.native_event = leaf.native_event.into_owned();
         event.harness_session_id = leaf.harness_session_id;
+        event.session_check = leaf.session_check;
         event.tool_use_id = leaf.tool_use_id;
         event.turn_id = leaf.turn_id;
         event.cwd = leaf.cwd;

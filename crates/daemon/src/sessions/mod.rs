@@ -135,6 +135,11 @@ impl Projector {
         Some(key)
     }
 
+    /// Whether there are events of a session.
+    pub(crate) fn knows(&self, key: &Key) -> bool {
+        self.lock().shelf.sessions.contains_key(key)
+    }
+
     /// Fills in what only an earlier event of the session said.
     pub(crate) fn complete(&self, event: &mut Event) {
         if event.agent.model.is_none()

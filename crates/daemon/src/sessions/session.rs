@@ -39,6 +39,8 @@ pub(super) struct Session {
     pub(super) doing: Doing,
     pub(super) ended: Option<Ended>,
     pub(super) events: u64,
+    /// Events of callers that the session does not belong to.
+    pub(super) unverified: u64,
     /// Events of which the content is not there any more.
     pub(super) erased: u64,
     pub(super) verdicts: BTreeMap<Decision, u64>,
@@ -173,6 +175,7 @@ impl Session {
             ended: None,
             events: 0,
             erased: 0,
+            unverified: 0,
             verdicts: BTreeMap::new(),
             tools: Tools::default(),
             recent: Vec::new(),
@@ -249,6 +252,7 @@ impl Session {
             "end_reason": self.ended.as_ref().and_then(|ended| ended.why.as_ref()),
             "events": self.events,
             "erased": self.erased,
+            "unverified": self.unverified,
             "prompts": self.prompted,
             "last_prompt": self.last_prompt,
             "verdicts": self.verdicts.iter().map(|(verdict, count)| (verdict.word(), count)).collect::<BTreeMap<_, _>>(),

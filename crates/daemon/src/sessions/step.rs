@@ -45,6 +45,7 @@ fn step(record: &Record) -> Value {
         "tool": tool,
         "tool_use_id": leaf.field("tool_use_id"),
         "turn": leaf.field("turn_id"),
+        "session_check": leaf.field("session_check"),
         "agent": leaf.field("agent"),
         "said": said,
         "verdict": leaf.field("verdict"),

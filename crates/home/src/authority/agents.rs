@@ -148,6 +148,11 @@ impl Agents {
     }
 }
 
+/// Whether a process is one of our programs that an agent calls; our own agent calls for itself.
+pub(super) fn is_own_program(name: &str, harness: &str) -> bool {
+    OURS.contains(&name) && harness != OWN_AGENT
+}
+
 /// The nearest process above that is not just passing on. A shell that a person types into means that
 /// a person tries a hook by hand; the first process of all is nobody's agent.
 fn agent_above(process: &Process) -> Option<Process> {

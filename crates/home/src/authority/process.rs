@@ -47,6 +47,17 @@ impl Process {
         Some(path.to_string_lossy().into_owned())
     }
 
+    /// The process that a call comes from: the nearest one that is neither our own program nor runs only what it was
+    /// given. Our own agent is one itself.
+    pub fn origin(self, harness: &str) -> Option<Self> {
+        let passes_on =
+            |process: &Self| process.passes_on() || super::agents::is_own_program(&process.name, harness);
+        let next = |process: &Self| {
+            (passes_on(process) && process.parent > 0).then(|| Self::read(process.parent)).flatten()
+        };
+        std::iter::successors(Some(self), next).last().filter(|found| found.pid > 1 && !passes_on(found))
+    }
+
     /// Whether it only runs what somebody else gave it.
     pub(super) fn passes_on(&self) -> bool {
         WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_for_a_person()

@@ -40,13 +40,14 @@ struct Tool {
 }
 
 impl Draft {
-    /// The event, with a fresh id and the time of now where it says none.
+    /// The event, with a fresh id where it says none. Its time is ours; the sender's is kept beside it.
     pub(super) fn at(self, door: &Door) -> Event {
         let native = self.native_event.unwrap_or_else(|| self.event.name().to_owned());
-        let (id, ts) = (self.id.unwrap_or(door.id), self.ts.unwrap_or(door.ts));
+        let (id, ts) = (self.id.unwrap_or(door.id), door.ts);
         Event {
             v: self.v.unwrap_or(FORMAT_VERSION),
             harness_session_id: self.harness_session_id,
+            sender_ts: self.ts,
             turn_id: self.turn_id,
             tool_use_id: self.tool_use_id,
             cwd: self.cwd,

@@ -24,12 +24,10 @@ use crate::listen::Peer;
 use crate::{approvals, hook};
 use draft::Draft;
 
-/// However long somebody wants to wait for a person.
-const LONGEST: Duration = Duration::from_mins(10);
 const HINT: &str = "docs/spec/event.schema.json says what one looks like";
 
 pub(super) const ROUTES: &[Route] = &[Route::post("/v1/events", "judgeEvent", |method| on(method, judge))
-    .about("One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `ts`, `native_event` and `tool.class` are filled in where they are missing.")
+    .about("One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `native_event` and `tool.class` are filled in where they are missing; `ts` is the daemon's, and one that is sent is kept as `sender_ts`.")
     .query(&[&[query(
         "wait_ms",
         "integer",
@@ -37,7 +35,7 @@ pub(super) const ROUTES: &[Route] = &[Route::post("/v1/events", "judgeEvent", |m
     )]])
     .takes(Takes::Json("Event"))
     .gives(Gives::Json("Outcome"))
-    .refuses(&[400])];
+    .refuses(&[400, 503])];
 
 #[derive(Deserialize)]
 struct Wait {
@@ -78,10 +76,14 @@ async fn judge(
         let hint = "send it to /v1/hooks/<harness>/<event>";
         return error(StatusCode::BAD_REQUEST, &why, Some(hint)).into_response();
     }
+    let Some(_call) = daemon.begin_call(peer) else {
+        return error(StatusCode::SERVICE_UNAVAILABLE, "too many calls of this account", None)
+            .into_response();
+    };
     daemon.calls(peer, &event.source, 0);
     // Whoever sends an event does not say whose it is: rules ask for that.
     event.agent.user = Some(daemon.user_of(peer));
-    daemon.observers.sessions.complete(&mut event);
+    daemon.prepare(peer, &mut event);
     // Plain data in memory has nothing to fail on.
     let native =
         native.map(|fields| Native { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
@@ -91,8 +93,8 @@ async fn judge(
         Err(why) => return error(StatusCode::INTERNAL_SERVER_ERROR, &why, None).into_response(),
     };
     if let (Decision::Ask, Some(ms)) = (outcome.decision, wait_ms) {
-        let until = began + Duration::from_millis(ms).min(LONGEST);
-        outcome = approvals::settle(&daemon, &call, outcome, until).await;
+        let until = began + Duration::from_millis(ms).min(approvals::MAX_WAIT);
+        outcome = approvals::settle(&daemon, peer, &call, outcome, until).await;
     }
     Json(outcome).into_response()
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which process a session belongs to. The first agent process that names a session owns it; its children may use the
+//! session as well. Events of other processes are still evaluated and recorded, but as *unverified*.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tenterhook_event::{Event, SessionCheck};
+use tenterhook_home::authority::Process;
+
+use crate::daemon::Daemon;
+use crate::listen::Peer;
+use crate::sessions::Key;
+use crate::shares::is_fair;
+
+/// How many sessions have a known owner; one process gets half of them.
+const MAX_OWNED_SESSIONS: usize = 16_384;
+/// How long an owner is believed to be the same process without a look.
+const OWNER_RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How far up the parents of a caller are followed.
+const MAX_ANCESTORS: usize = 256;
+
+/// The owners of all sessions.
+#[derive(Debug, Default)]
+pub(crate) struct SessionOwners(Mutex<HashMap<Key, SessionOwner>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct SessionOwner {
+    uid: u32,
+    pid: i32,
+    /// When the process began: a pid is used again, but not with the same start.
+    start: u64,
+    checked: Instant,
+}
+
+impl Daemon {
+    /// Compares the session that an event names with the process that sent it.
+    pub(crate) fn check_session(&self, peer: Peer, event: &mut Event) {
+        let Some(key) = Key::of(event) else { return };
+        let Peer::Local { uid, pid: Some(pid), .. } = peer else {
+            event.session_check = Some(SessionCheck::Unverified);
+            return;
+        };
+        let was_there = || self.observers.sessions.knows(&key);
+        event.session_check = self.session_owners.check(&key, uid, pid, was_there);
+    }
+
+    /// The agent process that a call comes from, where the kernel names it.
+    pub(crate) fn agent_process(&self, peer: Peer, harness: &str) -> Option<i32> {
+        let Peer::Local { pid: Some(pid), .. } = peer else { return None };
+        Process::read(pid).and_then(|caller| caller.origin(harness)).map(|origin| origin.pid)
+    }
+
+    /// Makes this process the owner of a session of its own agent.
+    pub(crate) fn own_agent_session(&self, harness: &str, id: &str) {
+        let key = Key { harness: harness.to_owned(), id: id.to_owned() };
+        let own = i32::try_from(std::process::id()).ok().and_then(Process::read);
+        if let Some(own) = own {
+            self.session_owners.bind(key, self.uid, &own);
+        }
+    }
+}
+
+impl SessionOwners {
+    /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
+    /// says whether there are events of it that this daemon has no owner for.
+    fn check(&self, key: &Key, uid: u32, pid: i32, was_there: impl FnOnce() -> bool) -> Option<SessionCheck> {
+        let owner = self.lock().get(key).copied();
+        // The hook process waits for its answer, so it is still there.
+        let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
+        let Some(owner) = owner else {
+            let origin = caller.origin(&key.harness);
+            return match origin.is_some_and(|origin| self.bind(key.clone(), uid, &origin)) {
+                true if was_there() => Some(SessionCheck::Resumed),
+                true => None,
+                false => Some(SessionCheck::Unverified),
+            };
+        };
+        if owner.uid != uid {
+            return Some(SessionCheck::Unverified);
+        }
+        if comes_from(caller.clone(), owner.pid) && self.is_there(key, owner) {
+            return None;
+        }
+        if Process::read(owner.pid).is_some_and(|found| found.start == owner.start) {
+            return Some(SessionCheck::Unverified);
+        }
+        let origin = caller.origin(&key.harness);
+        let bound = origin.is_some_and(|origin| self.bind(key.clone(), uid, &origin));
+        Some(if bound { SessionCheck::Resumed } else { SessionCheck::Unverified })
+    }
+
+    /// Whether the owner is still the process that it was.
+    fn is_there(&self, key: &Key, owner: SessionOwner) -> bool {
+        if owner.checked.elapsed() < OWNER_RECHECK_INTERVAL {
+            return true;
+        }
+        let there = Process::read(owner.pid).is_some_and(|found| found.start == owner.start);
+        if there && let Some(known) = self.lock().get_mut(key).filter(|known| known.pid == owner.pid) {
+            known.checked = Instant::now();
+        }
+        there
+    }
+
+    /// Makes a process the owner, if there is room for that.
+    fn bind(&self, key: Key, uid: u32, process: &Process) -> bool {
+        let owner = SessionOwner { uid, pid: process.pid, start: process.start, checked: Instant::now() };
+        let mut owners = self.lock();
+        if owners.len() >= MAX_OWNED_SESSIONS / 2 && !owners.contains_key(&key) {
+            let fits = |owners: &HashMap<Key, SessionOwner>| {
+                let same = |other: &&SessionOwner| (other.pid, other.start) == (owner.pid, owner.start);
+                is_fair(owners.values().filter(same).count(), owners.len(), 1, MAX_OWNED_SESSIONS)
+            };
+            if !fits(&owners) {
+                forget_ended(&mut owners);
+            }
+            if !fits(&owners) {
+                return false;
+            }
+        }
+        owners.insert(key, owner);
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SessionOwner>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets sessions whose process has ended; each process is looked at once.
+fn forget_ended(owners: &mut HashMap<Key, SessionOwner>) {
+    let mut looked: HashMap<(i32, u64), bool> = HashMap::new();
+    owners.retain(|_, owner| {
+        *looked
+            .entry((owner.pid, owner.start))
+            .or_insert_with(|| Process::read(owner.pid).is_some_and(|found| found.start == owner.start))
+    });
+}
+
+/// Whether a process is another one or comes from it.
+fn comes_from(caller: Process, pid: i32) -> bool {
+    let next = |process: &Process| {
+        (process.pid != pid && process.parent != pid && process.parent > 1)
+            .then(|| Process::read(process.parent))
+            .flatten()
+    };
+    let mut line = std::iter::successors(Some(caller), next).take(MAX_ANCESTORS);
+    line.any(|process| process.pid == pid || process.parent == pid)
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    fn key(id: &str) -> Key {
+        Key { harness: "codex".to_owned(), id: id.to_owned() }
+    }
+
+    fn sleeper() -> (Child, i32) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        (child, pid)
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_session_is_its_first_processs_and_of_those_it_starts() {
+        let owners = SessionOwners::default();
+        let own = i32::try_from(std::process::id()).unwrap();
+        let ((first, one), (second, other)) = (sleeper(), sleeper());
+        let check = |id: &str, uid, pid| owners.check(&key(id), uid, pid, || false);
+        assert_eq!(check("s", 7, one), None);
+        assert_eq!(check("s", 7, one), None);
+        assert_eq!(check("s", 7, other), Some(SessionCheck::Unverified));
+        assert_eq!(check("s", 7, own), Some(SessionCheck::Unverified), "a parent is not of the tree");
+        assert_eq!(check("s", 8, one), Some(SessionCheck::Unverified), "another account");
+        assert_eq!(check("s", 7, -1), Some(SessionCheck::Unverified), "an ended process");
+        assert_eq!((check("t", 7, own), check("t", 7, one)), (None, None), "a child");
+        end(first);
+        assert_eq!(check("s", 7, other), Some(SessionCheck::Resumed));
+        assert_eq!(check("s", 7, other), None);
+        assert_eq!(check("s", 8, own), Some(SessionCheck::Unverified));
+        end(second);
+        assert_eq!(owners.check(&key("u"), 7, own, || true), Some(SessionCheck::Resumed));
+    }
+
+    #[test]
+    fn a_process_with_very_many_sessions_leaves_room_for_others() {
+        let owners = SessionOwners::default();
+        let own = i32::try_from(std::process::id()).unwrap();
+        let process = Process::read(own).unwrap();
+        let bound = (0..MAX_OWNED_SESSIONS).filter(|n| owners.bind(key(&n.to_string()), 7, &process)).count();
+        assert_eq!(bound, MAX_OWNED_SESSIONS / 2);
+        assert_eq!(owners.check(&key("more"), 7, own, || false), Some(SessionCheck::Unverified));
+        let (child, other) = sleeper();
+        assert_eq!(owners.check(&key("theirs"), 7, other, || false), None);
+        end(child);
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Fair shares of a bounded resource.
+//!
+//! A holder may take more only while it holds no more than what is left for all others. One busy holder gets half
+//! of the resource, two get a third each, and there is always something left for a holder that has nothing yet.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A bounded resource and who holds how much of it.
+#[derive(Debug)]
+pub(crate) struct Shares<K> {
+    total: usize,
+    held: Mutex<Held<K>>,
+}
+
+#[derive(Debug)]
+struct Held<K> {
+    all: usize,
+    by_holder: HashMap<K, usize>,
+}
+
+/// What one holder has taken. Dropping it gives it back.
+#[derive(Debug)]
+pub(crate) struct Share<K: Eq + Hash> {
+    shares: Arc<Shares<K>>,
+    holder: K,
+    amount: usize,
+}
+
+/// Whether a holder that has `own` of the `all` units in use may take `amount` more out of `total`.
+pub(crate) fn is_fair(own: usize, all: usize, amount: usize, total: usize) -> bool {
+    let left = total.saturating_sub(all).checked_sub(amount);
+    left.is_some_and(|left| own.saturating_add(amount) <= left)
+}
+
+impl<K: Clone + Eq + Hash> Shares<K> {
+    /// A resource of `total` units; one holder alone gets half of them.
+    pub(crate) fn new(total: usize) -> Arc<Self> {
+        let held = Held { all: 0, by_holder: HashMap::new() };
+        Arc::new(Self { total, held: Mutex::new(held) })
+    }
+
+    /// Takes `amount` units, if that leaves enough for others.
+    pub(crate) fn try_take(self: &Arc<Self>, holder: K, amount: usize) -> Option<Share<K>> {
+        let mut held = self.lock();
+        let own = held.by_holder.get(&holder).copied().unwrap_or(0);
+        if !is_fair(own, held.all, amount, self.total) {
+            return None;
+        }
+        held.all += amount;
+        held.by_holder.insert(holder.clone(), own + amount);
+        drop(held);
+        Some(Share { shares: Arc::clone(self), holder, amount })
+    }
+
+    /// How many units are in use.
+    pub(crate) fn in_use(&self) -> usize {
+        self.lock().all
+    }
+}
+
+impl<K> Shares<K> {
+    fn lock(&self) -> MutexGuard<'_, Held<K>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash> Share<K> {
+    /// Takes `amount` more units, if that leaves enough for others.
+    pub(crate) fn try_grow(&mut self, amount: usize) -> bool {
+        let mut held = self.shares.lock();
+        let (all, total) = (held.all, self.shares.total);
+        let Some(own) = held.by_holder.get_mut(&self.holder).filter(|own| is_fair(**own, all, amount, total))
+        else {
+            return false;
+        };
+        *own += amount;
+        held.all += amount;
+        drop(held);
+        self.amount += amount;
+        true
+    }
+}
+
+impl<K: Eq + Hash> Drop for Share<K> {
+    fn drop(&mut self) {
+        let mut held = self.shares.lock();
+        held.all = held.all.saturating_sub(self.amount);
+        if let Some(own) = held.by_holder.get_mut(&self.holder) {
+            *own = own.saturating_sub(self.amount);
+            if *own == 0 {
+                held.by_holder.remove(&self.holder);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take_all(shares: &Arc<Shares<&'static str>>, holder: &'static str) -> Vec<Share<&'static str>> {
+        std::iter::from_fn(|| shares.try_take(holder, 1)).collect()
+    }
+
+    #[test]
+    fn one_holder_gets_half_and_every_newcomer_gets_something() {
+        let shares = Shares::new(100);
+        let first = take_all(&shares, "a");
+        assert_eq!(first.len(), 50);
+        let second = take_all(&shares, "b");
+        assert_eq!(second.len(), 25);
+        let third = take_all(&shares, "c");
+        assert_eq!(third.len(), 12);
+        assert_eq!(shares.in_use(), 87);
+        drop(first);
+        assert_eq!(take_all(&shares, "c").len(), 25, "what was given back is shared again");
+        drop((second, third));
+    }
+
+    #[test]
+    fn a_share_grows_within_the_same_limit_and_gives_everything_back() {
+        let shares = Shares::new(100);
+        let mut share = shares.try_take("a", 30).unwrap();
+        assert!(!share.try_grow(21) && share.try_grow(20) && !share.try_grow(1));
+        assert!(shares.try_take("b", usize::MAX).is_none());
+        drop(share);
+        assert_eq!(shares.in_use(), 0);
+        assert!(shares.lock().by_holder.is_empty());
+    }
+}
