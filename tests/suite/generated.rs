@@ -202,7 +202,7 @@ fn words_reference() {
         let _ = writeln!(page, "| `{kind}` | {} |", kind.about());
     }
     page += "\n# Tools\n\nA rule about a class serves every harness. MCP tools are known by their form (`mcp__server__tool`, \
-             `mcp_server_tool`).\n\n| class | native names | argument keys that are read |\n|---|---|---|\n";
+             `mcp_server_tool`). Keys are compared without case, `_` and `-`, at any depth of the arguments.\n\n| class | native names | argument keys that are read |\n|---|---|---|\n";
     for class in ToolClass::ALL {
         let names: Vec<_> =
             TOOLS.iter().filter(|row| row.class == *class).map(|row| format!("`{}`", row.name)).collect();
@@ -210,7 +210,10 @@ fn words_reference() {
         let keys = [
             ("command", roles.command),
             ("list of commands", roles.commands),
+            ("working directory", roles.directory),
             ("path", roles.path),
+            ("written path", roles.output),
+            ("written path, if the value looks like one", roles.loose_output),
             ("content", roles.content),
             ("URL", roles.url),
             ("patch", roles.patch),

@@ -32,6 +32,7 @@ pub mod removal;
 mod road;
 mod seal;
 pub mod seen;
+pub mod servers;
 mod sessions;
 mod settings;
 pub mod snapshot;

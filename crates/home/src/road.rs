@@ -22,6 +22,7 @@ use crate::kits;
 use crate::mode::Mode;
 use crate::recorder::{Book, BookRecorder, SpoolRecorder};
 use crate::seen;
+use crate::servers::KnownServers;
 use crate::sessions::{SessionMemory, Sessions};
 use crate::snapshot::{self, RulesFrom};
 use crate::sources::{Place, Sources};
@@ -56,6 +57,8 @@ pub struct Configuration {
     pub warnings: Vec<Problem>,
     /// Where rules keep what they remember of sessions; without it they remember nothing.
     pub sessions: Option<Sessions>,
+    /// The MCP servers in the settings of harnesses.
+    pub servers: KnownServers,
 }
 
 /// Where decisions go.
@@ -81,6 +84,7 @@ struct Rules {
     groups: Vec<String>,
     problems: usize,
     memory: SessionMemory,
+    servers: KnownServers,
 }
 
 // === impl Configuration ===
@@ -168,7 +172,24 @@ impl Configuration {
         problems.extend(crate::Settled::of(home).1);
         let limits = Limits { call_within: LONGEST_CALL, ..defaults.limits.clone() };
         let (sources, sessions) = (Sources::default(), Some(Sessions::new(home.sessions())));
-        Self { generation, rules, mode, sources, hooks, limits, defaults, problems, warnings, sessions }
+        // A home of the machine serves accounts whose settings it does not read.
+        let servers = match home.public {
+            Some(_) => KnownServers::Unknown,
+            None => KnownServers::of_settings(env),
+        };
+        Self {
+            generation,
+            rules,
+            mode,
+            sources,
+            hooks,
+            limits,
+            defaults,
+            problems,
+            warnings,
+            sessions,
+            servers,
+        }
     }
 }
 
@@ -187,7 +208,7 @@ impl Configuration {
     /// remembered.
     pub fn into_generation(self, person: Option<&Path>) -> Result<Generation, Failure> {
         let remembered = SessionMemory::keeping(self.sessions);
-        let rules = Rules::new(self.rules, person, self.problems.len(), remembered);
+        let rules = Rules::new(self.rules, person, self.problems.len(), remembered, self.servers);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::failed(error.to_string()))
     }
@@ -225,13 +246,14 @@ impl Road {
         memory: Memory,
     ) -> Result<Self, Failure> {
         let detail = configuration.detail();
-        let Configuration { generation, rules, hooks, limits, problems, sessions, .. } = configuration;
+        let Configuration { generation, rules, hooks, limits, problems, sessions, servers, .. } =
+            configuration;
         // A question is answered by what is remembered, and leaves nothing behind.
         let remembered = match &memory {
             Memory::Ledger(_) | Memory::Spool { .. } => SessionMemory::keeping(sessions),
             Memory::None => SessionMemory::looking(sessions),
         };
-        let rules = Arc::new(Rules::new(rules, person, problems.len(), remembered));
+        let rules = Arc::new(Rules::new(rules, person, problems.len(), remembered, servers));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -273,17 +295,29 @@ impl Road {
 // === impl Rules ===
 
 impl Rules {
-    fn new(set: RuleSet, person: Option<&Path>, problems: usize, memory: SessionMemory) -> Self {
+    fn new(
+        set: RuleSet,
+        person: Option<&Path>,
+        problems: usize,
+        memory: SessionMemory,
+        servers: KnownServers,
+    ) -> Self {
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         let groups = if set.asks_for_groups() { env::groups() } else { Vec::new() };
-        Self { set, home, groups, problems, memory }
+        Self { set, home, groups, problems, memory, servers }
     }
 
     fn facts(&self, event: &Event, seen: Option<&Seen>) -> tenterhook_policy::Facts {
         let groups: Vec<_> = self.groups.iter().map(String::as_str).collect();
+        let servers = self.servers.for_event(event);
         // Who runs the agent comes with the event.
-        let around =
-            Surroundings { home: self.home.as_deref(), groups: &groups, seen, ..Surroundings::default() };
+        let around = Surroundings {
+            home: self.home.as_deref(),
+            groups: &groups,
+            seen,
+            servers: servers.as_ref(),
+            ..Surroundings::default()
+        };
         seen::facts(event, &around)
     }
 }

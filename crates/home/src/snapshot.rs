@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_event::McpServers;
 use tenterhook_policy::{Problem, RuleSet};
 
 use crate::env::Env;
@@ -20,11 +21,12 @@ use crate::mode::Mode;
 use crate::packs::PackList;
 use crate::road::Configuration;
 use crate::seal::{SealKey, Sealed};
+use crate::servers::{KnownServers, read_servers};
 use crate::sources::{Place, Sources};
 use crate::trust::{self, sha256};
 use crate::{Failure, Home};
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The program that wrote it; another one may press rules otherwise.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -52,6 +54,10 @@ struct Head {
     mode: Mode,
     problems: usize,
     settings: Option<String>,
+    /// The MCP servers in the settings of harnesses when it was made. Those files change all the time and say
+    /// nothing about the rules, so that a snapshot outlives them.
+    #[serde(default)]
+    servers: McpServers,
     files: Vec<Looks>,
 }
 
@@ -79,6 +85,7 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
         problems: sources.problems.len() + loaded,
         settings: crate::regular_file(&home.settings()).ok().flatten(),
+        servers: if home.public.is_some() { McpServers::default() } else { read_servers(env, None) },
         files,
     };
     let mut body = serde_json::to_vec(&head).map_err(std::io::Error::from)?;
@@ -129,7 +136,8 @@ fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFro
     let rules = rules.ok_or_else(|| refuse("its rules cannot be read"))?;
     // Only how many there are is ever asked of a hook.
     let problems = (0..head.problems).map(|_| Problem::whole("", String::new())).collect();
-    Ok(Configuration::of(home, env, rules, head.mode, head.settings.as_deref(), problems))
+    let configuration = Configuration::of(home, env, rules, head.mode, head.settings.as_deref(), problems);
+    Ok(Configuration { servers: KnownServers::Listed(head.servers), ..configuration })
 }
 
 /// The snapshot for a place: one for each set of project files.
@@ -257,6 +265,22 @@ mod tests {
         assert!(matches!(found(&home, &place).1, RulesFrom::Refused(_)), "without a key nothing is believed");
         std::fs::remove_file(&path).unwrap();
         assert_eq!(found(&home, &place).1, RulesFrom::NoSnapshot);
+    }
+
+    #[test]
+    fn a_snapshot_knows_the_servers_of_harnesses() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(&dir.path().join("home"));
+        let env = Env { home: Some(dir.path().to_owned()), ..Env::default() };
+        std::fs::create_dir(dir.path().join(".gemini")).unwrap();
+        let settings = dir.path().join(".gemini/settings.json");
+        std::fs::write(&settings, r#"{"mcpServers": {"my_server": {}}}"#).unwrap();
+        write(&home, &env, &Place::default()).unwrap();
+        // The harness writes its settings whenever it likes.
+        std::fs::write(&settings, "{}").unwrap();
+        let (read, from) = configuration(&home, &env, &Place::default());
+        let KnownServers::Listed(servers) = read.servers else { panic!("{from:?}") };
+        assert!(servers.contain("my-server") && servers.of("cursor").is_none());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tenterhook_document::{Problem, Spot};
 use tenterhook_event::{Decision, Timestamp};
 use tenterhook_when::When;
 
@@ -182,6 +183,12 @@ impl Rule {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// Something to say about it, with its place in its file.
+    pub fn problem(&self, message: String) -> Problem {
+        let spot = Spot { line: self.line, column: 0 };
+        Problem::new(&self.source, spot, message).about("rule", Some(self.id()))
     }
 
     /// Whether what it says depends on, or changes, what is remembered of the session.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_engine::{Limits, load};
+use tenterhook_home::servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::{Configuration, Place};
 use tenterhook_policy::{Layer, Problem, RuleSet, Source};
 use tenterhook_profile::Level;
@@ -46,7 +47,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
     let now = tenterhook_home::door::now();
-    let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).collect();
+    let servers = read_servers(&context.env, std::env::current_dir().ok().as_deref());
+    let unknown = unknown_servers(rules, &servers);
+    let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).chain(unknown).collect();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         let rules: Vec<_> = rules
@@ -131,5 +134,6 @@ fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
         problems: loaded.problems,
         warnings: Vec::new(),
         sessions: None,
+        servers: KnownServers::Unknown,
     })
 }

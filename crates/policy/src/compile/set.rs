@@ -181,7 +181,7 @@ impl RuleSet {
                 Some(expires) => format!("it expired on {expires} and is passed over"),
                 None => "it expired and is passed over".to_owned(),
             };
-            about(rule, message)
+            rule.problem(message)
         });
         self.warnings.iter().cloned().chain(expired).collect()
     }
@@ -198,11 +198,6 @@ impl RuleSet {
             self.rules.with_parts(usize::try_from(number).unwrap_or(usize::MAX), parts)
         })
     }
-}
-
-fn about(rule: &Rule, message: String) -> Problem {
-    let spot = Spot { line: rule.line, column: 0 };
-    Problem::new(&rule.source, spot, message).about("rule", Some(rule.id()))
 }
 
 /// Rules on their way into force.
@@ -253,7 +248,7 @@ impl Loading {
         if rule.verdict == Decision::Allow && !rule.matcher.is_narrow() {
             let message =
                 "it allows whatever the tool would do: say what, with `shell`, `effect`, `path`, `host`, …";
-            self.warnings.push(about(&rule, message.to_owned()));
+            self.warnings.push(rule.problem(message.to_owned()));
         }
         self.taken.insert(Arc::clone(&rule.id), format!("{}:{}", source.name, spot.line));
         self.rules.push(rule);
@@ -266,12 +261,12 @@ impl Loading {
         let (problems, warnings) = (&mut self.problems, &mut self.warnings);
         self.rules.retain(|rule| {
             for id in rule.overrides.iter().filter(|id| !locked.contains_key(*id)) {
-                warnings.push(about(rule, format!("it overrides `{id}`, which is no rule in force")));
+                warnings.push(rule.problem(format!("it overrides `{id}`, which is no rule in force")));
             }
             let held = rule.overrides.iter().find(|id| locked.get(*id) == Some(&true));
             if let Some(id) = held {
                 let message = format!("it overrides `{id}`, which is locked");
-                problems.push(about(rule, message).hint("this rule is not in force; the others are"));
+                problems.push(rule.problem(message).hint("this rule is not in force; the others are"));
             }
             held.is_none()
         });
@@ -288,7 +283,7 @@ impl Loading {
         self.rules.retain(|rule| {
             let disabled = choices.disabled.contains(&rule.id());
             if disabled && rule.locked {
-                warnings.push(about(rule, "it is locked and cannot be disabled".to_owned()));
+                warnings.push(rule.problem("it is locked and cannot be disabled".to_owned()));
             }
             !disabled || rule.locked
         });

@@ -2,6 +2,7 @@
 
 //! The rules and hooks in force: all that cannot be used, and every example.
 
+use tenterhook_home::servers::{read_servers, unknown_servers};
 use tenterhook_home::{Configuration, Place, door};
 
 use super::{Patient, many};
@@ -13,7 +14,9 @@ pub(super) fn examine(patient: &mut Patient<'_>) {
         patient.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
     }
     let own = configuration.rules.warnings(door::now());
-    for warning in configuration.warnings.iter().chain(&own) {
+    let servers = read_servers(&patient.context.env, std::env::current_dir().ok().as_deref());
+    let unknown = unknown_servers(&configuration.rules, &servers);
+    for warning in configuration.warnings.iter().chain(&own).chain(&unknown) {
         patient.warning("policy", warning.to_string()).fix.clone_from(&warning.hint);
     }
     if configuration.problems.is_empty() {

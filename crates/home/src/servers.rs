@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The MCP servers in the settings of harnesses.
+//!
+//! A daemon reads the settings of the calling harness when an MCP tool is called and the file has changed. A
+//! hook without a daemon has the names from its snapshot.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tenterhook_event::{Event, McpServers};
+use tenterhook_harness::install::{Ground, mcp_settings};
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_policy::{Problem, RuleSet};
+
+use crate::env::Env;
+use crate::intake;
+
+/// The MCP servers of harnesses, as far as they are known.
+#[derive(Debug, Default)]
+pub enum KnownServers {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// They were read before.
+    Listed(McpServers),
+    /// They are read when an MCP tool is called.
+    Settings(SettingsReader),
+}
+
+/// Reads the settings of a user's harnesses when they have changed.
+#[derive(Debug)]
+pub struct SettingsReader {
+    home: Option<PathBuf>,
+    variables: BTreeMap<&'static str, PathBuf>,
+    /// By the harness's id.
+    read: Mutex<BTreeMap<&'static str, Read>>,
+}
+
+#[derive(Debug)]
+struct Read {
+    stamps: Vec<Option<Stamp>>,
+    servers: Option<Vec<String>>,
+}
+
+/// Size, time of change in seconds and nanoseconds, and inode.
+type Stamp = (u64, i64, i64, u64);
+
+/// The servers in the settings of all harnesses, and in those of a project.
+pub fn read_servers(env: &Env, project: Option<&Path>) -> McpServers {
+    let of = |harness: &Harness| {
+        let found = servers_of(harness, &env.ground(), project)?;
+        Some((harness.id.to_owned(), found))
+    };
+    McpServers(HARNESSES.iter().filter_map(of).collect())
+}
+
+/// Rules that name a server which no harness has, if the settings of any could be read.
+pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
+    if servers.0.is_empty() {
+        return Vec::new();
+    }
+    let mut known: Vec<_> = servers.0.values().flatten().map(String::as_str).collect();
+    known.sort_unstable();
+    known.dedup();
+    let hint = match known.as_slice() {
+        [] => "no MCP server is configured in any of them".to_owned(),
+        known => format!("configured are: {}", known.join(", ")),
+    };
+    let mut problems = Vec::new();
+    for rule in rules.rules() {
+        for server in rule.mcp_servers().iter().filter(|server| !servers.contain(server)) {
+            let message = format!("it names the MCP server `{server}`, which no installed client has");
+            problems.push(rule.problem(message).hint(hint.clone()));
+        }
+    }
+    problems
+}
+
+fn servers_of(harness: &Harness, ground: &Ground<'_>, project: Option<&Path>) -> Option<Vec<String>> {
+    let mut found: Option<Vec<String>> = None;
+    for (path, settings) in mcp_settings(harness, ground, project) {
+        let text = intake::regular_file(&path).ok().flatten();
+        if let Some(servers) = text.and_then(|text| settings.servers(&text)) {
+            found.get_or_insert_default().extend(servers);
+        }
+    }
+    if let Some(found) = &mut found {
+        found.sort_unstable();
+        found.dedup();
+    }
+    found
+}
+
+// === impl KnownServers ===
+
+impl KnownServers {
+    /// Those in the settings of a user's harnesses.
+    pub fn of_settings(env: &Env) -> Self {
+        let (home, variables) = (env.home.clone(), env.of_harnesses.clone());
+        Self::Settings(SettingsReader { home, variables, read: Mutex::default() })
+    }
+
+    /// The servers of the harness that an event comes from, if it is about an MCP tool.
+    pub fn for_event(&self, event: &Event) -> Option<McpServers> {
+        event.tool.as_ref()?.mcp.as_ref()?;
+        match self {
+            Self::Unknown => None,
+            Self::Listed(servers) => Some(servers.clone()),
+            Self::Settings(reader) => reader.servers(tenterhook_harness::find(&event.source)?),
+        }
+    }
+}
+
+// === impl SettingsReader ===
+
+impl SettingsReader {
+    fn servers(&self, harness: &'static Harness) -> Option<McpServers> {
+        let ground = Ground { home: self.home.as_deref(), variables: &self.variables, path: "".as_ref() };
+        let files = mcp_settings(harness, &ground, None);
+        let stamps: Vec<_> = files.iter().map(|(path, _)| stamp(path)).collect();
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = match read.get(harness.id).filter(|read| read.stamps == stamps) {
+            Some(read) => read.servers.clone(),
+            None => {
+                let servers = servers_of(harness, &ground, None);
+                read.insert(harness.id, Read { stamps, servers: servers.clone() });
+                servers
+            }
+        };
+        Some(McpServers(BTreeMap::from([(harness.id.to_owned(), known?)])))
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.len(), found.mtime(), found.mtime_nsec(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenterhook_event::{EventId, EventKind, Timestamp, ToolCall};
+
+    #[test]
+    fn settings_are_read_again_when_they_have_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env { home: Some(dir.path().to_owned()), ..Env::default() };
+        let known = KnownServers::of_settings(&env);
+        let (id, now) = (EventId::from_parts(1, 1), Timestamp::from_unix_ms(1));
+        let mut event = Event::new(id, now, "gemini", EventKind::PreTool, "BeforeTool");
+        event.tool = Some(ToolCall::new("mcp_a_b", serde_json::json!({})));
+        assert_eq!(known.for_event(&event), None, "there are no settings");
+        std::fs::create_dir(dir.path().join(".gemini")).unwrap();
+        let settings = dir.path().join(".gemini/settings.json");
+        std::fs::write(&settings, r#"{"mcpServers": {"a": {}}}"#).unwrap();
+        let names = |servers: McpServers| servers.of("gemini").map(<[String]>::to_vec);
+        assert_eq!(known.for_event(&event).and_then(names), Some(vec!["a".to_owned()]));
+        std::fs::write(&settings, r#"{"mcpServers": {"a": {}, "b": {}}}"#).unwrap();
+        assert_eq!(known.for_event(&event).and_then(names).map(|names| names.len()), Some(2));
+        event.tool = Some(ToolCall::new("read_file", serde_json::json!({})));
+        assert_eq!(known.for_event(&event), None, "nobody asks for other tools");
+        assert_eq!(read_servers(&env, None).0.len(), 1);
+    }
+}
