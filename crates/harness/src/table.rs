@@ -177,9 +177,10 @@ impl Harness {
 
     /// Outcome → native reply.
     pub fn encode(&self, call: &Call, outcome: &Outcome) -> Reply {
-        match self.event(&call.event.native_event) {
+        let native = &call.event.native_event;
+        match self.event(native).filter(|row| !is_only_recorded(row, call)) {
             Some(row) => (self.encode)(row, call, outcome),
-            None => Reply { lost: answer::lost(None, call, outcome), ..self.neutral("") },
+            None => Reply { lost: answer::lost(None, call, outcome), ..self.neutral(native) },
         }
     }
 
@@ -215,6 +216,12 @@ impl Harness {
     pub(crate) fn named(&self, native: &str) -> Option<&'static EventRow> {
         self.events.iter().find(|row| row.is_named(native))
     }
+}
+
+/// Whether `adapt` found that the event is not what its name says, such as a prompt without a text in the middle
+/// of a turn. It is recorded, and no decision about it reaches the harness. A gate always answers.
+fn is_only_recorded(row: &EventRow, call: &Call) -> bool {
+    call.event.event == EventKind::Other && row.kind != EventKind::Other && !row.is_gate()
 }
 
 // === impl EventRow ===

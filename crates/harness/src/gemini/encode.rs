@@ -44,7 +44,7 @@ pub(crate) fn encode(form: Form, row: &'static EventRow, call: &Call, outcome: &
         }
         EventKind::ToolSelection => {
             let none = answer.denied(row) || answer.stop.is_some();
-            specific.tool_config = tool_config(outcome, none);
+            specific.tool_config = tool_config(form, outcome, none);
             // Whatever else is said here is dropped.
             answer.lose_message();
             answer.lose_stop();
@@ -107,15 +107,18 @@ fn spoken(response: &Value) -> String {
     parts.filter_map(text).collect()
 }
 
-fn tool_config(outcome: &Outcome, none: bool) -> Option<ToolConfig> {
-    if none {
-        return Some(ToolConfig { mode: "NONE", allowed_function_names: Vec::new() });
-    }
-    let (mode, allowed) = outcome.tool_selection()?;
-    let mode = match mode {
-        SelectionMode::Auto => "AUTO",
-        SelectionMode::Any => "ANY",
-        SelectionMode::None => "NONE",
+/// The tools that stay on offer. LLxprt Code reads the mode `NONE` without a list as "no restriction", and
+/// offers nothing only for an explicit empty list.
+fn tool_config(form: Form, outcome: &Outcome, none: bool) -> Option<ToolConfig> {
+    let (mode, allowed) = if none { (SelectionMode::None, &[][..]) } else { outcome.tool_selection()? };
+    let (mode, names) = match mode {
+        SelectionMode::Auto => ("AUTO", allowed),
+        SelectionMode::Any => ("ANY", allowed),
+        SelectionMode::None if form == Form::Llxprt => {
+            return Some(ToolConfig { mode: "NONE", allowed_function_names: Some(Vec::new()) });
+        }
+        SelectionMode::None => ("NONE", allowed),
     };
-    Some(ToolConfig { mode, allowed_function_names: allowed.to_vec() })
+    let names = (!names.is_empty()).then(|| names.to_vec());
+    Some(ToolConfig { mode, allowed_function_names: names })
 }

@@ -48,6 +48,6 @@ pub(super) struct Specific {
 pub(super) struct ToolConfig {
     pub(super) mode: &'static str,
     /// Left out when no name is excluded: a list with nothing in it excludes them all.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) allowed_function_names: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) allowed_function_names: Option<Vec<String>>,
 }

@@ -4,10 +4,10 @@
 //! the client reads it.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decision, EventKind, Flow, Outcome};
+use tenterhook_event::{Decision, EventKind, Flow, Modification, Outcome, SelectionMode};
 use tenterhook_harness::{Ask, EventRow, HARNESSES, Harness, Reply, Rewrite, same_call};
 
-use crate::common::{decided, decoded, denied, harness, outcomes, rewritten, sample, stopped};
+use crate::common::{changed, decided, decoded, denied, harness, outcomes, rewritten, sample, stopped};
 use crate::reader::{self, Becomes};
 
 /// The client's reading of an answer at a gate before a tool.
@@ -180,6 +180,59 @@ fn qwen_s_empty_prompts_are_nobody_s() {
         EventKind::Prompt
     );
     assert_eq!(event(json!({"hook_event_name": name, "prompt": "x"})), EventKind::Prompt);
+}
+
+#[test]
+fn llxprt_offers_no_tool_only_for_an_explicit_empty_list() {
+    let none = SelectionMode::None;
+    let selected = changed(Modification::ToolSelection { mode: none, allowed: vec!["read_file".into()] });
+    for outcome in [denied(), stopped(), selected] {
+        let reply = json_of(&told("llxprt", "BeforeToolSelection", &outcome));
+        let config = &reply["hookSpecificOutput"]["toolConfig"];
+        assert_eq!(config, &json!({"mode": "NONE", "allowedFunctionNames": []}), "{outcome:?}");
+        assert_eq!(reply["decision"], json!(null), "a decision is ignored there");
+    }
+    let any = changed(Modification::ToolSelection { mode: SelectionMode::Any, allowed: Vec::new() });
+    let reply = json_of(&told("llxprt", "BeforeToolSelection", &any));
+    assert_eq!(reply["hookSpecificOutput"]["toolConfig"], json!({"mode": "ANY"}), "no restriction");
+}
+
+#[test]
+fn llxprt_is_told_nothing_at_an_empty_prompt_and_in_the_middle_of_a_turn() {
+    let llxprt = harness("llxprt");
+    for file in ["AfterAgent.midturn.json", "BeforeAgent.again.json"] {
+        let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
+        let call = llxprt.decode(&crate::common::door(""), &bytes).unwrap();
+        assert_eq!(call.event.event, EventKind::Other, "{file}");
+        for (name, outcome) in outcomes() {
+            let reply = llxprt.encode(&call, &outcome);
+            assert_eq!((reply.stdout.as_str(), reply.exit), ("", 0), "{file} {name}");
+        }
+    }
+    for (file, kind) in [("AfterAgent.final.json", EventKind::Stop), ("BeforeAgent.json", EventKind::Prompt)]
+    {
+        let bytes = std::fs::read(crate::common::fixtures().join("llxprt").join(file)).unwrap();
+        let call = llxprt.decode(&crate::common::door(""), &bytes).unwrap();
+        assert_eq!(call.event.event, kind, "{file}");
+        assert!(llxprt.encode(&call, &denied()).stdout.contains("because"), "{file}");
+    }
+}
+
+#[test]
+fn qwen_is_told_nothing_at_an_empty_prompt() {
+    let qwen = harness("qwen");
+    let call = decoded(qwen, "", &json!({"hook_event_name": "UserPromptSubmit", "prompt": ""}));
+    for (name, outcome) in outcomes() {
+        assert_eq!(qwen.encode(&call, &outcome).stdout, "", "{name}");
+    }
+}
+
+#[test]
+fn a_piece_of_llxprt_s_stream_counts_no_tokens() {
+    let bytes = std::fs::read(crate::common::fixtures().join("llxprt/AfterModel.json")).unwrap();
+    let call = harness("llxprt").decode(&crate::common::door(""), &bytes).unwrap();
+    assert_eq!(call.event.event, EventKind::PostModel);
+    assert_eq!(tenterhook_event::Tokens::of(&call.event), None);
 }
 
 #[test]
