@@ -124,8 +124,8 @@ pub(super) fn undo(context: &Context, harness: &'static Harness) -> Result<Plan,
 fn pieces(home: &Home, order: &Order, items: Vec<Item>) -> Vec<Piece> {
     let lines = HookLines { name: home.settings().display().to_string(), items };
     vec![
-        Piece { path: home.settings(), content: Content::Edited(Box::new(lines)) },
-        Piece { path: order.directory.join("settings.json"), content: Content::Edited(Box::new(Moving)) },
+        Piece::new(home.settings(), Content::Edited(Box::new(lines))),
+        Piece::new(order.directory.join("settings.json"), Content::Edited(Box::new(Moving))),
     ]
 }
 

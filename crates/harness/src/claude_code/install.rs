@@ -31,7 +31,7 @@ pub(super) const INSTALLER: Installer = Installer {
         let name = if matches!(order.scope, Scope::Machine(_)) { MANAGED_FILE } else { "settings.json" };
         let path = order.directory.join(name);
         let hooks = Hooks { known: elsewhere(order, &path), ..hooks(order, &events::wires())? };
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
 

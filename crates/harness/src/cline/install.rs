@@ -30,7 +30,7 @@ fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
         let warnings = if row.is_gate() { rivals(&path, row.native) } else { Vec::new() };
         let bytes = script(&command, row.is_gate()).into_bytes();
         let owned = Owned { bytes, mode: 0o755, is_ours: marked, holds: vec![command], warnings };
-        Ok(Piece { path, content: Content::Owned(owned) })
+        Ok(Piece::new(path, Content::Owned(owned)))
     });
     scripts.collect()
 }

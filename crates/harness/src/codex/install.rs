@@ -28,8 +28,8 @@ pub(super) const INSTALLER: Installer = Installer {
         let config = order.user_directory.join("config.toml");
         let settings = settings(order, &trusts(&path, &hooks)?, &config)?;
         Ok(vec![
-            Piece { path, content: Content::Edited(Box::new(hooks)) },
-            Piece { path: config, content: Content::Edited(Box::new(settings)) },
+            Piece::new(path, Content::Edited(Box::new(hooks))),
+            Piece::new(config, Content::Edited(Box::new(settings))),
         ])
     },
 };

@@ -41,13 +41,13 @@ pub(super) const INSTALLER: Installer = Installer {
             known: untrusted.into_iter().collect(),
         };
         let path = order.directory.join("hooks").join("tenterhook.json");
-        let mut pieces = vec![Piece { path, content: Content::Edited(Box::new(hooks)) }];
+        let mut pieces = vec![Piece::new(path, Content::Edited(Box::new(hooks)))];
         // A repository has no status line, only a person has.
         if matches!(order.scope, Scope::User) {
             let command = format!("{} copilot", order.program("tenterhook-status")?);
             let line = StatusFile(StatusLine { command, is_ours: is_our_status });
             let path = order.directory.join("settings.json");
-            pieces.push(Piece { path, content: Content::Edited(Box::new(line)) });
+            pieces.push(Piece::new(path, Content::Edited(Box::new(line))));
         }
         Ok(pieces)
     },

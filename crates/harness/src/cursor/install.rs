@@ -38,7 +38,7 @@ pub(super) const INSTALLER: Installer = Installer {
             )],
         };
         let path = order.directory.join("hooks.json");
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
 

@@ -30,7 +30,7 @@ pub(super) const INSTALLER: Installer = Installer {
             look: |text| look_at(text, |_, root| switched_off(root)),
             known: elsewhere(&files, &path, |_, root| switched_off(root)),
         };
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
 

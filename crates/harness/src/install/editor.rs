@@ -10,8 +10,18 @@ use super::jsonc::{Created, Edited, Flaw};
 pub struct Piece {
     /// The file.
     pub path: PathBuf,
+    /// A file of an earlier version of the harness that it copies to `path` at its next start, with what is ours
+    /// in it. Its receipt also holds for the copy.
+    pub copied_from: Option<PathBuf>,
     /// What belongs in it.
     pub content: Content,
+}
+
+impl Piece {
+    /// A file that only we and the user write.
+    pub fn new(path: PathBuf, content: Content) -> Self {
+        Self { path, copied_from: None, content }
+    }
 }
 
 /// What of a file is ours.

@@ -84,6 +84,10 @@ pub struct Order {
     pub trust: bool,
     /// Where the person works: settings found there are heeded by the harness as well.
     pub project: Option<PathBuf>,
+    /// The user's home directory.
+    pub user_home: Option<PathBuf>,
+    /// The variables of [`Installer::variables`], as far as they are set.
+    pub variables: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Installer {
@@ -98,6 +102,8 @@ impl Installer {
             transport: Transport::Command,
             trust: false,
             project: None,
+            user_home: ground.home.map(Path::to_owned),
+            variables: ground.variables.clone(),
         })
     }
 

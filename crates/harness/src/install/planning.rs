@@ -45,6 +45,7 @@ pub fn plan_uninstall(harness: &str, pieces: &[Piece], receipts: &Path) -> Resul
     for (number, piece) in pieces.iter().enumerate() {
         require_absolute(&piece.path)?;
         let (_, stored) = receipts.find(&piece.path, number == 0)?;
+        let stored = stored.map_or_else(|| receipt_of_source(piece, &receipts), |own| Ok(Some(own)))?;
         let leaving = Leaving { path: &piece.path, is_first: number == 0, receipts: &receipts, stored };
         plan.steps.push(leaving.plan(&piece.content, &mut plan.notes)?);
     }
@@ -63,7 +64,8 @@ fn put(
     let path = &piece.path;
     let before = file::read(path)?;
     let (receipt_path, stored) = receipts.find(path, is_first)?;
-    let known = stored.as_ref().and_then(|stored| stored.receipt.as_ref());
+    let source = if stored.is_none() { receipt_of_source(piece, receipts)? } else { None };
+    let known = stored.as_ref().or(source.as_ref()).and_then(|stored| stored.receipt.as_ref());
     let placed = match &piece.content {
         Content::Edited(editor) => Placed::edited(path, editor.as_ref(), before.as_deref(), known)?,
         Content::Owned(owned) => Placed::owned(path, owned, before.as_deref())?,
@@ -113,6 +115,14 @@ fn put(
     let step =
         Step { change, restores: false, mode: placed.mode, receipts: receipts.clone(), record, directories };
     Ok((step, placed.warnings, chained))
+}
+
+/// The receipt of the file that the harness copied to the place of this one.
+fn receipt_of_source(piece: &Piece, receipts: &Receipts) -> Result<Option<Stored>, InstallError> {
+    match &piece.copied_from {
+        Some(source) => Ok(receipts.find(source, true)?.1),
+        None => Ok(None),
+    }
 }
 
 /// A file with ours in it.

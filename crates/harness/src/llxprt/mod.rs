@@ -5,6 +5,10 @@
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod layers;
+#[cfg(feature = "install")]
+mod trust;
 
 use std::time::Duration;
 

@@ -47,5 +47,5 @@ fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
         warnings: Vec::new(),
     };
     let path = order.directory.join("plugin").join("tenterhook.js");
-    Ok(vec![Piece { path, content: Content::Owned(owned) }])
+    Ok(vec![Piece::new(path, Content::Owned(owned))])
 }

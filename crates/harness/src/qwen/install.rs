@@ -33,7 +33,7 @@ pub(super) const INSTALLER: Installer = Installer {
             look: |text| look_at(text, |_, root| look(root)),
             known: elsewhere(&files, &path, |_, root| look(root)),
         };
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
 

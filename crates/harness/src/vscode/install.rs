@@ -35,7 +35,7 @@ pub(super) const INSTALLER: Installer = Installer {
             known: Vec::new(),
         };
         let path = order.directory.join("hooks").join("tenterhook-vscode.json");
-        Ok(vec![Piece { path, content: Content::Edited(Box::new(hooks)) }])
+        Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
 

@@ -53,7 +53,11 @@ fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Ins
 }
 
 fn wired(patient: &mut Patient<'_>, harness: &'static Harness, asked: &Asked) {
-    let scope = if asked.scope == Scope::User { "" } else { " --scope project" };
+    let scope = match asked.scope {
+        Scope::User => "",
+        Scope::Machine(_) => " --system",
+        _ => " --scope project",
+    };
     let install = format!("`tenterhook install {}{scope}`", harness.id);
     let plan = match wiring::wired(patient.context, harness, asked) {
         Err(error) => {

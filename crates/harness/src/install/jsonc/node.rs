@@ -37,6 +37,7 @@ impl Node {
             Self::Number(value) => value.to_string(),
             Self::Text(value) => serde_json::Value::from(value.as_str()).to_string(),
             Self::Raw(text) => text.clone(),
+            Self::List(items) if items.is_empty() => "[]".to_owned(),
             Self::List(_) | Self::Object(_) => String::new(),
         }
     }

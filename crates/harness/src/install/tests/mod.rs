@@ -3,6 +3,7 @@
 
 mod disk;
 mod every;
+mod llxprt;
 mod owned;
 mod said;
 mod written;
@@ -103,7 +104,7 @@ fn plan_uninstall(settings: &Path, receipts: &Path) -> Result<Plan, InstallError
 }
 
 fn piece(settings: &Path, order: &Order, wires: &[Wire]) -> Result<Piece, InstallError> {
-    Ok(Piece { path: settings.to_owned(), content: Content::Edited(Box::new(hooks(order, wires)?)) })
+    Ok(Piece::new(settings.to_owned(), Content::Edited(Box::new(hooks(order, wires)?))))
 }
 
 fn change(plan: &Plan) -> &Change {
@@ -120,6 +121,8 @@ fn order(settings: &Path, home: &Path) -> Order {
         transport: Transport::Command,
         trust: false,
         project: None,
+        user_home: None,
+        variables: std::collections::BTreeMap::new(),
     }
 }
 

@@ -12,7 +12,7 @@ fn script(world: &World, text: &str) -> Piece {
         holds: vec![text.to_owned()],
         warnings: vec![Warning::note("restart the editor")],
     };
-    Piece { path: world.settings.with_file_name("hooks").join("PreToolUse"), content: Content::Owned(owned) }
+    Piece::new(world.settings.with_file_name("hooks").join("PreToolUse"), Content::Owned(owned))
 }
 
 fn install(world: &World, piece: &Piece) -> Result<Plan, InstallError> {

@@ -134,7 +134,7 @@ fn what_turns_our_hooks_off_elsewhere_is_said() {
             .contains("names our hooks")
     );
     assert!(off("qwen", ".qwen", r#"{"disableAllHooks": true}"#).contains("`disableAllHooks` is true"));
-    assert!(off("llxprt", ".llxprt", r#"{"hooks": {"BeforeTool": []}}"#).contains("take the place of yours"));
+    assert!(off("llxprt", ".llxprt", r#"{"hooks": {"BeforeTool": []}}"#).contains("replace your hooks"));
 }
 
 #[test]
