@@ -43,7 +43,7 @@ impl Session {
         newer(&mut self.cwd, event.cwd.as_ref(), latest);
         newer(&mut self.project, event.project.as_ref(), latest);
         newer(&mut self.turn, event.turn_id.as_ref(), latest);
-        if latest {
+        if latest && !(self.ended.is_some() && repeats_end(event)) {
             (self.last, self.last_event) = (event.ts, event.event);
             self.doing = doing(event, decision);
             self.end(event, told);
@@ -164,6 +164,13 @@ fn is_denial(kind: EventKind) -> bool {
             | EventKind::ToolError
             | EventKind::PermissionDenied
     )
+}
+
+/// Whether the event is the end of a session by its name, but was recorded as something else because the session had
+/// ended already.
+fn repeats_end(event: &Event) -> bool {
+    let row = tenterhook_harness::find(&event.source).and_then(|harness| harness.event(&event.native_event));
+    event.event == EventKind::Other && row.is_some_and(|row| row.kind == EventKind::SessionEnd)
 }
 
 /// The first line that says something.

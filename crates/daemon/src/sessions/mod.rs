@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use tenterhook_event::{Event, Timestamp};
+use tenterhook_event::{Event, EventKind, Timestamp};
 use tenterhook_harness::dialect::a3s::Session as Known;
 use tenterhook_policy::Prices;
 
@@ -140,13 +140,20 @@ impl Projector {
         self.lock().shelf.sessions.contains_key(key)
     }
 
-    /// Fills in what only an earlier event of the session said.
+    /// Fills in what only an earlier event of the session said. A session ends once: some harnesses fire the end
+    /// twice, and the second one is only recorded.
     pub(crate) fn complete(&self, event: &mut Event) {
-        if event.agent.model.is_none()
+        let is_end = event.event == EventKind::SessionEnd;
+        if (event.agent.model.is_none() || is_end)
             && let Some(key) = Key::of(event)
             && let Some(session) = self.lock().shelf.sessions.get(&key)
         {
-            event.agent.model.clone_from(&session.model);
+            if event.agent.model.is_none() {
+                event.agent.model.clone_from(&session.model);
+            }
+            if is_end && session.ended.is_some() {
+                event.event = EventKind::Other;
+            }
         }
     }
 

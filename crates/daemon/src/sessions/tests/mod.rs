@@ -139,6 +139,29 @@ fn a_session_is_what_its_events_say() {
 }
 
 #[test]
+fn a_session_whose_end_is_fired_twice_ends_once() {
+    let told = Teller::new();
+    let end = |ts| {
+        let mut end = event("s", ts, EventKind::SessionEnd);
+        (end.source, end.native_event) = ("llxprt".into(), "SessionEnd".into());
+        told.projector.complete(&mut end);
+        end
+    };
+    let mut start = event("s", 1000, EventKind::SessionStart);
+    start.source = "llxprt".into();
+    told.apply(&start, Decision::None);
+    assert_eq!(told.apply(&end(2000), Decision::None).len(), 1);
+    let second = end(2070);
+    assert_eq!(second.event, EventKind::Other, "no hook at the end of a session runs again");
+    assert_eq!(told.apply(&second, Decision::None), []);
+    assert_eq!(told.whole(3000)["ended"], "1970-01-01T00:00:02.000Z");
+    // The session is resumed, and ends again.
+    start.ts = Timestamp::from_unix_ms(4000);
+    told.apply(&start, Decision::None);
+    assert_eq!(end(5000).event, EventKind::SessionEnd);
+}
+
+#[test]
 fn the_model_of_an_earlier_event_holds_for_later_ones() {
     let told = Teller::new();
     let mut first = event("s", 1, EventKind::SessionStart);
