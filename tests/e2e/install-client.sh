@@ -5,7 +5,8 @@
 #
 # Installs a client named in clients.txt into CACHE_DIR/NAME-VERSION, unless it is there already, and
 # prints the path of its executable. VERSION may be `pinned`: the version that clients.txt says. NAME may
-# be `all`: every client of clients.txt, each with its name and a tab before the path.
+# be `all`: every client of clients.txt, each with its name and a tab before the path. A client that is not on npm
+# (`git:` in clients.txt) needs the variable LLXPRT_SOURCE; without it `all` leaves the client out, and says so.
 set -eu
 
 if [ $# -ne 3 ]; then
@@ -17,6 +18,10 @@ list=$(dirname "$0")/clients.txt
 
 if [ "$name" = all ]; then
     for each in $(awk '/^[^#]/ { print $1 }' "$list"); do
+        if [ -z "${LLXPRT_SOURCE:-}" ] && grep -q "^$each git:" "$list"; then
+            echo "install-client.sh: SKIPPED $each: LLXPRT_SOURCE does not name a repository with its source" >&2
+            continue
+        fi
         path=$(sh "$0" "$each" "$version" "$cache")
         printf '%s\t%s\n' "$each" "$path"
     done
@@ -62,6 +67,11 @@ node_package() {
         *) say "no Node.js $node for $(uname -s) $(uname -m)" && return 1 ;;
     esac
 }
+
+commit=${package#git:}
+if [ "$commit" != "$package" ] && [ "$(cat "$target/commit" 2>/dev/null)" != "$commit" ]; then
+    sh "$(dirname "$0")/install-llxprt.sh" "$commit" "$node" "$target" >&2
+fi
 
 if [ ! -x "$path" ]; then
     say "installing $package@$version into $target"

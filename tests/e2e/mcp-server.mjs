@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// mcp-server.mjs FILE: an MCP server on standard input and output with two tools, `note` and `erase`. Each
-// call leaves one line in FILE, so that a test can tell whether it reached the server.
+// mcp-server.mjs FILE SERVER: an MCP server on standard input and output with two tools, `note` and `erase`. Each
+// call leaves one line in FILE, `SERVER TOOL RECORD`, so that a test can tell whether it reached the server.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const [file] = process.argv.slice(2);
+const [file, server] = process.argv.slice(2);
 const inputSchema = { type: "object", properties: { record: { type: "string" } }, required: ["record"] };
 const tools = ["note", "erase"].map((name) => ({ name, description: `${name} a record`, inputSchema }));
 
@@ -13,11 +13,11 @@ const answers = {
     initialize: ({ protocolVersion }) => ({
         protocolVersion,
         capabilities: { tools: {} },
-        serverInfo: { name: "records", version: "1.0.0" },
+        serverInfo: { name: server, version: "1.0.0" },
     }),
     "tools/list": () => ({ tools }),
     "tools/call": ({ name, arguments: { record } }) => {
-        appendFileSync(file, `${name} ${record}\n`);
+        appendFileSync(file, `${server} ${name} ${record}\n`);
         return { content: [{ type: "text", text: `${name}: ${record}` }] };
     },
     ping: () => ({}),

@@ -3,12 +3,13 @@
 //! What a test has to know about a client: how it is set up and started, and what its tools are called.
 
 use std::fmt;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::Value;
-use tenterhook_model_server::{ModelServer, Script, ToolCall, ToolResult, anywhere};
+use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, ToolResult, anywhere};
 
 use crate::process;
 use crate::world::World;
@@ -20,7 +21,9 @@ pub struct Client {
     pub id: &'static str,
     /// What `tenterhook install` has to be told beside the name.
     pub install: &'static [&'static str],
-    /// Writes the settings that a person has before we come: the model, and the MCP server `records`.
+    /// How the model's answers are sent to it.
+    pub delivery: Delivery,
+    /// Writes the settings that a person has before we come: the model, and the MCP servers of the world.
     pub prepare: fn(&World) -> Result<()>,
     /// The client in the world's project, about to be given a prompt, with every permission granted:
     /// whatever is then stopped, we stopped.
@@ -31,8 +34,12 @@ pub struct Client {
     pub shell: fn(command: &str) -> ToolCall,
     /// The arguments of that call, as its hooks see them.
     pub shell_input: fn(command: &str) -> Value,
-    /// A call of a tool of the MCP server `records`.
-    pub mcp: fn(tool: &str, arguments: Value) -> ToolCall,
+    /// A call of its shell that names the working directory in its arguments, if it takes one.
+    pub shell_in: Option<fn(directory: &Path, command: &str) -> ToolCall>,
+    /// A call of its patch tool that makes this file with this one line in it, if it has such a tool.
+    pub patch: Option<fn(file: &Path, line: &str) -> ToolCall>,
+    /// A call of a tool of an MCP server.
+    pub mcp: fn(server: &str, tool: &str, arguments: Value) -> ToolCall,
     /// A call that starts a subagent with this prompt, if there is one.
     pub subagent: Option<fn(prompt: &str) -> ToolCall>,
 }
@@ -60,7 +67,7 @@ impl Client {
 
     /// The same, with more said on its command line.
     pub fn run_with(&self, world: &World, prompt: &str, script: Script, args: &[&str]) -> Result<Session> {
-        let server = ModelServer::start(script)?;
+        let server = ModelServer::start_with(script, self.delivery)?;
         let mut command = (self.start)(world, &server.url(), prompt)?;
         command.args(args);
         let logs = world.next_logs();

@@ -3,6 +3,8 @@
 //! What every client is put through. A scenario sets a world up, runs the client in it and says what was
 //! [`Seen`]; `matrix.txt` says what has to be seen.
 
+mod calls;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -45,7 +47,10 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("context-result", context_result),
     ("stop", stop),
     ("subagent", subagent),
-    ("mcp", mcp),
+    ("mcp", calls::mcp),
+    ("mcp-names", calls::mcp_names),
+    ("directory", calls::directory),
+    ("patch", calls::patch),
     ("uninstall", uninstall),
 ];
 
@@ -71,6 +76,11 @@ impl Seen {
             writeln!(story, "{said:?}")?;
         }
         Ok(Self { holds, safe, story, world: Some(world) })
+    }
+
+    /// The client has nothing to try it with.
+    fn without(why: &str) -> Self {
+        Self { holds: false, safe: true, story: why.to_owned(), world: None }
     }
 }
 
@@ -200,7 +210,7 @@ fn stop(client: &Client) -> Result<Seen> {
 
 fn subagent(client: &Client) -> Result<Seen> {
     let Some(start) = client.subagent else {
-        return Ok(Seen { holds: false, safe: true, story: "it has no subagents".to_owned(), world: None });
+        return Ok(Seen::without("it has no subagents"));
     };
     let world = guarded(client)?;
     let _daemon = world.serve()?;
@@ -213,25 +223,6 @@ fn subagent(client: &Client) -> Result<Seen> {
     let told = told(&world, &session, "recursive-delete")?;
     let went_on = world.project().join("errand-done.txt").exists();
     Seen::new(world, &session, told && went_on, intact(&precious))
-}
-
-fn mcp(client: &Client) -> Result<Seen> {
-    let world = guarded(client)?;
-    world.write_policy(&json!({"version": 1, "rules": [{
-        "id": "records-stay",
-        "description": "Records are kept",
-        "match": {"mcp": {"server": "records", "tool": "erase"}},
-        "verdict": "deny",
-        "reason": "Records are not erased.",
-        "nudge": "note what is wrong with it",
-    }]}))?;
-    let _daemon = world.serve()?;
-    let call = |tool: &str| Turn::from((client.mcp)(tool, json!({"record": "seven"})));
-    let session = client.run(&world, PROMPT, Script::new().turn(call("erase")).turn(call("note")))?;
-    let told = told(&world, &session, "records-stay")?;
-    let records = world.records()?;
-    let noted = records.contains(&"note seven".to_owned());
-    Seen::new(world, &session, told && noted, !records.contains(&"erase seven".to_owned()))
 }
 
 fn uninstall(client: &Client) -> Result<Seen> {
@@ -292,13 +283,19 @@ pub fn printing(output: &Value) -> String {
 
 /// Whether this rule denied one call, and one only, and the model read why and what else to do.
 fn told(world: &World, session: &Session, rule: &str) -> Result<bool> {
-    let ledger = world.ledger()?;
-    let denials: Vec<_> = ledger.iter().filter(|leaf| said(leaf, "verdict") == "deny").collect();
+    let denials = denials(world)?;
     let [denial] = denials.as_slice() else { return Ok(false) };
     let reason = said(denial, "reason");
     let results = session.tool_results.iter();
     let mut told = results.filter(|result| result.reads(reason) && result.reads(SUGGESTED));
     Ok(said(denial, "policy_rule_id") == rule && !reason.is_empty() && told.next().is_some())
+}
+
+/// The denials on record, oldest first.
+fn denials(world: &World) -> Result<Vec<Value>> {
+    let mut ledger = world.ledger()?;
+    ledger.retain(|leaf| said(leaf, "verdict") == "deny");
+    Ok(ledger)
 }
 
 /// What a leaf says there, if it is a text.

@@ -25,6 +25,7 @@ use crate::programs;
 pub struct World {
     directory: TempDir,
     root: PathBuf,
+    mcp_server_names: &'static [&'static str],
     runs: AtomicU32,
 }
 
@@ -43,9 +44,14 @@ impl World {
     /// Makes an empty home and, in it, a project that is a repository, as most are: that is where
     /// the search for the project's root must stop, since the home may lie in a repository itself.
     pub fn new() -> Result<Self> {
+        Self::with_mcp_servers(&["records"])
+    }
+
+    /// The same, with MCP servers of these names in the client's settings.
+    pub fn with_mcp_servers(mcp_server_names: &'static [&'static str]) -> Result<Self> {
         let directory = TempDir::new()?;
         let root = directory.path().to_owned();
-        let world = Self { directory, root, runs: AtomicU32::new(0) };
+        let world = Self { directory, root, mcp_server_names, runs: AtomicU32::new(0) };
         let git = world.project().join(".git");
         fs::create_dir_all(git.join("objects"))?;
         fs::create_dir_all(git.join("refs"))?;
@@ -68,7 +74,7 @@ impl World {
         self.home().join(".tenterhook")
     }
 
-    /// What the MCP server `records` was asked to do, one line each.
+    /// What the MCP servers were asked to do, one line each: server, tool and record.
     pub fn records(&self) -> Result<Vec<String>> {
         let file = self.records_file();
         let text = if file.exists() { fs::read_to_string(file)? } else { String::new() };
@@ -79,18 +85,28 @@ impl World {
         self.home().join("records.txt")
     }
 
-    /// The command that starts the MCP server `records`, and its arguments.
-    pub fn mcp_server(&self) -> Result<(String, Vec<String>)> {
+    /// The MCP servers of this world, each with the words of the command that starts it.
+    pub fn mcp_commands(&self) -> Result<Vec<(&'static str, Vec<String>)>> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp-server.mjs");
-        let args = [script, self.records_file()].map(|path| path.to_str().map(ToOwned::to_owned));
-        let args: Option<Vec<_>> = args.into_iter().collect();
-        Ok(("node".to_owned(), args.context("the path is no text")?))
+        let paths = [script, self.records_file()].map(|path| path.to_str().map(ToOwned::to_owned));
+        let [script, file] = paths.map(|path| path.context("the path is no text"));
+        let (script, file) = (script?, file?);
+        let names = self.mcp_server_names.iter();
+        Ok(names.map(|name| (*name, ["node", &script, &file, name].map(ToOwned::to_owned).into())).collect())
     }
 
-    /// The same, as most clients write it down.
+    /// The MCP servers, as the client writes each of them: from the program and its arguments.
+    pub fn mcp_settings(&self, write: impl Fn(&str, &[String]) -> Value) -> Result<Value> {
+        let servers = self.mcp_commands()?.into_iter().filter_map(|(name, words)| {
+            let (program, args) = words.split_first()?;
+            Some((name.to_owned(), write(program, args)))
+        });
+        Ok(Value::Object(servers.collect()))
+    }
+
+    /// The same, as most clients write them.
     pub fn mcp_servers(&self) -> Result<Value> {
-        let (command, args) = self.mcp_server()?;
-        Ok(json!({"records": {"command": command, "args": args}}))
+        self.mcp_settings(|program, args| json!({"command": program, "args": args}))
     }
 
     /// Writes a file below the home.

@@ -23,7 +23,7 @@ macro_rules! scenarios_of {
         each!($client: allow = "allow", deny = "deny", deny_alone = "deny-alone", deny_killed = "deny-killed",
             broken = "broken", rewrite = "rewrite", rewrite_judged = "rewrite-judged", prompt = "prompt", context_prompt = "context-prompt",
             context_result = "context-result", stop = "stop", subagent = "subagent", mcp = "mcp",
-            uninstall = "uninstall");
+            mcp_names = "mcp-names", directory = "directory", patch = "patch", uninstall = "uninstall");
     };
 }
 
@@ -47,6 +47,7 @@ clients! {
     opencode = "opencode",
     cline = "cline",
     copilot = "copilot",
+    llxprt = "llxprt",
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn is_read_whole(id: &str) -> Result<()> {
         .turn(shell("echo hello > greeting.txt"))
         .turn(shell("cat nowhere.txt"))
         .turn(shell(&format!("rm -rf {}", precious.display())))
-        .turn(Turn::from((client.mcp)("note", json!({"record": "seven"}))))
+        .turn(Turn::from((client.mcp)("records", "note", json!({"record": "seven"}))))
         .turn(start(ERRAND).into())
         .turn(shell(wait))
         .subagent(ERRAND, [shell("touch errand.txt")]);

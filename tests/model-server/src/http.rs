@@ -20,6 +20,19 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
+/// How the body of an answer is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// With its length in the head, and all at once.
+    #[default]
+    Whole,
+    /// In chunks, one for each event of a stream, with a pause between two of them.
+    Paced {
+        /// How long the pause is.
+        pause_ms: u64,
+    },
+}
+
 /// An answer, in the pieces it is written in.
 #[derive(Debug)]
 pub(crate) struct Response {
@@ -156,7 +169,12 @@ impl Response {
     }
 
     /// Writes it; `pause` waits so many milliseconds.
-    pub(crate) fn write(&self, stream: &mut impl Write, pause: impl Fn(u64)) -> io::Result<()> {
+    pub(crate) fn write(
+        &self,
+        stream: &mut impl Write,
+        delivery: Delivery,
+        pause: impl Fn(u64),
+    ) -> io::Result<()> {
         let status = match self.status {
             Status::Ok => "200 OK".to_owned(),
             Status::BadRequest => "400 Bad Request".to_owned(),
@@ -164,12 +182,15 @@ impl Response {
             Status::Other(status) => format!("{status} Scripted"),
         };
         let Self { content_type, pieces, .. } = self;
-        let length: usize = pieces.iter().map(Vec::len).sum();
+        let framing = match delivery {
+            Delivery::Whole => format!("content-length: {}", pieces.iter().map(Vec::len).sum::<usize>()),
+            Delivery::Paced { .. } => "transfer-encoding: chunked".to_owned(),
+        };
         let retry_after = self.retry_after.map(|seconds| format!("retry-after: {seconds}\r\n"));
         let retry_after = retry_after.unwrap_or_default();
         write!(
             stream,
-            "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\
+            "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\n{framing}\r\n\
              {retry_after}connection: close\r\n\r\n"
         )?;
         for (written, piece) in pieces.iter().enumerate() {
@@ -178,8 +199,21 @@ impl Response {
                 Some(Hitch::Stall { after, ms }) if after == written => pause(ms),
                 _ => {}
             }
-            stream.write_all(piece)?;
+            match delivery {
+                Delivery::Whole => stream.write_all(piece)?,
+                Delivery::Paced { pause_ms } => {
+                    if written > 0 {
+                        pause(pause_ms);
+                    }
+                    write!(stream, "{:x}\r\n", piece.len())?;
+                    stream.write_all(piece)?;
+                    stream.write_all(b"\r\n")?;
+                }
+            }
             stream.flush()?;
+        }
+        if delivery != Delivery::Whole {
+            stream.write_all(b"0\r\n\r\n")?;
         }
         stream.flush()
     }
@@ -198,6 +232,23 @@ mod tests {
         let request = read(b"POST /v1/messages?beta=true HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}next");
         let expected = Request { method: "POST".into(), path: "/v1/messages".into(), body: b"{}".into() };
         assert_eq!(request.unwrap(), Some(expected));
+    }
+
+    #[test]
+    fn an_answer_comes_whole_or_in_chunks() {
+        let answer = Response::data_stream(&[json!(1)], Some("[DONE]"));
+        let written = |delivery| {
+            let mut bytes = Vec::new();
+            answer.write(&mut bytes, delivery, |_| ()).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        assert!(
+            written(Delivery::Whole)
+                .ends_with("content-length: 23\r\nconnection: close\r\n\r\ndata: 1\n\ndata: [DONE]\n\n")
+        );
+        let chunks = "9\r\ndata: 1\n\n\r\ne\r\ndata: [DONE]\n\n\r\n0\r\n\r\n";
+        let paced = written(Delivery::Paced { pause_ms: 1 });
+        assert!(paced.ends_with(&format!("transfer-encoding: chunked\r\nconnection: close\r\n\r\n{chunks}")));
     }
 
     #[test]

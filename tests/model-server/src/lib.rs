@@ -24,5 +24,6 @@ mod script;
 mod server;
 
 pub use conversation::{ToolResult, anywhere};
+pub use http::Delivery;
 pub use script::{Fault, Script, ToolCall, Turn, Usage};
 pub use server::ModelServer;

@@ -102,7 +102,7 @@ pub struct ToolCall {
     /// What it is grouped under, in the protocols that group tools.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// Its arguments.
+    /// Its arguments; a text for a tool whose arguments are free text, in the protocols that have such tools.
     pub input: Value,
 }
 

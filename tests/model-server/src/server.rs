@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::conversation::{Conversation, ToolResult};
-use crate::http::{self, Request, Response, Status};
+use crate::http::{self, Delivery, Request, Response, Status};
 use crate::protocol;
 use crate::script::Script;
 
@@ -26,16 +26,22 @@ pub struct ModelServer {
 
 struct Shared {
     conversation: Mutex<Conversation>,
+    delivery: Delivery,
     stopping: AtomicBool,
 }
 
 impl ModelServer {
     /// Listens on a free port of the loopback interface.
     pub fn start(script: Script) -> io::Result<Self> {
+        Self::start_with(script, Delivery::Whole)
+    }
+
+    /// Listens on a free port of the loopback interface and sends its answers this way.
+    pub fn start_with(script: Script, delivery: Delivery) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let conversation = Mutex::new(Conversation::new(script));
-        let shared = Arc::new(Shared { conversation, stopping: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { conversation, delivery, stopping: AtomicBool::new(false) });
         let acceptor = std::thread::Builder::new().name("model-server".into()).spawn({
             let shared = Arc::clone(&shared);
             move || accept(&listener, &shared)
@@ -131,7 +137,7 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         Err(error) => Response::error(Status::BadRequest, &error.to_string()),
     };
     // A client that is gone cannot be told so; the request is on record either way.
-    drop(response.write(&mut &*stream, |ms| shared.pause(ms)));
+    drop(response.write(&mut &*stream, shared.delivery, |ms| shared.pause(ms)));
     // The acceptor holds a second handle, so closing this one would not end the connection.
     drop(stream.shutdown(Shutdown::Write));
 }

@@ -3,7 +3,7 @@
 //! Claude Code.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -11,6 +11,7 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "claude-code",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
         let servers = json!({"mcpServers": world.mcp_servers()?});
         world.write_json(".mcp-servers.json", &servers)
@@ -36,7 +37,9 @@ pub(super) const CLIENT: Client = Client {
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"],
     shell: |command| ToolCall::new("Bash", json!({"command": command, "description": "as scripted"})),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
-    mcp: |tool, arguments| ToolCall::new(format!("mcp__records__{tool}"), arguments),
+    shell_in: None,
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general-purpose"});
         ToolCall::new("Agent", input)

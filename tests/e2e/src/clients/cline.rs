@@ -5,7 +5,7 @@
 
 use anyhow::ensure;
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -13,6 +13,7 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "cline",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
         world.write_json(
             ".cline/data/settings/cline_mcp_settings.json",
@@ -52,7 +53,9 @@ pub(super) const CLIENT: Client = Client {
     life: &["TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"],
     shell: |command| ToolCall::new("run_commands", json!({"commands": [command]})),
     shell_input: |command| json!({"commands": [command]}),
-    mcp: |tool, arguments| ToolCall::new(format!("records__{tool}"), arguments),
+    shell_in: None,
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         ToolCall::new("spawn_agent", json!({"systemPrompt": "you are a helper", "task": prompt}))
     }),

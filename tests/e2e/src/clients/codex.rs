@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Context as _;
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -13,6 +14,7 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "codex",
     install: &["--trust"],
+    delivery: Delivery::Whole,
     prepare: |world| {
         // The model's name decides which tools there are.
         let mut config = String::from(
@@ -22,8 +24,10 @@ pub(super) const CLIENT: Client = Client {
              wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\nsupports_websockets = false\n\
              request_max_retries = 0\nstream_max_retries = 0\n",
         );
-        let (program, args) = world.mcp_server()?;
-        write!(config, "\n[mcp_servers.records]\ncommand = {}\nargs = {}\n", json!(program), json!(args))?;
+        for (name, words) in world.mcp_commands()? {
+            let (program, args) = words.split_first().context("no program")?;
+            write!(config, "\n[mcp_servers.{name}]\ncommand = {}\nargs = {}\n", json!(program), json!(args))?;
+        }
         world.write(".codex/config.toml", &config)
     },
     start: |world, model, prompt| {
@@ -41,6 +45,17 @@ pub(super) const CLIENT: Client = Client {
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"],
     shell: |command| ToolCall::new("exec_command", json!({"cmd": command})),
     shell_input: |command| json!({"command": command}),
-    mcp: |tool, arguments| ToolCall::new(tool, arguments).under("mcp__records"),
+    shell_in: Some(|directory, command| {
+        ToolCall::new("exec_command", json!({"cmd": command, "workdir": directory}))
+    }),
+    patch: Some(|file, line| {
+        let file = file.display();
+        let patch = format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n");
+        ToolCall::new("apply_patch", json!(patch))
+    }),
+    // It writes names with letters, digits and `_` only.
+    mcp: |server, tool, arguments| {
+        ToolCall::new(tool, arguments).under(format!("mcp__{}", server.replace('-', "_")))
+    },
     subagent: Some(|prompt| ToolCall::new("spawn_agent", json!({"message": prompt})).under("multi_agent_v1")),
 };

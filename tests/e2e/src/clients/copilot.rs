@@ -3,7 +3,7 @@
 //! GitHub Copilot CLI, offline, with a model of one's own.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -11,10 +11,12 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "copilot",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
-        let (program, args) = world.mcp_server()?;
-        let server = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
-        world.write_json(".copilot/mcp-config.json", &json!({"mcpServers": {"records": server}}))
+        let servers = world.mcp_settings(
+            |program, args| json!({"type": "local", "command": program, "args": args, "tools": ["*"]}),
+        )?;
+        world.write_json(".copilot/mcp-config.json", &json!({"mcpServers": servers}))
     },
     start: |world, model, prompt| {
         let mut command = world.command(programs::client("copilot")?)?;
@@ -30,7 +32,9 @@ pub(super) const CLIENT: Client = Client {
     life: &["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"],
     shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
-    mcp: |tool, arguments| ToolCall::new(format!("records-{tool}"), arguments),
+    shell_in: None,
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("{server}-{tool}"), arguments),
     subagent: Some(|prompt| {
         let input =
             json!({"name": "sub", "description": "sub", "prompt": prompt, "agent_type": "general-purpose"});

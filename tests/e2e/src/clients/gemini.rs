@@ -3,7 +3,7 @@
 //! Gemini CLI.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -11,6 +11,7 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "gemini",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
         let settings = json!({
             "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -47,7 +48,11 @@ pub(super) const CLIENT: Client = Client {
         ToolCall::new("run_shell_command", json!({"command": command, "description": "as scripted"}))
     },
     shell_input: |command| json!({"command": command}),
-    mcp: |tool, arguments| ToolCall::new(format!("mcp_records_{tool}"), arguments),
+    shell_in: Some(|directory, command| {
+        ToolCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
+    }),
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("mcp_{server}_{tool}"), arguments),
     subagent: Some(|prompt| {
         ToolCall::new("invoke_agent", json!({"agent_name": "generalist", "prompt": prompt}))
     }),

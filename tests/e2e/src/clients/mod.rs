@@ -7,6 +7,7 @@ mod cline;
 mod codex;
 mod copilot;
 mod gemini;
+mod llxprt;
 mod opencode;
 mod qwen;
 
@@ -23,6 +24,7 @@ pub const ALL: &[Client] = &[
     opencode::CLIENT,
     cline::CLIENT,
     copilot::CLIENT,
+    llxprt::CLIENT,
 ];
 
 /// The client of this name.

@@ -2,8 +2,8 @@
 
 //! OpenCode. It asks an OpenAI Chat model, and its hooks are functions of a plugin.
 
-use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use serde_json::{Map, json};
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -11,9 +11,12 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "opencode",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
-        let (program, args) = world.mcp_server()?;
-        let server: Vec<_> = std::iter::once(program).chain(args).collect();
+        let servers = world.mcp_commands()?.into_iter().map(|(name, words)| {
+            (name.to_owned(), json!({"type": "local", "command": words, "enabled": true}))
+        });
+        let servers: Map<_, _> = servers.collect();
         let settings = json!({
             "$schema": "https://opencode.ai/config.json",
             "model": "scripted/scripted",
@@ -29,7 +32,7 @@ pub(super) const CLIENT: Client = Client {
                 }},
             }},
             "permission": {"*": "allow"},
-            "mcp": {"records": {"type": "local", "command": server, "enabled": true}},
+            "mcp": servers,
         });
         world.write_json(".config/opencode/opencode.json", &settings)
     },
@@ -56,7 +59,12 @@ pub(super) const CLIENT: Client = Client {
     ],
     shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
-    mcp: |tool, arguments| ToolCall::new(format!("records_{tool}"), arguments),
+    shell_in: Some(|directory, command| {
+        let input = json!({"command": command, "workdir": directory, "description": "as scripted"});
+        ToolCall::new("bash", input)
+    }),
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("{server}_{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general"});
         ToolCall::new("task", input)

@@ -3,7 +3,7 @@
 //! Qwen Code. It asks an OpenAI Chat model.
 
 use serde_json::json;
-use tenterhook_model_server::ToolCall;
+use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
@@ -11,6 +11,7 @@ use crate::programs;
 pub(super) const CLIENT: Client = Client {
     id: "qwen",
     install: &[],
+    delivery: Delivery::Whole,
     prepare: |world| {
         let settings = json!({
             "security": {"auth": {"selectedType": "openai"}},
@@ -35,7 +36,12 @@ pub(super) const CLIENT: Client = Client {
         ToolCall::new("run_shell_command", input)
     },
     shell_input: |command| json!({"command": command, "is_background": false}),
-    mcp: |tool, arguments| ToolCall::new(format!("mcp__records__{tool}"), arguments),
+    shell_in: Some(|directory, command| {
+        let input = json!({"command": command, "directory": directory, "is_background": false});
+        ToolCall::new("run_shell_command", input)
+    }),
+    patch: None,
+    mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general-purpose"});
         ToolCall::new("agent", input)

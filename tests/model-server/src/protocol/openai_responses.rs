@@ -63,6 +63,13 @@ fn message(text: &String) -> Value {
 }
 
 fn call(call: &ToolCall) -> Value {
+    if let Value::String(text) = &call.input {
+        let (id, call_id) = (fresh_id("ctc"), fresh_id("call"));
+        return json!({
+            "type": "custom_tool_call", "id": id, "call_id": call_id, "status": "completed",
+            "name": call.name, "input": text,
+        });
+    }
     let mut item = json!({
         "type": "function_call",
         "id": fresh_id("fc"),
@@ -122,5 +129,7 @@ mod tests {
             (&json!("mcp__files"), &json!(r#"{"text":"x"}"#))
         );
         assert_eq!(call(&ToolCall::new("echo", json!({}))).get("namespace"), None);
+        let free = call(&ToolCall::new("apply_patch", json!("*** Begin Patch")));
+        assert_eq!((&free["type"], &free["input"]), (&json!("custom_tool_call"), &json!("*** Begin Patch")));
     }
 }
