@@ -36,12 +36,26 @@ pub struct Client {
     pub shell_input: fn(command: &str) -> Value,
     /// A call of its shell that names the working directory in its arguments, if it takes one.
     pub shell_in: Option<fn(directory: &Path, command: &str) -> ToolCall>,
-    /// A call of its patch tool that makes this file with this one line in it, if it has such a tool.
-    pub patch: Option<fn(file: &Path, line: &str) -> ToolCall>,
+    /// Its patch tool, if it has one.
+    pub patch: Option<PatchTool>,
     /// A call of a tool of an MCP server.
     pub mcp: fn(server: &str, tool: &str, arguments: Value) -> ToolCall,
     /// A call that starts a subagent with this prompt, if there is one.
     pub subagent: Option<fn(prompt: &str) -> ToolCall>,
+}
+
+/// The patch tool of a client.
+#[derive(Debug)]
+pub struct PatchTool {
+    /// What is said on the command line for the tool to be offered; several offer it to some models only.
+    pub args: &'static [&'static str],
+    /// A call that makes this file with this one line in it.
+    pub call: fn(file: &Path, line: &str) -> ToolCall,
+}
+
+/// The patch that makes a file with one line in it, in the form that Codex has made known.
+pub(crate) fn added_file(file: &Path, line: &str) -> String {
+    format!("*** Begin Patch\n*** Add File: {}\n+{line}\n*** End Patch\n", file.display())
 }
 
 /// One run of a client, from its prompt to its exit. Printed, it leaves the requests out, which are long: they

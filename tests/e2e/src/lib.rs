@@ -16,7 +16,7 @@ mod programs;
 pub mod scenarios;
 mod world;
 
-pub use client::{Client, Session};
+pub use client::{Client, PatchTool, Session};
 pub use daemon::Daemon;
 pub use matrix::{Expected, expected, prove, rows};
 pub use process::Finished;

@@ -54,6 +54,18 @@ function become(target, source) {
 /** A model in as many words as are needed: the whole of it, and its provider, may hold keys. */
 const modelOf = (input) => input.model && { id: input.model.id ?? input.model.modelID, providerID: input.model.providerID };
 
+/**
+ * A prompt that is refused. OpenCode answers an error that it does not know with a text of its own ("Unexpected server
+ * error"), and one that it knows by its name with what `toObject` returns: so the reason is shown. Where that name means
+ * nothing, the prompt is refused all the same.
+ */
+class PromptRefused extends Error {
+    name = "ConfigInvalidError";
+    toObject() {
+        return { name: "UnknownError", data: { message: this.message } };
+    }
+}
+
 export const Tenterhook = async ({ client, directory, worktree }) => {
     /** The sessions that another session has started. */
     const parents = new Map();
@@ -92,7 +104,7 @@ export const Tenterhook = async ({ client, directory, worktree }) => {
 
         "chat.message": async (input, output) => {
             const reply = await hook("chat.message", input, output, input.sessionID);
-            if (reply.decision === "deny") throw new Error(reply.reason);
+            if (reply.decision === "deny") throw new PromptRefused(reply.reason);
             const text = output.parts.findLast((part) => part.type === "text");
             if (reply.context && text) text.text += `\n\n${reply.context}`;
         },

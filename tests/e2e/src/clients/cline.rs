@@ -7,7 +7,7 @@ use anyhow::ensure;
 use serde_json::json;
 use tenterhook_model_server::{Delivery, ToolCall};
 
-use crate::client::Client;
+use crate::client::{Client, PatchTool, added_file};
 use crate::programs;
 
 pub(super) const CLIENT: Client = Client {
@@ -54,7 +54,10 @@ pub(super) const CLIENT: Client = Client {
     shell: |command| ToolCall::new("run_commands", json!({"commands": [command]})),
     shell_input: |command| json!({"commands": [command]}),
     shell_in: None,
-    patch: None,
+    patch: Some(PatchTool {
+        args: &["-m", "gpt-scripted"],
+        call: |file, line| ToolCall::new("apply_patch", json!({"input": added_file(file, line)})),
+    }),
     mcp: |server, tool, arguments| ToolCall::new(format!("{server}__{tool}"), arguments),
     subagent: Some(|prompt| {
         ToolCall::new("spawn_agent", json!({"systemPrompt": "you are a helper", "task": prompt}))

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use tenterhook_model_server::{Delivery, ToolCall};
 
-use crate::client::Client;
+use crate::client::{Client, PatchTool, added_file};
 use crate::programs;
 
 pub(super) const CLIENT: Client = Client {
@@ -48,10 +48,9 @@ pub(super) const CLIENT: Client = Client {
     shell_in: Some(|directory, command| {
         ToolCall::new("exec_command", json!({"cmd": command, "workdir": directory}))
     }),
-    patch: Some(|file, line| {
-        let file = file.display();
-        let patch = format!("*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n");
-        ToolCall::new("apply_patch", json!(patch))
+    patch: Some(PatchTool {
+        args: &[],
+        call: |file, line| ToolCall::new("apply_patch", json!(added_file(file, line))),
     }),
     // It writes names with letters, digits and `_` only.
     mcp: |server, tool, arguments| {

@@ -5,7 +5,7 @@
 use serde_json::json;
 use tenterhook_model_server::{Delivery, ToolCall};
 
-use crate::client::Client;
+use crate::client::{Client, PatchTool, added_file};
 use crate::programs;
 
 pub(super) const CLIENT: Client = Client {
@@ -33,7 +33,10 @@ pub(super) const CLIENT: Client = Client {
     shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: None,
-    patch: None,
+    patch: Some(PatchTool {
+        args: &["--model", "gpt-5.5"],
+        call: |file, line| ToolCall::new("apply_patch", json!(added_file(file, line))),
+    }),
     mcp: |server, tool, arguments| ToolCall::new(format!("{server}-{tool}"), arguments),
     subagent: Some(|prompt| {
         let input =

@@ -5,7 +5,7 @@
 use serde_json::json;
 use tenterhook_model_server::{Delivery, ToolCall};
 
-use crate::client::Client;
+use crate::client::{Client, PatchTool};
 use crate::programs;
 
 /// Where it keeps its settings.
@@ -61,10 +61,13 @@ pub(super) const CLIENT: Client = Client {
     shell_in: Some(|directory, command| {
         ToolCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))
     }),
-    patch: Some(|file, line| {
-        let name = file.file_name().unwrap_or_default().display();
-        let patch = format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,1 @@\n+{line}\n");
-        ToolCall::new("apply_patch", json!({"absolute_path": file, "patch_content": patch}))
+    patch: Some(PatchTool {
+        args: &[],
+        call: |file, line| {
+            let name = file.file_name().unwrap_or_default().display();
+            let patch = format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,1 @@\n+{line}\n");
+            ToolCall::new("apply_patch", json!({"absolute_path": file, "patch_content": patch}))
+        },
     }),
     mcp: |server, tool, arguments| ToolCall::new(format!("mcp__{server}__{tool}"), arguments),
     subagent: Some(|prompt| ToolCall::new("task", json!({"subagent_name": "helper", "goal_prompt": prompt}))),

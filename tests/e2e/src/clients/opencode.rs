@@ -5,7 +5,7 @@
 use serde_json::{Map, json};
 use tenterhook_model_server::{Delivery, ToolCall};
 
-use crate::client::Client;
+use crate::client::{Client, PatchTool, added_file};
 use crate::programs;
 
 pub(super) const CLIENT: Client = Client {
@@ -17,6 +17,9 @@ pub(super) const CLIENT: Client = Client {
             (name.to_owned(), json!({"type": "local", "command": words, "enabled": true}))
         });
         let servers: Map<_, _> = servers.collect();
+        let model = json!({
+            "name": "Scripted", "tool_call": true, "limit": {"context": 100_000, "output": 4_000},
+        });
         let settings = json!({
             "$schema": "https://opencode.ai/config.json",
             "model": "scripted/scripted",
@@ -27,9 +30,7 @@ pub(super) const CLIENT: Client = Client {
                 "npm": "@ai-sdk/openai-compatible",
                 "name": "Scripted",
                 "options": {"baseURL": "{env:SCRIPTED_URL}/v1", "apiKey": "dummy"},
-                "models": {"scripted": {
-                    "name": "Scripted", "tool_call": true, "limit": {"context": 100_000, "output": 4_000},
-                }},
+                "models": {"scripted": model, "gpt-scripted": model},
             }},
             "permission": {"*": "allow"},
             "mcp": servers,
@@ -63,7 +64,10 @@ pub(super) const CLIENT: Client = Client {
         let input = json!({"command": command, "workdir": directory, "description": "as scripted"});
         ToolCall::new("bash", input)
     }),
-    patch: None,
+    patch: Some(PatchTool {
+        args: &["--model", "scripted/gpt-scripted"],
+        call: |file, line| ToolCall::new("apply_patch", json!({"patchText": added_file(file, line)})),
+    }),
     mcp: |server, tool, arguments| ToolCall::new(format!("{server}_{tool}"), arguments),
     subagent: Some(|prompt| {
         let input = json!({"description": "sub", "prompt": prompt, "subagent_type": "general"});

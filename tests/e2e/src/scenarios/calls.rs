@@ -2,6 +2,8 @@
 
 //! Calls that are judged by what is in their names and arguments: MCP tools, working directories, patches.
 
+use std::path::Path;
+
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::{Value, json};
@@ -96,19 +98,20 @@ pub(super) fn directory(client: &Client) -> Result<Seen> {
 }
 
 pub(super) fn patch(client: &Client) -> Result<Seen> {
-    let Some(patch) = client.patch else {
+    let Some(tool) = &client.patch else {
         return Ok(Seen::without("it has no patch tool"));
     };
     let world = guarded(client)?;
     let _daemon = world.serve()?;
-    let (hook, notes) = (world.project().join(".git/hooks/pre-commit"), world.project().join("notes.txt"));
-    fs::create_dir_all(world.project().join(".git/hooks"))?;
-    let script =
-        Script::new().turn(patch(&hook, "#!/bin/sh").into()).turn(patch(&notes, "all is well").into());
-    let session = client.run(&world, PROMPT, script)?;
+    let (settings, notes) =
+        (world.project().join(".claude/settings.json"), world.project().join("notes.txt"));
+    fs::create_dir_all(world.project().join(".claude"))?;
+    let patch = |file: &Path, line: &str| Turn::from((tool.call)(file, line));
+    let script = Script::new().turn(patch(&settings, "{}")).turn(patch(&notes, "all is well"));
+    let session = client.run_with(&world, PROMPT, script, tool.args)?;
 
     let told =
         denials(&world)?.len() == 1 && session.tool_results.iter().any(|result| result.reads(SUGGESTED));
     let noted = notes.exists() && fs::read_to_string(&notes)?.contains("all is well");
-    Seen::new(world, &session, told && noted, !hook.exists())
+    Seen::new(world, &session, told && noted, !settings.exists())
 }

@@ -76,6 +76,10 @@ fn deltas(message: &Value) -> Vec<Value> {
         None => deltas.push(json!({"role": "assistant", "content": null})),
     }
     for call in items(message.get("tool_calls")) {
+        if is(call, "type", "custom") {
+            deltas.push(json!({"tool_calls": [call]}));
+            continue;
+        }
         let arguments =
             call.get("function").map(|function| string(function, "arguments")).unwrap_or_default();
         for (count, piece) in pieces(&arguments).into_iter().enumerate() {
@@ -94,6 +98,10 @@ fn deltas(message: &Value) -> Vec<Value> {
 
 fn message(turn: &Turn) -> Value {
     let calls = turn.tool_calls.iter().enumerate().map(|(index, call)| {
+        if let Value::String(text) = &call.input {
+            let custom = json!({"name": call.name, "input": text});
+            return json!({"index": index, "id": fresh_id("call"), "type": "custom", "custom": custom});
+        }
         let function = json!({"name": call.name, "arguments": call.input.to_string()});
         json!({"index": index, "id": fresh_id("call"), "type": "function", "function": function})
     });
@@ -130,5 +138,9 @@ mod tests {
         assert_eq!(message(&Turn::text("bye")), json!({"role": "assistant", "content": "bye"}));
         let calls = &message(&Turn::tool("bash", json!({"command": "ls"})))["tool_calls"];
         assert_eq!(calls[0]["function"], json!({"name": "bash", "arguments": r#"{"command":"ls"}"#}));
+        let free = message(&Turn::tool("apply_patch", json!("*** Begin Patch")));
+        let custom = json!({"name": "apply_patch", "input": "*** Begin Patch"});
+        assert_eq!(free["tool_calls"][0]["custom"], custom);
+        assert_eq!(deltas(&free)[1]["tool_calls"][0]["custom"], custom);
     }
 }
