@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tenterhook_event::{Call, Decision, EventKind, Flow, Modification, Outcome};
 
 use crate::table::{Ask, Deny, EventRow, Rewrite, find};
-use crate::{Reply, decode, mcp};
+use crate::{Reply, decode, keys, mcp};
 
 /// An outcome, as one event can express it.
 pub(crate) struct Answer<'a> {
@@ -179,8 +179,15 @@ fn tool_input(call: &Call, outcome: &Outcome) -> Option<Value> {
     let judged = call.event.tool.as_ref().map_or(&Value::Null, |tool| &tool.args);
     let harness = find(&call.event.source);
     let native = call.native.as_ref().zip(harness);
+    // Arguments that came as free text go back as free text.
+    let sent = native.and_then(|(native, harness)| keys::value(&native.fields, harness.keys.tool_input));
     let native = native.map_or(Value::Null, |(native, harness)| decode::arguments(harness, &native.fields));
-    Some(mcp::without_filled_url(input, judged, &native))
+    let changed = mcp::without_filled_url(input, judged, &native);
+    let is_free_text = sent.is_some_and(Value::is_string) && native.get(decode::FREE_TEXT) == sent;
+    Some(match changed.get(decode::FREE_TEXT) {
+        Some(text) if is_free_text => text.clone(),
+        _ => changed,
+    })
 }
 
 fn writes_output(row: &EventRow, call: &Call) -> bool {

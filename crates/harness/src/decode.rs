@@ -120,7 +120,19 @@ pub(crate) fn arguments(harness: &Harness, fields: &Map<String, Value>) -> Value
             *value = list;
         }
     }
+    if args.is_string() && is_patch_tool(harness, fields) {
+        let text = std::mem::take(&mut args);
+        args = Value::Object(Map::from_iter([(FREE_TEXT.to_owned(), text)]));
+    }
     args
+}
+
+/// The key under which the arguments of a patch tool are judged when they are free text, as Copilot CLI sends them.
+pub(crate) const FREE_TEXT: &str = "input";
+
+fn is_patch_tool(harness: &Harness, fields: &Map<String, Value>) -> bool {
+    let name = keys::text(fields, harness.keys.tool_name);
+    name.is_some_and(|name| ToolCall::new(&name, Value::Null).class == ToolClass::Patch)
 }
 
 fn spread(fields: &Map<String, Value>, names: &[&str]) -> Value {

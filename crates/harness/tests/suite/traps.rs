@@ -236,6 +236,22 @@ fn a_piece_of_llxprt_s_stream_counts_no_tokens() {
 }
 
 #[test]
+fn copilot_s_patch_is_free_text_and_goes_back_as_free_text() {
+    let copilot = harness("copilot");
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n";
+    let payload = |name: &str| json!({"sessionId": "s", "cwd": "/w", "toolName": name, "toolArgs": patch});
+    let call = decoded(copilot, "preToolUse", &payload("apply_patch"));
+    assert_eq!(call.event.tool.as_ref().unwrap().args, json!({"input": patch}));
+    let outcome = Outcome { tool_input: Some(json!({"input": "other"})), ..rewritten() };
+    assert_eq!(json_of(&copilot.encode(&call, &outcome))["modifiedArgs"], json!("other"));
+    let shell = payload("bash").to_string();
+    assert!(
+        copilot.decode(&crate::common::door("preToolUse"), shell.as_bytes()).is_err(),
+        "a shell has none"
+    );
+}
+
+#[test]
 fn cursor_gets_a_plain_allow_when_nothing_objects() {
     let cursor = harness("cursor");
     for row in cursor.events.iter().filter(|row| row.is_gate()) {
