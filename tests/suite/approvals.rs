@@ -42,6 +42,11 @@ fn waiting(guard: &Guard<'_>) -> String {
     })
 }
 
+/// What an approval has to name.
+fn digest(guard: &Guard<'_>, id: &str) -> Value {
+    guard.ask("GET", &format!("/v1/approvals/{id}"), &Value::Null).1["digest"].take()
+}
+
 fn is_denied(reply: &Value) -> bool {
     reply["hookSpecificOutput"]["permissionDecision"] == "deny"
 }
@@ -85,8 +90,8 @@ fn same_user_a_guarded_agent_cannot_approve_itself() {
         let id = waiting(&guard);
         // The test has called the hook: it is the agent.
         let path = format!("/v1/approvals/{id}");
-        let (status, answer) =
-            guard.ask("POST", &path, &json!({"answer": "approve", "proof": {"tty": true}}));
+        let body = json!({"answer": "approve", "digest": digest(&guard, &id), "proof": {"tty": true}});
+        let (status, answer) = guard.ask("POST", &path, &body);
         assert_eq!(status, 403, "{answer}");
         let ran = test.run(&["approvals", "approve", &id]);
         assert!(ran.exit == 1 && ran.stderr.contains("an agent that is guarded here"), "{}", ran.stderr);
@@ -167,7 +172,7 @@ fn a_yes_for_good_is_an_exception_for_this_very_call() {
         let (status, answer) = guard.ask(
             "POST",
             &format!("/v1/approvals/{id}"),
-            &json!({"answer": "approve", "for": "rule", "proof": {"tty": true}}),
+            &json!({"answer": "approve", "digest": digest(&guard, &id), "for": "rule", "proof": {"tty": true}}),
         );
         assert_eq!(status, 403, "the gate comes before the file: {answer}");
         assert_eq!(std::fs::read_to_string(test.home().join("policy.yaml")).unwrap(), RULES);

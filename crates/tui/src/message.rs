@@ -79,14 +79,23 @@ pub enum Subject {
 /// Something that a person does here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// Let a call pass.
-    Approve(String, Scope),
+    /// Let the call pass that was shown.
+    Approve(ShownCall, Scope),
     /// Do not, and say why.
     Deny(String, String),
     /// Let rules only watch.
     Monitor,
     /// Let rules hold.
     Enforce,
+}
+
+/// The call that the screen showed. An approval is for it and no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownCall {
+    /// Its full id.
+    pub id: String,
+    /// Digest of all that was shown.
+    pub digest: String,
 }
 
 /// How far a yes goes.
@@ -173,12 +182,12 @@ impl Deed {
             Proof::Code(code) => json!({"code": code}),
         };
         match self {
-            Self::Approve(id, scope) => {
+            Self::Approve(ShownCall { id, digest }, scope) => {
                 let scope = scope.word();
                 (
                     "POST",
                     format!("/v1/approvals/{}", quoted(id)),
-                    json!({"answer": "approve", "for": scope, "proof": proof}),
+                    json!({"answer": "approve", "digest": digest, "for": scope, "proof": proof}),
                 )
             }
             Self::Deny(id, note) => {
@@ -218,13 +227,16 @@ mod tests {
     #[test]
     fn only_what_loosens_takes_a_proof() {
         let id = || "01M7".to_owned();
-        let approve = Deed::Approve(id(), Scope::Session);
+        let shown = ShownCall { id: id(), digest: "d1".to_owned() };
+        let approve = Deed::Approve(shown, Scope::Session);
         let (method, path, body) = approve.request(&Proof::Code("123456".to_owned()));
         assert_eq!(
             (method, path.as_str(), approve.action()),
             ("POST", "/v1/approvals/01M7", Some("approve"))
         );
-        assert_eq!(body, json!({"answer": "approve", "for": "session", "proof": {"code": "123456"}}));
+        let expected =
+            json!({"answer": "approve", "digest": "d1", "for": "session", "proof": {"code": "123456"}});
+        assert_eq!(body, expected);
         let (_, _, body) = Deed::Deny(id(), String::new()).request(&Proof::Word);
         assert_eq!(body, json!({"answer": "deny", "note": null}));
         assert_eq!(Deed::Monitor.request(&Proof::Word).2, json!({"mode": "monitor", "proof": {"tty": true}}));

@@ -83,11 +83,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             // First what it is about: an id that is wrong needs no proof.
             let card = get(context, &path(id))?;
             if !context.terminal.json {
-                context.terminal.note(&text(&card))?;
+                context.terminal.note(&(text(&card) + &arguments(&card)))?;
             }
             let proof = gate::proof(context, Action::Approve, proof)?;
             let scope = scope.to_possible_value().map(|value| value.get_name().to_owned());
-            let body = json!({"answer": "approve", "for": scope, "note": note, "proof": proof});
+            // What was shown is approved, and nothing that has taken its place meanwhile.
+            let (id, digest) = (card.field("id").as_str().unwrap_or_default(), card.field("digest"));
+            let body =
+                json!({"answer": "approve", "digest": digest, "for": scope, "note": note, "proof": proof});
             answer(context, id, &body)
         }
         Command::Deny { id, note } => answer(context, id, &json!({"answer": "deny", "note": note})),
@@ -116,14 +119,7 @@ fn show(context: &Context, id: &str) -> Result<ExitCode, CommandError> {
         context.terminal.print_json(&card)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut said = text(&card);
-    if !card.field("args").is_null() {
-        let args = serde_json::to_string_pretty(card.field("args")).unwrap_or_default();
-        for line in args.lines() {
-            let _ = writeln!(said, "  {DIM}│{DIM:#} {}", tame(line));
-        }
-    }
-    context.terminal.say(&said)?;
+    context.terminal.say(&(text(&card) + &arguments(&card)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -180,6 +176,18 @@ fn text(card: &Value) -> String {
     }
     if let Some(cwd) = card.field("cwd").as_str() {
         let _ = writeln!(text, "  {DIM}in{DIM:#} {}", tame(cwd));
+    }
+    text
+}
+
+/// All arguments of the call, one line each.
+fn arguments(card: &Value) -> String {
+    let mut text = String::new();
+    if !card.field("args").is_null() {
+        let args = serde_json::to_string_pretty(card.field("args")).unwrap_or_default();
+        for line in args.lines() {
+            let _ = writeln!(text, "  {DIM}│{DIM:#} {}", tame(line));
+        }
     }
     text
 }

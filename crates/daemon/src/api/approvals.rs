@@ -30,10 +30,10 @@ pub(super) const ROUTES: &[Route] = &[
         .gives(Gives::Json("Approval"))
         .refuses(&[404]),
     Route::post("/v1/approvals/{id}", "answerApproval", |method| on(method, answer))
-        .about("A person's answer to a call that waits: to allow it needs a proof.")
+        .about("A person's answer to a call that waits. To approve takes a proof, the full id, and the digest of the call that was shown; to deny, the end of an id is enough.")
         .takes(Takes::Json("ApprovalRequest"))
         .gives(Gives::Json("Approved"))
-        .refuses(&[400, 403, 404, 422]),
+        .refuses(&[400, 403, 404, 409, 422]),
 ];
 
 /// What waits.
@@ -59,6 +59,16 @@ async fn answer(
     match approvals::answer(&daemon, &id, said, peer).await {
         Ok(done) => Json(done).into_response(),
         Err(Refusal::NobodyWaits) => nobody_waits(&id),
+        Err(Refusal::NotNamed) => {
+            let hint = "send the full id and the `digest` that GET /v1/approvals/{id} shows";
+            let message = "an approval has to name the call by its full id and digest";
+            error(StatusCode::BAD_REQUEST, message, Some(hint)).into_response()
+        }
+        Err(Refusal::Changed) => {
+            let hint = "nothing was approved; look at it again";
+            let message = "the call that waits is not the one that was shown";
+            error(StatusCode::CONFLICT, message, Some(hint)).into_response()
+        }
         Err(Refusal::Refused(why)) => refused(&why),
         Err(Refusal::Failed(failure)) => {
             let hint = failure.hints.first().map(String::as_str);

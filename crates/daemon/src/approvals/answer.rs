@@ -20,6 +20,8 @@ use crate::listen::Peer;
 pub(crate) struct Answer {
     #[serde(rename = "answer")]
     said: Said,
+    #[serde(default)]
+    digest: Option<String>,
     #[serde(default, rename = "for")]
     scope: Scope,
     #[serde(default)]
@@ -52,6 +54,10 @@ pub(super) enum Scope {
 pub(crate) enum Refusal {
     /// No call of this id waits.
     NobodyWaits,
+    /// An approval has to name the call by its full id and digest.
+    NotNamed,
+    /// The call that waits is not the one that was shown.
+    Changed,
     /// Whoever answered may not.
     Refused(Refused),
     /// It cannot be done so.
@@ -66,8 +72,10 @@ pub(crate) async fn answer(
     peer: Peer,
 ) -> Result<Value, Refusal> {
     let (card, call) = daemon.approvals.find(id).ok_or(Refusal::NobodyWaits)?;
-    let Answer { said, scope, note, proof } = said;
-    let mut detail = json!({"id": card.id, "note": note, "rules": askers(&card.reasons)});
+    let Answer { said, digest, scope, note, proof } = said;
+    check_shown(&card, id, said, digest.as_deref())?;
+    let mut detail =
+        json!({"id": card.id, "digest": card.digest, "note": note, "rules": askers(&card.reasons)});
     if said == Said::Deny {
         let caller = daemon.caller(peer);
         put(&mut detail, "authority", caller.to_json());
@@ -108,9 +116,22 @@ pub(crate) async fn answer(
     )
 }
 
+/// Refuses an answer to another call than the one that was shown. The sender of a call chooses its id, and can
+/// replace a call by another one with the same end of the id.
+fn check_shown(card: &Card, id: &str, said: Said, digest: Option<&str>) -> Result<(), Refusal> {
+    match digest {
+        Some(digest) if digest != card.digest => Err(Refusal::Changed),
+        Some(_) if said == Said::Approve && !id.eq_ignore_ascii_case(&card.id.to_string()) => {
+            Err(Refusal::NotNamed)
+        }
+        None if said == Said::Approve => Err(Refusal::NotNamed),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// The call that waits hears it, if it still does.
 fn hear(daemon: &Daemon, card: &Card, answered: Answered) -> Result<(), Refusal> {
-    let pending = daemon.approvals.take(card.id).ok_or(Refusal::NobodyWaits)?;
+    let pending = daemon.approvals.take_shown(card).ok_or(Refusal::NobodyWaits)?;
     pending.answer.send(answered).map_err(|_| Refusal::NobodyWaits)
 }
 

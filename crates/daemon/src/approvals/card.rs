@@ -3,7 +3,7 @@
 //! A call that waits, as a person sees it.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenterhook_event::{Call, EventId, Outcome, Said, Timestamp};
 use tenterhook_home::door;
 use tokio::time::Instant;
@@ -13,6 +13,9 @@ use tokio::time::Instant;
 pub(crate) struct Card {
     /// The event's id.
     pub(crate) id: EventId,
+    /// SHA-256 of all that is shown but the times. The sender of a call chooses its id, so an approval
+    /// names this as well.
+    pub(crate) digest: String,
     /// Since when it waits.
     pub(crate) since: Timestamp,
     /// Until when somebody may answer.
@@ -53,8 +56,9 @@ impl Card {
             (None, Some(prompt)) => prompt.clone(),
             (None, None) => event.native_event.clone(),
         };
-        Self {
+        let mut card = Self {
             id: event.id,
+            digest: String::new(),
             since: Timestamp::from_unix_ms(since),
             until: Timestamp::from_unix_ms(since.saturating_add(left)),
             source: event.source.clone(),
@@ -66,7 +70,15 @@ impl Card {
             wants,
             args: tool.map(|tool| tool.args).unwrap_or_default(),
             reasons: outcome.reasons.clone(),
-        }
+        };
+        card.digest = card.compute_digest();
+        card
+    }
+
+    fn compute_digest(&self) -> String {
+        let Self { id, source, event, session, cwd, user, tool, wants, args, reasons, .. } = self;
+        let shown = json!([id, source, event, session, cwd, user, tool, wants, args, reasons]);
+        tenterhook_home::trust::sha256(shown.to_string().as_bytes())
     }
 
     /// How long somebody has to answer, in seconds.

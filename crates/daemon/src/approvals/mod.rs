@@ -197,6 +197,16 @@ impl Approvals {
         self.changes.subscribe()
     }
 
+    /// Takes the call that a card shows off the list, and no other of its id.
+    fn take_shown(&self, card: &Card) -> Option<Pending> {
+        let mut all = self.pending();
+        all.get(&card.id).filter(|pending| pending.card.digest == card.digest)?;
+        let taken = all.remove(&card.id);
+        drop(all);
+        self.changes.send_modify(|count| *count += 1);
+        taken
+    }
+
     fn take(&self, id: EventId) -> Option<Pending> {
         let taken = self.pending().remove(&id);
         if taken.is_some() {

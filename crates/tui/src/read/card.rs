@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::{at, lines, list, moment, pretty, text};
+use crate::message::ShownCall;
 
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Card {
     pub(crate) id: String,
+    pub(crate) digest: String,
     pub(crate) since: u64,
     pub(crate) until: u64,
     pub(crate) harness: String,
@@ -33,6 +35,7 @@ impl Card {
     fn read(card: &Value) -> Self {
         Self {
             id: text(card, "id"),
+            digest: text(card, "digest"),
             since: moment(card, "since"),
             until: moment(card, "until"),
             harness: text(card, "source"),
@@ -48,6 +51,16 @@ impl Card {
                 .map(|said| (text(said, "by"), text(said, "said")))
                 .collect(),
         }
+    }
+
+    /// What an approval of it names.
+    pub(crate) fn shown(&self) -> ShownCall {
+        ShownCall { id: self.id.clone(), digest: self.digest.clone() }
+    }
+
+    /// Whether it is the call that was shown, and not another one under its id.
+    pub(crate) fn is_shown(&self, shown: &ShownCall) -> bool {
+        self.id == shown.id && self.digest == shown.digest
     }
 
     pub(crate) fn fits(&self, words: &[String]) -> bool {

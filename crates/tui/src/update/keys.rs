@@ -164,10 +164,10 @@ fn on_page(state: &mut State, key: Key) -> Vec<Command> {
             vec![Command::Get(Subject::DecisionsOf(key))]
         }
         (Open::Approval { card, waits: true }, Key::Char('a')) => {
-            vec![Command::Ask(Deed::Approve(card.id.clone(), Scope::Once))]
+            vec![Command::Ask(Deed::Approve(card.shown(), Scope::Once))]
         }
         (Open::Approval { card, waits: true }, Key::Char('s')) => {
-            vec![Command::Ask(Deed::Approve(card.id.clone(), Scope::Session))]
+            vec![Command::Ask(Deed::Approve(card.shown(), Scope::Session))]
         }
         (Open::Approval { card, waits: true }, Key::Char('d')) => {
             state.prompt = Some(Prompt::new(Asks::Note(card.id.clone())));

@@ -115,7 +115,7 @@ fn waiting(state: &mut State, answer: &Value) {
 fn unlist(state: &mut State) {
     for page in &mut state.pages {
         if let Open::Approval { card, waits } = &mut page.open {
-            *waits = state.approvals.find(&card.id).is_some();
+            *waits = state.approvals.find(&card.id).is_some_and(|now| now.is_shown(&card.shown()));
         }
     }
     prompts::unlist(state);

@@ -85,10 +85,10 @@ fn enter(state: &mut State) -> Vec<Command> {
 pub(super) fn needed(state: &mut State, deed: Deed, answer: Result<(Needs, bool), String>) -> Vec<Command> {
     match answer {
         Err(why) => state.say(false, plain::line(&why)),
-        // An agent is not asked; it is refused, on the record.
+        Ok((Needs::Code, _)) => state.prompt = Some(Prompt::new(Asks::Code(deed))),
+        // Without a code an agent is not asked; it is refused, on the record.
         Ok((_, true) | (Needs::Nothing, false)) => return vec![Command::Do(deed, Proof::Nothing)],
         Ok((Needs::Word, false)) => state.prompt = Some(Prompt::new(Asks::Word(deed))),
-        Ok((Needs::Code, false)) => state.prompt = Some(Prompt::new(Asks::Code(deed))),
     }
     unlist(state);
     Vec::new()
@@ -119,11 +119,14 @@ pub(super) fn done(state: &mut State, deed: &Deed, answer: Result<Value, String>
 
 /// Nobody goes on typing about a call that waits no more.
 pub(super) fn unlist(state: &mut State) {
-    let about = state.prompt.as_ref().and_then(|prompt| match &prompt.asks {
-        Asks::Note(id) | Asks::Word(Deed::Approve(id, _)) | Asks::Code(Deed::Approve(id, _)) => Some(id),
-        _ => None,
+    let waits = state.prompt.as_ref().is_none_or(|prompt| match &prompt.asks {
+        Asks::Note(id) => state.approvals.find(id).is_some(),
+        Asks::Word(Deed::Approve(shown, _)) | Asks::Code(Deed::Approve(shown, _)) => {
+            state.approvals.find(&shown.id).is_some_and(|card| card.is_shown(shown))
+        }
+        _ => true,
     });
-    if about.is_some_and(|id| state.approvals.find(id).is_none()) {
+    if !waits {
         state.prompt = None;
         state.say(false, "this call waits no more: it was answered elsewhere, or its time is over");
     }

@@ -2,14 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::message::{Clock, Command, Deed, Message, Needs, Proof, Scope, Subject};
+use crate::message::{Clock, Command, Deed, Message, Needs, Proof, Scope, ShownCall, Subject};
 use crate::view::tests::{card, decided, got, kind, press, screen, state};
 use crate::{Key, State, update};
 
 const ID: &str = "01M7GDFDD5FQJEDHTCGAF9Y9NY";
 
+fn shown_call() -> ShownCall {
+    ShownCall { id: ID.to_owned(), digest: "d-1".to_owned() }
+}
+
 fn asked(state: &mut State, scope: Scope, needs: Needs, guarded: bool) -> Vec<Command> {
-    update(state, Message::Needed(Deed::Approve(ID.to_owned(), scope), Ok((needs, guarded))))
+    update(state, Message::Needed(Deed::Approve(shown_call(), scope), Ok((needs, guarded))))
 }
 
 fn waits() -> State {
@@ -22,7 +26,7 @@ fn waits() -> State {
 #[test]
 fn a_yes_takes_the_word_and_nothing_else_will_do() {
     let mut state = waits();
-    let deed = || Deed::Approve(ID.to_owned(), Scope::Once);
+    let deed = || Deed::Approve(shown_call(), Scope::Once);
     assert_eq!(kind(&mut state, "a"), [Command::Ask(deed())]);
     assert!(screen(&state).contains("It wants\n  make all"), "what is approved is seen");
     assert_eq!(asked(&mut state, Scope::Once, Needs::Word, false), []);
@@ -48,7 +52,7 @@ fn a_code_is_not_shown_and_a_guarded_agent_is_not_asked() {
     kind(&mut state, "123456");
     let shown = screen(&state);
     assert!(shown.contains("Code of your authenticator app: ******") && !shown.contains("123456"));
-    let deed = Deed::Approve(ID.to_owned(), Scope::Session);
+    let deed = Deed::Approve(shown_call(), Scope::Session);
     let wanted = press(&mut state, &[Key::Enter]);
     assert_eq!(wanted, [Command::Do(deed.clone(), Proof::Code("123456".to_owned()))]);
     let wanted = asked(&mut state, Scope::Session, Needs::Word, true);
@@ -70,6 +74,19 @@ fn a_no_carries_a_message_and_needs_nobody() {
     kind(&mut state, "dx");
     assert_eq!(press(&mut state, &[Key::Esc]), [], "and can be thought better of");
     assert!(state.prompt.is_none());
+}
+
+#[test]
+fn a_call_that_takes_the_place_of_the_one_that_was_shown_is_not_approved() {
+    let mut state = waits();
+    kind(&mut state, "a");
+    asked(&mut state, Scope::Once, Needs::Word, false);
+    kind(&mut state, "appro");
+    let mut other = card("make clean");
+    other["pending"][0]["digest"] = json!("d-2");
+    update(&mut state, Message::Told("approvals".to_owned(), other));
+    assert!(state.prompt.is_none(), "the prompt was about another call");
+    assert_eq!(kind(&mut state, "a"), [], "what is open waits no more");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn timeline() -> Value {
 
 pub(crate) fn card(wants: &str) -> Value {
     json!({"pending": [{
-        "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
+        "id": "01M7GDFDD5FQJEDHTCGAF9Y9NY", "digest": "d-1", "since": "2026-11-15T20:00:20.000Z", "until": "2026-11-15T20:01:13.000Z",
         "source": "codex", "event": "PreToolUse", "session": "s-2", "cwd": "/home/dev/shop", "user": "dev",
         "tool": "Bash", "wants": wants, "args": {"command": wants},
         "reasons": [{"by": "rule:ask-make", "said": "people make things"}],
@@ -177,7 +177,8 @@ fn a_call_that_waits_and_what_has_to_be_typed() {
         kind(&mut state, "3");
         insta::assert_snapshot!(format!("{name}_list"), screen(&state));
         kind(&mut state, "a");
-        let deed = crate::Deed::Approve("01M7GDFDD5FQJEDHTCGAF9Y9NY".to_owned(), crate::Scope::Once);
+        let (id, digest) = ("01M7GDFDD5FQJEDHTCGAF9Y9NY".to_owned(), "d-1".to_owned());
+        let deed = crate::Deed::Approve(crate::ShownCall { id, digest }, crate::Scope::Once);
         update(&mut state, Message::Needed(deed, Ok((crate::Needs::Word, false))));
         kind(&mut state, "appr");
         insta::assert_snapshot!(name, screen(&state));
