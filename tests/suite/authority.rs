@@ -145,7 +145,8 @@ fn same_user_with_codes_a_terminal_is_not_enough_and_no_code_counts_twice() {
         let ran = test.person(&["mode", "monitor", "--code", "000000"]);
         assert!(ran.exit == 1 && ran.stderr.contains("the code is wrong"), "{}", ran.stderr);
         let right = code(&secret, i64::from(with_daemon));
-        assert_eq!(test.run(&["mode", "monitor", "--code", &right]).exit, 1, "not even with a code");
+        assert_eq!(test.run(&["mode", "monitor"]).exit, 1, "a guarded agent without a code");
+        assert_eq!(test.run(&["mode", "monitor", "--code", "000000"]).exit, 1, "or with a wrong one");
         let file = test.write("code.txt", &format!("{right}\n"));
         let ran = test.person(&["mode", "monitor", "--code-file", file.to_str().unwrap()]);
         assert_eq!(ran.exit, 0, "{}", ran.stderr);

@@ -29,6 +29,12 @@ pub(crate) struct ProofArgs {
     code_file: Option<PathBuf>,
 }
 
+impl ProofArgs {
+    fn is_given(&self) -> bool {
+        self.code.is_some() || self.code_file.is_some()
+    }
+}
+
 /// Passes the gate, or fails. What is done is on record when it returns; so is a refusal.
 pub(crate) fn pass(
     context: &Context,
@@ -72,9 +78,10 @@ pub(crate) fn ask_daemon(
 /// What the caller shows for it. Whoever has nothing to show is refused later, on the record.
 pub(crate) fn proof(context: &Context, action: Action, args: &ProofArgs) -> Result<Proof, CommandError> {
     let (needs, guarded) = standing(context.home()?, action)?;
-    // An agent must not be made to wait for somebody who types.
+    // An agent must not be made to wait for somebody who types; a code that is given counts.
     if guarded {
-        return Ok(Proof::default());
+        let code = if args.is_given() { code(args)? } else { None };
+        return Ok(Proof { code, tty: false });
     }
     Ok(match needs {
         Needs::Nothing => Proof::default(),
@@ -112,7 +119,7 @@ pub(crate) fn authority(home: &Home) -> Authority {
     Authority::of(home, rustix::process::getuid().as_raw())
 }
 
-/// What is needed of us, and whether we come from a guarded agent.
+/// What is needed of us, and whether we come from a guarded agent or cannot be told from one.
 pub(crate) fn standing(home: &Home, action: Action) -> Result<(Needs, bool), CommandError> {
     let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
     if let Some(answer) = ask::get(home, &path)? {
@@ -123,7 +130,7 @@ pub(crate) fn standing(home: &Home, action: Action) -> Result<(Needs, bool), Com
     }
     let authority = authority(home);
     let caller = Caller::own(&authority.agents);
-    Ok((authority.needs(action, &caller), caller.agent.is_some()))
+    Ok((authority.needs(action, &caller), caller.refusal(action.name()).is_some()))
 }
 
 /// Whether somebody typed the name of what is to be done.

@@ -1,3 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Callers whose process ancestry is unknown, cut or in another namespace are refused by the gate.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::context::{Ran, TestContext, repository};
+use crate::person::{Guard, code};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
+
+/// A program that an attack needs, or a loud note that the attack was not tried.
+pub(super) fn needed(name: &str) -> Option<PathBuf> {
+    let places = std::env::var_os("PATH").unwrap_or_default();
+    let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
+    let found = found.map(|place: PathBuf| place.join(name)).find(|program| program.exists());
+    if found.is_none() {
+        eprintln!("SKIPPED: `{name}` is not installed, so the attack was not tried");
+    }
+    found
+}
+
+/// The attack program, ready to run in a throw-away home.
+pub(super) fn attack(test: &TestContext, python: &Path, words: &[&str]) -> Command {
+    let payload = test.write("payload.json", &test.bash("ls"));
+    let mut command = test.command(python, &[]);
+    command.arg(repository().join("tests/suite/attacks/gate_attack.py"));
+    command.args([&test.home(), Path::new(PROGRAM), &payload]).args(words);
+    command
+}
+
+/// What became of each try.
+fn tries(ran: &Ran) -> Vec<Value> {
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn mode(test: &TestContext) -> String {
+    test.run(&["mode", "--json"]).json()["mode"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_connection_whose_maker_has_exited_is_refused() {
+    let Some(python) = needed("python3") else { return };
+    let test = TestContext::new();
+    let serve = test.command(Path::new(PROGRAM), &["serve", "--listen", "127.0.0.1:0"]);
+    let _guard = Guard::with(&test, serve);
+    let found = tries(&test.finish(attack(&test, &python, &["exited-maker"]), b""));
+    assert_eq!(found.len(), 16);
+    for tried in &found {
+        assert_eq!(tried["status"], 403, "{tried}");
+        let own = tried["how"].as_str().unwrap().starts_with("own");
+        let why = if own { "guarded here" } else { "cannot be identified" };
+        assert!(tried["body"].as_str().unwrap().contains(why), "{tried}");
+    }
+    assert_eq!(mode(&test), "enforce");
+    let refused = test.leaves().into_iter().filter(|leaf| leaf["what"] == "refused").collect::<Vec<_>>();
+    assert_eq!(refused.len(), 16, "each is on record");
+    for leaf in refused {
+        let by = &leaf["detail"]["authority"];
+        assert!(by["agent"].is_object() || by["unverified"].is_string(), "{leaf}");
+        assert_ne!(by["proof"], "tty", "no terminal is claimed that was not verified");
+    }
+}
+
+#[test]
+fn an_agent_seventy_processes_up_is_found() {
+    let Some(python) = needed("python3") else { return };
+    for with_daemon in [true, false] {
+        let test = TestContext::new();
+        let _guard = with_daemon.then(|| Guard::of(&test));
+        let how = if with_daemon { "deep" } else { "deep-command" };
+        let found = tries(&test.finish(attack(&test, &python, &[how]), b""));
+        assert_eq!(found.len(), if with_daemon { 2 } else { 1 });
+        for tried in found {
+            assert!([json!(403), json!(1)].contains(&tried["status"]), "{tried}");
+            assert!(tried["body"].as_str().unwrap().contains("guarded here"), "{tried}");
+        }
+        assert_eq!(mode(&test), "enforce", "with a daemon: {with_daemon}");
+    }
+}
+
+/// `unshare`, where accounts may make user namespaces.
+fn unshare() -> Option<PathBuf> {
+    let unshare = needed("unshare")?;
+    let tried = Command::new(&unshare).args(["-Urpf", "--mount-proc", "true"]).output().unwrap();
+    if !tried.status.success() {
+        eprintln!("SKIPPED: user namespaces are not available, so the attack was not tried");
+        return None;
+    }
+    Some(unshare)
+}
+
+#[test]
+fn a_pid_namespace_does_not_hide_the_agent() {
+    let (Some(python), Some(unshare)) = (needed("python3"), unshare()) else { return };
+    for with_daemon in [false, true] {
+        for attacked in ["namespace", "namespace-without-proc"] {
+            let test = TestContext::new();
+            let _guard = with_daemon.then(|| Guard::of(&test));
+            let words = [attacked, unshare.to_str().unwrap()];
+            let found = tries(&test.finish(attack(&test, &python, &words), b""));
+            assert_ne!(found[0]["status"], 0, "{}", found[0]);
+            let shown = found[0]["body"].as_str().unwrap();
+            let why = if with_daemon { "guarded here" } else { "cannot be identified" };
+            assert!(shown.contains(why), "{attacked}, with a daemon: {with_daemon}: {shown}");
+            assert_eq!(mode(&test), "enforce");
+        }
+    }
+}
+
+#[test]
+fn a_caller_outside_the_daemon_s_pid_namespace_is_unknown_and_its_hook_calls_are_answered() {
+    let (Some(python), Some(unshare)) = (needed("python3"), unshare()) else { return };
+    let test = TestContext::new();
+    let words = ["-Urpf", "--kill-child", "--mount-proc", PROGRAM, "serve", "--listen", "none"];
+    let guard = Guard::with(&test, test.command(&unshare, &words));
+    let found = tries(&test.finish(attack(&test, &python, &["foreign-caller"]), b""));
+    assert_eq!(found[0]["status"], 403, "{}", found[0]);
+    assert!(found[0]["body"].as_str().unwrap().contains("cannot be identified"), "{}", found[0]);
+    let ran = test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("ls").as_bytes());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let agents = test.run(&["agent", "list", "--json"]).json();
+    assert_eq!(agents["agents"][0]["pid"], 0, "an agent whose number is not known here: {agents}");
+    drop(guard);
+}
+
+/// Not promised in same-user mode: init is the parent of a process whose parents have exited, and nothing
+/// tells where it came from. A code closes it.
+#[test]
+fn a_process_that_left_the_tree_is_not_recognised_in_same_user_mode_but_a_code_stops_it() {
+    let Some(python) = needed("python3") else { return };
+    let test = TestContext::new();
+    let _guard = Guard::of(&test);
+    let left = || tries(&test.finish(attack(&test, &python, &["left-the-tree"]), b"")).remove(0);
+    assert_eq!(left()["status"], 200, "a limit that the threat model names");
+    assert_eq!(test.run(&["mode", "enforce"]).exit, 0);
+    let secret = test.enroll();
+    let tried = left();
+    assert_eq!(tried["status"], 403, "{tried}");
+    assert!(tried["body"].as_str().unwrap().contains("needs a code"), "{tried}");
+    assert_eq!(mode(&test), "enforce");
+    assert_eq!(test.person(&["mode", "monitor", "--code", &code(&secret, 0)]).exit, 0);
+}

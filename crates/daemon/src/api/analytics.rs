@@ -62,9 +62,9 @@ async fn test(
     body: Bytes,
 ) -> Response {
     // What a hook does is not for an agent to set off, unseen by the record.
-    if tokio::task::block_in_place(|| daemon.caller(peer)).agent.is_some() {
-        let hint = "a person can, on the dashboard or from a terminal that the agent did not start";
-        return refuse(StatusCode::FORBIDDEN, "an agent that is guarded here tries no hooks", Some(hint));
+    let caller = tokio::task::block_in_place(|| daemon.caller(peer));
+    if let Some(refused) = caller.refusal("hooks test") {
+        return refuse(StatusCode::FORBIDDEN, &refused.why, Some(&refused.hint));
     }
     let hint = "send {\"sample\": {\"event\": \"pre-tool\", \"tool\": {\"name\": …, \"args\": …}}}";
     let wanted: Wanted = match read(&body, "sample event", hint) {

@@ -75,21 +75,17 @@ async fn link(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Peer
     // Whoever looks can deny and tighten, and whoever also has a code can loosen: so it is on record.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
     let by = caller.to_json();
-    let (what, detail) = match &caller.agent {
-        Some(_) => (
-            "refused",
-            json!({"action": "dashboard", "why": "asked for by a guarded agent", "authority": by}),
-        ),
+    let refused = caller.refusal("dashboard");
+    let (what, detail) = match &refused {
+        Some(refused) => ("refused", json!({"action": "dashboard", "why": refused.why, "authority": by})),
         None => ("dashboard", json!({"authority": by})),
     };
     if let Err(why) = daemon.change(what, caller.uid, detail, Vec::new()).await {
         let why = format!("no link is given, because that cannot be recorded: {why}");
         return refuse(StatusCode::INTERNAL_SERVER_ERROR, &why, Some("make room for the ledger"));
     }
-    if let Some(agent) = &caller.agent {
-        let why = format!("a link was asked for by an agent that is guarded here ({agent})");
-        let hint = "a person can open the dashboard, from a terminal that the agent did not start";
-        return refuse(StatusCode::FORBIDDEN, &why, Some(hint));
+    if let Some(refused) = &refused {
+        return refuse(StatusCode::FORBIDDEN, &refused.why, Some(&refused.hint));
     }
     let now = Instant::now();
     match daemon.access.link(now) {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::EventId;
-use tenterhook_home::authority::{Action, Authority, Caller, Granted, Proof, Refused, Way};
+use tenterhook_home::authority::{Action, Authority, Caller, Granted, Proof, Refused};
 use tenterhook_home::{door, secrets};
 use tenterhook_ledger::Entry;
 
@@ -15,7 +15,7 @@ impl Daemon {
     /// Who is at the other end.
     pub(crate) fn caller(&self, peer: Peer) -> Caller {
         match peer {
-            Peer::Local { uid, pid } => Caller::process(uid, pid, Way::Socket, &self.authority.agents),
+            Peer::Local { uid, pid, start } => Caller::connected(uid, pid.zip(start), &self.authority.agents),
             Peer::Token => Caller::with_token(self.uid),
             Peer::Browser => Caller::in_browser(self.uid),
         }
@@ -24,11 +24,15 @@ impl Daemon {
     /// Somebody called a hook: whoever made them do it is guarded from here on. `parent` is who they say
     /// that is, or 0.
     pub(crate) fn calls(&self, peer: Peer, harness: &str, parent: u32) {
-        if let Peer::Local { pid: Some(pid), .. } = peer
-            && !self.authority.agents.knows(parent)
-            && !self.authority.agents.knows(pid.unsigned_abs())
-        {
-            self.authority.agents.remember(pid, harness);
+        let agents = &self.authority.agents;
+        match peer {
+            Peer::Local { pid: Some(pid), .. } => {
+                if !agents.knows(parent) && !agents.knows(pid.unsigned_abs()) {
+                    agents.remember(pid, harness);
+                }
+            }
+            Peer::Local { pid: None, .. } if cfg!(target_os = "linux") => agents.remember_outside(harness),
+            Peer::Local { .. } | Peer::Token | Peer::Browser => {}
         }
     }
 

@@ -7,6 +7,7 @@ mod body;
 mod door;
 mod guard;
 mod http;
+mod identity;
 mod shim;
 mod socket;
 mod stalled;
@@ -28,6 +29,9 @@ pub(crate) enum Peer {
         uid: u32,
         /// The process, where the kernel knows it.
         pid: Option<i32>,
+        /// Start of that process, verified when the connection was accepted. `None`: unknown, or a hook
+        /// call, which the gate is not asked about.
+        start: Option<u64>,
     },
     /// Somebody who came over TCP with the right token.
     Token,

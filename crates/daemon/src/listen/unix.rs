@@ -22,9 +22,10 @@ use tokio::sync::watch;
 
 use super::body::count_bodies;
 use super::http::{self, Replayed};
+use super::identity::credentials;
 use super::stalled::{BusySince, BusyTimes, MAX_STALLED_THREADS, STALL_CHECK_INTERVAL};
 use super::turns::Turns;
-use super::{Peer, shim};
+use super::{Peer, identity, shim};
 use crate::daemon::Daemon;
 use crate::grpc;
 
@@ -213,18 +214,6 @@ fn take(shared: &Shared, mut stream: UnixStream) {
     });
 }
 
-/// Who is at the other end, where the kernel says it without further ado.
-#[cfg(target_os = "linux")]
-fn credentials(stream: &UnixStream) -> Option<Peer> {
-    let said = rustix::net::sockopt::socket_peercred(stream).ok()?;
-    Some(Peer::Local { uid: said.uid.as_raw(), pid: Some(said.pid.as_raw_nonzero().get()) })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn credentials(_stream: &UnixStream) -> Option<Peer> {
-    None
-}
-
 /// Whether somebody is let in at all.
 fn admitted(daemon: &Daemon, peer: Peer) -> bool {
     daemon.home.public.is_some() || peer.uid().is_some_and(|uid| daemon.is_own(uid))
@@ -238,7 +227,8 @@ async fn connection(
     end: watch::Receiver<bool>,
 ) {
     let Ok(credentials) = stream.peer_cred() else { return };
-    let peer = Peer::Local { uid: credentials.uid(), pid: credentials.pid() };
+    // Before the first byte of a request is trusted, and before the caller can have much time to exit.
+    let peer = identity::identify(&stream, credentials.uid(), credentials.pid());
     if !admitted(&daemon, peer) {
         tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
         return;

@@ -5,7 +5,7 @@
 //! guards it.
 
 use serde_json::Value;
-use tenterhook_home::authority::{Action, Agent, Authority, Caller, Process, Refused};
+use tenterhook_home::authority::{Action, Agent, Ancestry, Authority, Caller, Refused};
 
 use super::{Code, Refusal};
 use crate::daemon::Daemon;
@@ -23,9 +23,10 @@ impl Daemon {
 
     /// The agent that would choose its own guards, if it is one that asks.
     fn guarded(&self, peer: Peer) -> Option<Agent> {
-        let Peer::Local { pid: Some(pid), .. } = peer else { return None };
-        let line = Process::line(pid);
-        let (own, above) = line.split_at(line.len().min(1));
+        let Peer::Local { pid: Some(pid), start: Some(start), .. } = peer else { return None };
+        let ancestry = Ancestry::of(pid, start);
+        let processes = ancestry.processes();
+        let (own, above) = processes.split_at(processes.len().min(1));
         let agents = &self.authority.agents;
         agents.among(above).or_else(|| agents.among(own).filter(|agent| !agent.harness.starts_with(FIRES)))
     }
@@ -38,15 +39,19 @@ impl Daemon {
         detail: Value,
     ) -> Result<Caller, Refusal> {
         let (caller, guarded) = tokio::task::block_in_place(|| (self.caller(peer), self.guarded(peer)));
-        let (why, hint) = match guarded {
-            Some(agent) => (
+        let (why, hint) = match (guarded, caller.doubt()) {
+            (Some(agent), _) => (
                 format!("`{action}` was asked for by an agent that is guarded here ({agent})"),
                 "start the program from somewhere else than the agent",
             ),
-            None if !self.is_own(caller.uid) => {
+            (None, Some(doubt)) => (
+                format!("`{action}` was asked for by a process that cannot be identified: {doubt}"),
+                "the program that connects has to be the one that asks, and has to keep running",
+            ),
+            (None, None) if !self.is_own(caller.uid) => {
                 (format!("`{action}` was asked for by another account"), "ask whoever this home belongs to")
             }
-            None => return Ok(caller),
+            (None, None) => return Ok(caller),
         };
         let refused = Err(Refused { why: why.clone(), hint: hint.to_owned() });
         let (what, detail) = Authority::leaf(action, &caller, &refused, detail);

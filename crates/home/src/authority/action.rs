@@ -51,6 +51,8 @@ pub enum Action {
     Restart,
     /// A harness is no longer guarded.
     Uninstall,
+    /// A process is no longer taken for a guarded agent.
+    AgentForget,
     /// Codes are needed from now on. This tightens; but a guarded agent could lock its person out.
     TotpEnroll,
     /// Codes are not needed any more.
@@ -81,6 +83,7 @@ const NAMES: &[(Action, &str)] = &[
     (Action::Stop, "stop"),
     (Action::Restart, "restart"),
     (Action::Uninstall, "uninstall"),
+    (Action::AgentForget, "agent forget"),
     (Action::TotpEnroll, "totp enroll"),
     (Action::TotpRemove, "totp remove"),
 ];
@@ -94,6 +97,12 @@ impl Action {
     /// The action of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(action, _)| *action)
+    }
+
+    /// Whether it takes no code where ancestries are not known: without it, the owner of a machine could
+    /// neither set up codes nor uninstall.
+    pub(super) fn is_always_for_the_owner(self) -> bool {
+        matches!(self, Self::Uninstall | Self::TotpEnroll)
     }
 
     /// Whether somebody has to show that they are a person.

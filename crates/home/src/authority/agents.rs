@@ -2,17 +2,22 @@
 
 //! The agents that are guarded now: who calls hooks is one, and so is everything it starts.
 //!
-//! Each is a file in `<state>/run/agents/`, named by process and start, so that a daemon that was
-//! started later knows them, and a command without a daemon too.
+//! Each is a mark: a file in `<state>/run/agents/`, named by process and start, so that a daemon that was
+//! started later knows them, and a command without a daemon too. A mark counts in the pid namespace in which
+//! it was made; elsewhere its number says nothing, and the gate has to doubt.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::ancestry::{is_initial, own_pid_namespace};
+use super::harness_process::{is_plausible, may_call, nearest_above};
 use super::process::Process;
+use crate::Failure;
 use crate::home::{Home, make_private, write_whole};
 use crate::intake;
 
@@ -31,6 +36,8 @@ pub struct Agents {
     dir: PathBuf,
     /// By the number of the process; with whether it is an agent, and when it was looked at.
     known: Mutex<HashMap<i32, (u64, Instant)>>,
+    /// Whether a mark was made for callers in a pid namespace that is not visible from here.
+    outside: AtomicBool,
 }
 
 /// An agent that called a hook.
@@ -44,12 +51,18 @@ pub struct Agent {
     pub name: String,
     /// The harness it said it is.
     pub harness: String,
+    /// Pid namespace in which the number counts; 0: one that was not visible to whoever made the mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<u64>,
+    /// Boot of the machine in which the mark was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
 
 impl Agents {
     /// The agents of a home.
     pub fn of(home: &Home) -> Self {
-        Self { dir: home.run().join("agents"), known: Mutex::default() }
+        Self { dir: home.run().join("agents"), known: Mutex::default(), outside: AtomicBool::new(false) }
     }
 
     /// Whether a process is an agent that was looked at a moment ago.
@@ -63,13 +76,13 @@ impl Agents {
     pub fn remember(&self, caller: i32, harness: &str) {
         let Some(process) = Process::read(caller) else { return };
         // Our own agent is one itself, whatever started it.
-        let ours = OURS.contains(&process.name.as_str()) && harness != OWN_AGENT;
+        let ours = is_own_program(&process.name, harness);
         // Usually the parent, and usually known.
         let near = if ours { process.parent } else { caller };
         if self.known().get(&near).is_some_and(|(_, looked)| looked.elapsed() < BELIEVED) {
             return;
         }
-        let found = if ours { agent_above(&process) } else { Some(process) };
+        let found = if ours { self.above(&process, harness) } else { Some(process).filter(may_call) };
         let Some(agent) = found else { return };
         let mut known = self.known();
         if known.len() >= MOST {
@@ -83,64 +96,125 @@ impl Agents {
         }
     }
 
+    /// Remembers that a hook was called from a pid namespace that is not visible from here. Its number is
+    /// unknown, so the gate has to doubt every caller that may come from there.
+    pub fn remember_outside(&self, harness: &str) {
+        if self.outside.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let outside = Agent {
+            pid: 0,
+            start: 0,
+            name: "unknown".to_owned(),
+            harness: harness.to_owned(),
+            namespace: Some(0),
+            boot: boot(),
+        };
+        self.write(&outside);
+    }
+
     /// The agent that one of these processes is.
-    pub fn among(&self, line: &[Process]) -> Option<Agent> {
-        line.iter()
+    pub fn among(&self, processes: &[Process]) -> Option<Agent> {
+        let own = own_pid_namespace();
+        processes
+            .iter()
             .find_map(|process| {
-                let text = intake::regular_file(&self.path(process)).ok()??;
-                let agent = serde_json::from_str(&text).unwrap_or_else(|_| Agent {
-                    pid: process.pid,
-                    start: process.start,
-                    name: process.name.clone(),
-                    harness: String::new(),
-                });
-                Some(agent)
+                let text = intake::regular_file(&self.path(process.pid, process.start)).ok()??;
+                let unreadable = || Agent::of(process, "", None, None);
+                let agent: Agent = serde_json::from_str(&text).unwrap_or_else(|_| unreadable());
+                agent.counts_in(own).then_some(agent)
             })
             .or_else(|| {
                 // The file may have been removed by whoever it is about.
                 let known = self.known();
-                let found = line.iter().find(|process| {
+                let found = processes.iter().find(|process| {
                     known.get(&process.pid).is_some_and(|(start, _)| *start == process.start)
                 })?;
-                Some(Agent {
-                    pid: found.pid,
-                    start: found.start,
-                    name: found.name.clone(),
-                    harness: String::new(),
-                })
+                Some(Agent::of(found, "", own, None))
             })
     }
 
+    /// A mark that was made in another pid namespace, if a process of namespace `caller` may come from the
+    /// marked one. Numbers of another namespace cannot be compared with ours.
+    pub(super) fn incomparable(&self, caller: Option<u64>) -> Option<Agent> {
+        let own = own_pid_namespace();
+        // Processes never move to an outer namespace, and the initial one has none around it.
+        if own.is_some_and(is_initial) && own == caller {
+            return None;
+        }
+        let boot = boot();
+        self.marks()
+            .into_iter()
+            .find(|agent| !agent.counts_in(own) && (agent.boot.is_none() || agent.boot == boot))
+    }
+
+    /// The agents that are marked now.
+    pub fn list(&self) -> Vec<Agent> {
+        self.forget_the_ended();
+        self.marks()
+    }
+
+    /// Removes the marks of a process. Whether there was one.
+    pub fn forget(&self, pid: i32) -> Result<bool, Failure> {
+        let mut found = self.known().remove(&pid).is_some();
+        for agent in self.marks().into_iter().filter(|agent| agent.pid == pid) {
+            fs_err::remove_file(self.path(agent.pid, agent.start))?;
+            found = true;
+        }
+        if pid == 0 {
+            self.outside.store(false, Ordering::Release);
+        }
+        Ok(found)
+    }
+
+    /// The process above a hook that is marked already, or plausibly the harness.
+    fn above(&self, hook: &Process, harness: &str) -> Option<Process> {
+        let nearest = nearest_above(hook)?;
+        // Without a daemon every call comes by here: a mark saves a closer look.
+        let marked = self.path(nearest.pid, nearest.start).exists();
+        (marked || is_plausible(&nearest, harness)).then_some(nearest)
+    }
+
     fn keep(&self, agent: &Process, harness: &str) {
-        let kept = Agent {
-            pid: agent.pid,
-            start: agent.start,
-            name: agent.name.clone(),
-            harness: harness.to_owned(),
-        };
-        let path = self.path(agent);
-        if path.exists() || make_private(&self.dir).is_err() {
+        let path = self.path(agent.pid, agent.start);
+        if path.exists() {
             return;
         }
         self.forget_the_ended();
-        if let Ok(text) = serde_json::to_vec(&kept) {
-            drop(write_whole(&path, &text, 0o600));
+        self.write(&Agent::of(agent, harness, own_pid_namespace(), boot()));
+    }
+
+    fn write(&self, agent: &Agent) {
+        if make_private(&self.dir).is_err() {
+            return;
+        }
+        if let Ok(text) = serde_json::to_vec(agent) {
+            drop(write_whole(&self.path(agent.pid, agent.start), &text, 0o600));
         }
     }
 
+    fn marks(&self) -> Vec<Agent> {
+        let entries = fs_err::read_dir(&self.dir).into_iter().flatten().flatten();
+        let read = |path: PathBuf| intake::regular_file(&path).ok().flatten();
+        entries.filter_map(|entry| serde_json::from_str(&read(entry.path())?).ok()).collect()
+    }
+
     fn forget_the_ended(&self) {
-        for entry in fs_err::read_dir(&self.dir).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let Some((pid, start)) = name.split_once('-') else { continue };
-            let there = pid.parse().ok().and_then(Process::read);
-            if there.is_none_or(|there| there.start.to_string() != start) {
-                drop(fs_err::remove_file(entry.path()));
+        let (own, boot) = (own_pid_namespace(), boot());
+        for agent in self.marks() {
+            let ended = if agent.counts_in(own) {
+                Process::read(agent.pid).is_none_or(|there| there.start != agent.start)
+            } else {
+                agent.boot != boot
+            };
+            if ended {
+                drop(fs_err::remove_file(self.path(agent.pid, agent.start)));
             }
         }
     }
 
-    fn path(&self, process: &Process) -> PathBuf {
-        self.dir.join(format!("{}-{}", process.pid, process.start))
+    fn path(&self, pid: i32, start: u64) -> PathBuf {
+        self.dir.join(format!("{pid}-{start}"))
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i32, (u64, Instant)>> {
@@ -153,17 +227,29 @@ pub(super) fn is_own_program(name: &str, harness: &str) -> bool {
     OURS.contains(&name) && harness != OWN_AGENT
 }
 
-/// The nearest process above that is not just passing on. A shell that a person types into means that
-/// a person tries a hook by hand; the first process of all is nobody's agent.
-fn agent_above(process: &Process) -> Option<Process> {
-    let line = Process::line(process.parent);
-    line.into_iter().find(|process| !process.passes_on()).filter(|found| found.pid > 1 && !found.is_shell())
+impl Agent {
+    fn of(process: &Process, harness: &str, namespace: Option<u64>, boot: Option<String>) -> Self {
+        let Process { pid, start, name, .. } = process.clone();
+        Self { pid, start, name, harness: harness.to_owned(), namespace, boot }
+    }
+
+    /// Whether its number is that of a process in this namespace.
+    fn counts_in(&self, namespace: Option<u64>) -> bool {
+        self.namespace.is_none() || self.namespace == namespace
+    }
+}
+
+/// Name of this boot of the machine.
+fn boot() -> Option<String> {
+    let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
 }
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
+    use crate::authority::ancestry::ancestors;
 
     fn own() -> i32 {
         i32::try_from(std::process::id()).unwrap()
@@ -175,7 +261,7 @@ mod tests {
         let home = Home::whole(dir.path().to_owned());
         let agents = Agents::of(&home);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let line = Process::line(i32::try_from(child.id()).unwrap());
+        let line = ancestors(i32::try_from(child.id()).unwrap());
         assert_eq!(agents.among(&line), None);
         agents.remember(own(), "codex");
         let found = agents.among(&line).unwrap();
@@ -195,8 +281,39 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let agents = Agents::of(&Home::whole(dir.path().to_owned()));
         agents.remember(own(), "codex");
-        let mut line = Process::line(own());
+        let mut line = ancestors(own());
         line[0].start += 1;
         assert_eq!(agents.among(&line[..1]), None);
+    }
+
+    #[test]
+    fn a_mark_of_another_pid_namespace_is_doubt_and_not_an_agent_of_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let agents = Agents::of(&Home::whole(dir.path().to_owned()));
+        let line = ancestors(own());
+        let foreign = Agent::of(&line[0], "codex", Some(1), boot());
+        agents.write(&foreign);
+        assert_eq!(agents.among(&line), None, "its number is another process here");
+        assert_eq!(agents.incomparable(Some(1)), Some(foreign.clone()), "the caller may come from it");
+        agents.forget_the_ended();
+        assert_eq!(agents.marks(), [foreign], "whether it has ended is not known here");
+        agents.write(&Agent::of(&line[0], "codex", Some(1), Some("another boot".to_owned())));
+        assert_eq!(agents.incomparable(Some(1)), None, "that machine was restarted");
+        assert_eq!(agents.list(), []);
+        agents.remember_outside("codex");
+        assert_eq!(agents.incomparable(Some(1)).unwrap().pid, 0);
+        assert!(agents.forget(0).unwrap());
+        assert_eq!(agents.incomparable(Some(1)), None);
+    }
+
+    #[test]
+    fn a_mark_can_be_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        let agents = Agents::of(&Home::whole(dir.path().to_owned()));
+        agents.remember(own(), "codex");
+        assert_eq!(agents.list().len(), 1);
+        assert!(agents.forget(own()).unwrap());
+        assert_eq!((agents.among(&ancestors(own())), agents.list()), (None, Vec::new()));
+        assert!(!agents.forget(own()).unwrap());
     }
 }

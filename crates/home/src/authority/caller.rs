@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{Agent, Agents, Process};
+use super::ancestry::{Ancestry, own_pid_namespace, pid_namespace};
+use super::{Agent, Agents, Process, Refused};
 
 /// How many processes above a caller the record names.
 const NAMED: usize = 8;
@@ -22,12 +23,27 @@ pub struct Caller {
     pub program: Option<String>,
     /// The names of the processes it comes from.
     pub under: Vec<String>,
-    /// Whether the process has a terminal; `None`: nobody can say.
+    /// Whether the process has a terminal, by the kernel's word; `None`: unknown.
     pub terminal: Option<bool>,
     /// The guarded agent that the process is, or comes from.
     pub agent: Option<Agent>,
+    /// Whether its ancestry was established.
+    pub identity: Identity,
     /// How they came.
     pub way: Way,
+}
+
+/// How well the process of a caller is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Identity {
+    /// The process runs, and all its ancestors are known.
+    Verified,
+    /// Its ancestry is unknown, cut or inconsistent; why.
+    Unknown(String),
+    /// This platform does not tell ancestries.
+    Unsupported,
+    /// The caller came over TCP: no process is known, and only a code counts.
+    Remote,
 }
 
 /// How somebody came to the gate.
@@ -44,24 +60,73 @@ pub enum Way {
 }
 
 impl Caller {
-    /// A process.
-    pub fn process(uid: u32, pid: Option<i32>, way: Way, agents: &Agents) -> Self {
-        let line = pid.map(Process::line).unwrap_or_default();
-        Self {
-            uid,
-            pid,
-            program: pid.and_then(Process::program),
-            under: line.iter().skip(1).take(NAMED).map(|process| process.name.clone()).collect(),
-            terminal: line.first().map(|process| process.terminal),
-            agent: agents.among(&line),
-            way,
-        }
+    /// The process at the other end of the socket: its number, and the start that was verified when the
+    /// connection was accepted.
+    pub fn connected(uid: u32, process: Option<(i32, u64)>, agents: &Agents) -> Self {
+        let ancestry = match process {
+            _ if cfg!(not(target_os = "linux")) => Ancestry::Unsupported,
+            Some((pid, start)) => Ancestry::of(pid, start),
+            None => Ancestry::Unknown("the process that opened the connection has ended or is not visible"),
+        };
+        Self::of(uid, process.map(|(pid, _)| pid), &ancestry, Way::Socket, agents)
     }
 
     /// The process we are.
     pub fn own(agents: &Agents) -> Self {
         let pid = i32::try_from(std::process::id()).ok();
-        Self::process(rustix::process::getuid().as_raw(), pid, Way::Command, agents)
+        Self::of(rustix::process::getuid().as_raw(), pid, &Ancestry::own(), Way::Command, agents)
+    }
+
+    fn of(uid: u32, pid: Option<i32>, ancestry: &Ancestry, way: Way, agents: &Agents) -> Self {
+        let processes = ancestry.processes();
+        let agent = agents.among(processes);
+        let identity = match ancestry {
+            Ancestry::Complete(_) if agent.is_some() => Identity::Verified,
+            Ancestry::Complete(_) => match incomparable(processes, way, agents) {
+                Some(other) => Identity::Unknown(format!(
+                    "the marked agent ({other}) is in another pid namespace, where its number cannot be compared"
+                )),
+                None => Identity::Verified,
+            },
+            Ancestry::Unknown(why) => Identity::Unknown((*why).to_owned()),
+            Ancestry::Unsupported => Identity::Unsupported,
+        };
+        Self {
+            uid,
+            pid,
+            // The number may be another process's by now.
+            program: processes.first().and_then(|process| Process::program(process.pid)),
+            under: processes.iter().skip(1).take(NAMED).map(|process| process.name.clone()).collect(),
+            terminal: processes.first().map(|process| process.terminal),
+            agent,
+            identity,
+            way,
+        }
+    }
+
+    /// Why the caller cannot be told from a guarded agent, if it cannot.
+    pub fn doubt(&self) -> Option<&str> {
+        match &self.identity {
+            Identity::Unknown(why) => Some(why),
+            Identity::Verified | Identity::Unsupported | Identity::Remote => None,
+        }
+    }
+
+    /// Why the caller may not do what guarded agents may not, if it is one or cannot be told from one.
+    pub fn refusal(&self, what: &str) -> Option<Refused> {
+        if let Some(agent) = &self.agent {
+            let Agent { pid, name, .. } = agent;
+            let why = format!("`{what}` was asked for by an agent that is guarded here ({agent})");
+            let hint = format!(
+                "use a terminal that process {pid} did not start, or give a code (`--code`) where codes are set \
+                 up; if `{name}` is not an agent, clear its mark with `tenterhook agent forget {pid}` there"
+            );
+            return Some(Refused { why, hint });
+        }
+        let doubt = self.doubt()?;
+        let why = format!("`{what}` was asked for by a process that cannot be identified: {doubt}");
+        let hint = "run the command itself, in a terminal of this machine, or give a code (`--code`) where codes are set up";
+        Some(Refused { why, hint: hint.to_owned() })
     }
 
     /// Somebody with the token of an account.
@@ -76,7 +141,7 @@ impl Caller {
 
     fn unknown(uid: u32, way: Way) -> Self {
         let (pid, program, under, terminal, agent) = (None, None, Vec::new(), None, None);
-        Self { uid, pid, program, under, terminal, agent, way }
+        Self { uid, pid, program, under, terminal, agent, identity: Identity::Remote, way }
     }
 
     /// For the record.
@@ -91,8 +156,26 @@ impl Caller {
         if let Some(agent) = &self.agent {
             fields.insert("agent".to_owned(), json!(agent));
         }
+        match &self.identity {
+            Identity::Unknown(why) => drop(fields.insert("unverified".to_owned(), json!(why))),
+            Identity::Unsupported => {
+                fields.insert("unverified".to_owned(), json!("this platform does not tell ancestries"));
+            }
+            Identity::Verified | Identity::Remote => {}
+        }
         value
     }
+}
+
+/// A mark of another pid namespace that the caller may come from.
+fn incomparable(processes: &[Process], way: Way, agents: &Agents) -> Option<Agent> {
+    let namespace = match way {
+        Way::Command => own_pid_namespace(),
+        Way::Socket | Way::Tcp | Way::Browser => {
+            processes.first().and_then(|process| pid_namespace(process.pid))
+        }
+    };
+    agents.incomparable(namespace)
 }
 
 impl Way {

@@ -12,14 +12,25 @@ use super::totp;
 use crate::home::{Home, write_whole};
 use crate::{Failure, intake};
 
-/// How many codes may be tried in a minute.
+/// How many codes may be tried in a minute; by a caller that may be an agent, in an hour. An agent that
+/// guesses needs years, and does not use up the tries of the user.
 const TRIES: usize = 5;
 const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
 
 /// The codes of a home. Every code counts once, whoever asks: the file is changed under a lock.
 #[derive(Debug)]
 pub struct Enrolment {
     home: Home,
+}
+
+/// Whose tries a code counts among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeTries {
+    /// Of callers that are not known to be an agent.
+    Ordinary,
+    /// Of callers that come from a marked process, or whose ancestry is unknown.
+    Doubtful,
 }
 
 /// What became of a code.
@@ -45,6 +56,9 @@ struct Kept {
     last: u64,
     /// When codes were tried, within the latest minute.
     tries: Vec<u64>,
+    /// When callers that may be agents tried codes, within the latest hour.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    doubtful_tries: Vec<u64>,
 }
 
 impl Enrolment {
@@ -65,7 +79,14 @@ impl Enrolment {
             .map_err(|error| Failure::failed(format!("no randomness for a secret: {error}")))?;
         self.home.make()?;
         let _lock = self.lock()?;
-        let kept = Kept { v: 1, secret: totp::base32(&secret), made: now_ms, last: 0, tries: Vec::new() };
+        let kept = Kept {
+            v: 1,
+            secret: totp::base32(&secret),
+            made: now_ms,
+            last: 0,
+            tries: Vec::new(),
+            doubtful_tries: Vec::new(),
+        };
         kept.write(&self.beginning())?;
         Ok(secret.to_vec())
     }
@@ -81,7 +102,7 @@ impl Enrolment {
         let mut kept = Kept::read(&self.beginning())?.ok_or_else(|| {
             Failure::unusable("there is no new secret").hint("begin with `tenterhook totp enroll`")
         })?;
-        let tried = kept.attempt(code, now_ms);
+        let tried = kept.attempt(code, CodeTries::Ordinary, now_ms);
         kept.write(&self.beginning())?;
         if tried == Tried::Right {
             fs_err::rename(self.beginning(), self.path())?;
@@ -91,10 +112,15 @@ impl Enrolment {
 
     /// Tries a code.
     pub fn attempt(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
+        self.attempt_from(CodeTries::Ordinary, code, now_ms)
+    }
+
+    /// Tries a code of a caller that may be an agent, or not.
+    pub fn attempt_from(&self, from: CodeTries, code: &str, now_ms: u64) -> Result<Tried, Failure> {
         let _lock = self.lock()?;
         let mut kept =
             Kept::read(&self.path())?.ok_or_else(|| Failure::unusable("no codes are needed here"))?;
-        let tried = kept.attempt(code, now_ms);
+        let tried = kept.attempt(code, from, now_ms);
         kept.write(&self.path())?;
         Ok(tried)
     }
@@ -139,13 +165,17 @@ impl Kept {
         write_whole(path, &serde_json::to_vec(self).map_err(std::io::Error::from)?, 0o600)
     }
 
-    fn attempt(&mut self, code: &str, now_ms: u64) -> Tried {
-        // A clock that was set back keeps nobody out for longer than a minute.
-        self.tries.retain(|at| at.abs_diff(now_ms) < MINUTE);
-        if self.tries.len() >= TRIES {
+    fn attempt(&mut self, code: &str, from: CodeTries, now_ms: u64) -> Tried {
+        let (tries, within) = match from {
+            CodeTries::Ordinary => (&mut self.tries, MINUTE),
+            CodeTries::Doubtful => (&mut self.doubtful_tries, HOUR),
+        };
+        // A clock that was set back keeps nobody out for longer than that.
+        tries.retain(|at| at.abs_diff(now_ms) < within);
+        if tries.len() >= TRIES {
             return Tried::TooMany;
         }
-        self.tries.push(now_ms);
+        tries.push(now_ms);
         let secret = totp::from_base32(&self.secret).unwrap_or_default();
         match totp::matching_step(&secret, code, now_ms) {
             _ if secret.is_empty() => Tried::Wrong,
@@ -188,6 +218,24 @@ mod tests {
         assert_eq!(codes.attempt(&code(&secret, after), after).unwrap(), Tried::Right);
         codes.end().unwrap();
         assert!(!codes.is_on());
+    }
+
+    #[test]
+    fn a_guessing_agent_has_five_tries_an_hour_and_leaves_the_user_theirs() {
+        let dir = tempfile::tempdir().unwrap();
+        let codes = Enrolment::of(&Home::whole(dir.path().to_owned()));
+        let secret = codes.begin(NOW).unwrap();
+        codes.confirm(&code(&secret, NOW), NOW).unwrap();
+        let tried = |from, code: &str, at| codes.attempt_from(from, code, at).unwrap();
+        for _ in 0..TRIES {
+            assert_eq!(tried(CodeTries::Doubtful, "000000", NOW), Tried::Wrong);
+        }
+        let later = NOW + 2 * MINUTE;
+        let right = code(&secret, later);
+        assert_eq!(tried(CodeTries::Doubtful, &right, later), Tried::TooMany);
+        assert_eq!(tried(CodeTries::Ordinary, &right, later), Tried::Right);
+        let after = NOW + HOUR;
+        assert_eq!(tried(CodeTries::Doubtful, &code(&secret, after), after), Tried::Right);
     }
 
     #[test]

@@ -4,13 +4,16 @@
 //! that is enough.
 //!
 //! A person shows that they are there by a code of their authenticator app, or, in a home without
-//! codes, by typing the name of what they do on a terminal. An agent that is guarded here passes with
-//! nothing. What each of these is worth is in `docs/threat-model.md`.
+//! codes, by typing the name of what they do on a terminal. A process that comes from a guarded agent, or
+//! whose ancestry cannot be established, passes with a code only. What each of these is worth is in
+//! `docs/threat-model.md`.
 
 mod action;
 mod agents;
+mod ancestry;
 mod caller;
 mod enrolment;
+mod harness_process;
 mod process;
 pub mod totp;
 
@@ -19,8 +22,9 @@ use serde_json::{Value, json};
 
 pub use action::Action;
 pub use agents::{Agent, Agents, OWN_AGENT};
-pub use caller::{Caller, Way};
-pub use enrolment::{Enrolment, Tried};
+pub use ancestry::Ancestry;
+pub use caller::{Caller, Identity, Way};
+pub use enrolment::{CodeTries, Enrolment, Tried};
 pub use process::Process;
 
 use crate::{Failure, Home};
@@ -65,7 +69,8 @@ pub enum Needs {
 /// Somebody may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Granted {
-    /// By what they have shown: `code`, `tty`, `root` or `none`.
+    /// By what they have shown: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed,
+    /// where the platform confirms no terminals), `root` or `none`.
     pub proof: &'static str,
 }
 
@@ -88,9 +93,12 @@ impl Authority {
 
     /// What a caller would have to show.
     pub fn needs(&self, action: Action, caller: &Caller) -> Needs {
+        let person = || if self.codes.is_on() { Needs::Code } else { Needs::Tty };
         // A cookie is no proof, whoever it says it is: an agent may have asked for the link.
-        if caller.way == Way::Browser {
-            if self.codes.is_on() { Needs::Code } else { Needs::Tty }
+        if caller.way == Way::Browser || caller.agent.is_some() || caller.doubt().is_some() {
+            person()
+        } else if caller.identity == Identity::Unsupported {
+            if action.is_always_for_the_owner() { person() } else { Needs::Code }
         } else if self.system && caller.uid == 0 {
             Needs::Nothing
         } else if self.codes.is_on() {
@@ -110,35 +118,50 @@ impl Authority {
         proof: &Proof,
         now_ms: u64,
     ) -> Result<Granted, Refused> {
-        if let Some(agent) = &caller.agent {
-            let why = format!("`{action}` was asked for by an agent that is guarded here ({agent})");
-            return Err(Refused::new(
-                why,
-                "a person can do it, from a terminal that the agent did not start",
-            ));
+        let doubt = caller.refusal(action.name());
+        // A code proves a person whatever the ancestry says: marks can be wrong, a code cannot.
+        if let Some(refused) = doubt.as_ref().filter(|_| proof.code.is_none() || !self.codes.is_on()) {
+            return Err(refused.clone());
         }
         if caller.uid != self.owner && caller.uid != 0 {
             let why = format!("`{action}` was asked for by another account");
-            return Err(Refused::new(why, "only the account this home belongs to may loosen its protection"));
+            return Err(Refused::new(why, "only the account this home belongs to may weaken its protection"));
         }
         match self.needs(action, caller) {
             Needs::Nothing => {
                 Ok(Granted { proof: if caller.uid == 0 && self.system { "root" } else { "none" } })
             }
-            Needs::Code => self.check_code(action, proof, now_ms),
+            Needs::Code => {
+                let from = if doubt.is_some() { CodeTries::Doubtful } else { CodeTries::Ordinary };
+                self.check_code(action, proof, from, now_ms)
+            }
             Needs::Tty => check_tty(action, caller, proof),
         }
     }
 
-    fn check_code(&self, action: Action, proof: &Proof, now_ms: u64) -> Result<Granted, Refused> {
+    fn check_code(
+        &self,
+        action: Action,
+        proof: &Proof,
+        from: CodeTries,
+        now_ms: u64,
+    ) -> Result<Granted, Refused> {
+        if !self.codes.is_on() {
+            let hint = "set up codes with `tenterhook totp enroll` and give one with `--code CODE`";
+            return Err(Refused::new(format!("`{action}` needs a code here, and none are set up"), hint));
+        }
         let Some(code) = &proof.code else {
             let hint = "give the code of your authenticator app with `--code CODE` or `--code-file FILE`";
             return Err(Refused::new(format!("`{action}` needs a code"), hint));
         };
-        let (why, hint) = match self.codes.attempt(code, now_ms) {
+        let (why, hint) = match self.codes.attempt_from(from, code, now_ms) {
             Ok(Tried::Right) => return Ok(Granted { proof: "code" }),
             Ok(Tried::Wrong) => ("the code is wrong", "is the clock of this machine right?"),
             Ok(Tried::Used) => ("the code was used already", "wait for the next one"),
+            Ok(Tried::TooMany) if from == CodeTries::Doubtful => (
+                "too many codes were tried",
+                "from here five are taken in an hour; use a terminal that no agent started",
+            ),
             Ok(Tried::TooMany) => ("too many codes were tried", "wait a minute"),
             Err(Failure { message, hints, .. }) => {
                 return Err(Refused { why: message, hint: hints.into_iter().next().unwrap_or_default() });
@@ -189,9 +212,13 @@ fn check_tty(action: Action, caller: &Caller, proof: &Proof) -> Result<Granted, 
             hint,
         ));
     }
-    // Where the kernel tells nothing of terminals only the word of the program counts.
-    if proof.tty && caller.terminal != Some(false) {
-        return Ok(Granted { proof: "tty" });
+    match caller.terminal {
+        Some(true) if proof.tty => return Ok(Granted { proof: "tty" }),
+        // The kernel confirms nothing here; the record says so.
+        None if proof.tty && caller.identity == Identity::Unsupported => {
+            return Ok(Granted { proof: "unverified" });
+        }
+        _ => {}
     }
     let hint = "run it in a terminal; for scripts set up codes with `tenterhook totp enroll` and give one with `--code-file FILE`";
     Err(Refused::new(format!("`{action}` needs a person who confirms it on a terminal"), hint))

@@ -4,12 +4,12 @@
 
 use std::io::Read as _;
 
-/// How far up a line of parents is followed.
-const LONGEST_LINE: usize = 64;
-
 /// Programs that run what they are given; who gave it to them is who matters.
 const SHELLS: &[&str] = &["sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "nu", "zsh"];
-const WRAPPERS: &[&str] = &["env", "ionice", "nice", "nohup", "setsid", "stdbuf", "time", "timeout"];
+const WRAPPERS: &[&str] = &[
+    "doas", "env", "ionice", "nice", "nohup", "runuser", "setpriv", "setsid", "stdbuf", "su", "sudo", "time",
+    "timeout",
+];
 
 /// A process at one moment. A number is used again, but not with the same start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub struct Process {
     pub parent: i32,
     /// When it began, in ticks since the machine did.
     pub start: u64,
+    /// Its session; the same number as its own for a session leader.
+    pub session: i32,
+    /// Whether it has exited and only waits to be reaped.
+    pub ended: bool,
     /// Whether it has a terminal.
     pub terminal: bool,
     /// Its name, cut to 15 bytes by the kernel.
@@ -33,12 +37,6 @@ impl Process {
         let mut line = [0; 1024];
         let read = fs_err::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(line.get(..read)?))
-    }
-
-    /// A process and those it comes from, up to the first of all.
-    pub fn line(pid: i32) -> Vec<Self> {
-        let next = |process: &Self| (process.parent > 0).then(|| Self::read(process.parent)).flatten();
-        std::iter::successors(Self::read(pid), next).take(LONGEST_LINE).collect()
     }
 
     /// The program it runs, where we may know.
@@ -69,8 +67,12 @@ impl Process {
 
     /// A shell without a command or script is one that a person types into.
     pub(super) fn is_for_a_person(&self) -> bool {
-        let words = fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
-        is_for_a_person(&words)
+        is_for_a_person(&self.command_line())
+    }
+
+    /// Words of its command line, each ended by a zero byte.
+    pub(super) fn command_line(&self) -> Vec<u8> {
+        fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default()
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -80,6 +82,8 @@ impl Process {
         let fields: Vec<&str> = rest.split(' ').collect();
         let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
         Some(Self {
+            ended: matches!(*fields.first()?, "Z" | "X" | "x"),
+            session: i32::try_from(number(3)?).ok()?,
             pid: pid.parse().ok()?,
             parent: i32::try_from(number(1)?).ok()?,
             terminal: number(4)? != 0,
@@ -110,10 +114,18 @@ mod tests {
     #[test]
     fn a_line_of_the_kernel_is_read_whatever_the_name() {
         let stat = "42 (a) b (c) S 7 42 42 34816 42 4194304 100 0 0 0 1 2 0 0 20 0 1 0 98765 1000 10 18446744073709551615";
-        let expected =
-            Process { pid: 42, parent: 7, start: 98765, terminal: true, name: "a) b (c".to_owned() };
+        let expected = Process {
+            pid: 42,
+            parent: 7,
+            start: 98765,
+            session: 42,
+            ended: false,
+            terminal: true,
+            name: "a) b (c".to_owned(),
+        };
         assert_eq!(Process::parse(stat), Some(expected));
         assert!(!Process::parse(&stat.replace("34816", "0")).unwrap().terminal);
+        assert!(Process::parse(&stat.replace(" S ", " Z ")).unwrap().ended);
         assert_eq!(Process::parse("42 (x) S 1"), None);
     }
 
@@ -132,16 +144,5 @@ mod tests {
         ] {
             assert_eq!(is_for_a_person(words.as_bytes()), expected, "{words:?}");
         }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn our_own_line_begins_with_us() {
-        let own = i32::try_from(std::process::id()).unwrap();
-        let line = Process::line(own);
-        assert_eq!(line[0].pid, own);
-        assert_eq!(line[0].parent, line[1].pid);
-        assert!(Process::program(own).unwrap().contains("tenterhook"));
-        assert_eq!(Process::line(-1), []);
     }
 }

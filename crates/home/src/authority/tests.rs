@@ -23,6 +23,7 @@ fn caller() -> Caller {
         under: vec!["bash".to_owned()],
         terminal: Some(true),
         agent: None,
+        identity: Identity::Verified,
         way: Way::Socket,
     }
 }
@@ -58,7 +59,7 @@ fn without_codes_a_person_on_a_terminal_passes_and_nobody_else() {
     let piped = Caller { terminal: Some(false), ..caller() };
     assert!(gate.admit(&piped, &typed()).is_err(), "the kernel knows better");
     let unknown = Caller { terminal: None, ..caller() };
-    assert_eq!(gate.admit(&unknown, &typed()), Ok("tty"), "where nobody can say, the word counts");
+    assert!(gate.admit(&unknown, &typed()).is_err(), "a terminal that was not verified is none");
     assert!(gate.admit(&Caller::with_token(OWNER), &typed()).is_err(), "the token is no person");
     assert!(gate.admit(&caller(), &with_code("123456")).is_err(), "no code is right where there are none");
 }
@@ -73,22 +74,73 @@ fn with_codes_nothing_else_counts_and_each_counts_once() {
     assert!(gate.admit(&caller(), &with_code(&code)).unwrap_err().contains("used already"));
 }
 
+fn agent() -> Agent {
+    let (name, harness) = ("node".to_owned(), "claude-code".to_owned());
+    Agent { pid: 5, start: 1, name, harness, namespace: None, boot: None }
+}
+
 #[test]
-fn a_guarded_agent_passes_with_nothing() {
+fn a_guarded_agent_passes_with_a_code_only_and_the_refusal_names_the_mark() {
     let gate = gate();
-    let agent = Agent { pid: 5, start: 1, name: "node".to_owned(), harness: "claude-code".to_owned() };
-    let caller = Caller { agent: Some(agent), ..caller() };
-    let why = gate.admit(&caller, &typed()).unwrap_err();
+    let caller = Caller { agent: Some(agent()), ..caller() };
+    let refused = gate.authority.admit(Action::Monitor, &caller, &typed(), NOW).unwrap_err();
     assert_eq!(
-        why,
+        refused.why,
         "`mode monitor` was asked for by an agent that is guarded here (claude-code: `node`, process 5)"
     );
-    let code = gate.enrolled();
-    assert!(gate.admit(&caller, &with_code(&code)).is_err(), "it may have read the secret");
+    assert!(refused.hint.contains("tenterhook agent forget 5"), "{}", refused.hint);
     let enroll = gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW);
     assert!(enroll.is_err(), "it could lock its person out");
-    let root = Caller { uid: 0, ..caller };
+    assert!(gate.admit(&caller, &with_code("123456")).is_err(), "there are no codes");
+    let root = Caller { uid: 0, ..caller.clone() };
     assert!(gate.admit(&root, &typed()).is_err());
+    let code = gate.enrolled();
+    assert!(gate.admit(&caller, &typed()).unwrap_err().contains("guarded"));
+    assert!(gate.admit(&caller, &with_code("000000")).unwrap_err().contains("wrong"));
+    let stranger = Caller { uid: 1001, ..caller.clone() };
+    assert!(gate.admit(&stranger, &with_code(&code)).unwrap_err().contains("another account"));
+    assert_eq!(gate.admit(&caller, &with_code(&code)), Ok("code"), "a mark can be wrong");
+}
+
+#[test]
+fn a_caller_that_cannot_be_identified_passes_with_a_code_only() {
+    let gate = gate();
+    let unknown = Caller {
+        terminal: None,
+        identity: Identity::Unknown("the process has ended".to_owned()),
+        ..caller()
+    };
+    for caller in [unknown.clone(), Caller { terminal: Some(true), ..unknown.clone() }] {
+        let why = gate.admit(&caller, &typed()).unwrap_err();
+        assert!(why.contains("cannot be identified: the process has ended"), "{why}");
+        assert!(gate.authority.admit(Action::TotpEnroll, &caller, &Proof::default(), NOW).is_err());
+    }
+    let home = Home { public: Some("/run".into()), ..Home::whole("/nowhere".into()) };
+    let system = Authority::of(&home, OWNER);
+    let root = Caller { uid: 0, ..unknown.clone() };
+    assert!(
+        system.admit(Action::Monitor, &root, &Proof::default(), NOW).is_err(),
+        "root's agents are guarded too"
+    );
+    let code = gate.enrolled();
+    assert_eq!(gate.admit(&unknown, &with_code(&code)), Ok("code"));
+    let (_, leaf) = Authority::leaf(Action::Monitor, &unknown, &Ok(Granted { proof: "code" }), json!({}));
+    assert_eq!(leaf["authority"]["unverified"], "the process has ended");
+}
+
+#[test]
+fn where_ancestries_are_not_told_a_code_is_needed_except_to_uninstall_and_to_set_codes_up() {
+    let gate = gate();
+    let caller = Caller { terminal: None, identity: Identity::Unsupported, ..caller() };
+    let why = gate.admit(&caller, &typed()).unwrap_err();
+    assert!(why.contains("needs a code here"), "{why}");
+    for action in [Action::Uninstall, Action::TotpEnroll] {
+        assert!(gate.authority.admit(action, &caller, &Proof::default(), NOW).is_err(), "{action}");
+        let granted = gate.authority.admit(action, &caller, &typed(), NOW);
+        assert_eq!(granted, Ok(Granted { proof: "unverified" }), "no terminal is claimed that nobody saw");
+    }
+    let code = gate.enrolled();
+    assert_eq!(gate.admit(&caller, &with_code(&code)), Ok("code"));
 }
 
 #[test]

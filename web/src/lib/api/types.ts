@@ -8,17 +8,17 @@ export type Agent = { /** The subagent's id. */ id?: string | null; /** The mode
 /** JSON of any shape. */
 export type Anything = unknown;
 
-export type Approval = { /** all the arguments */ args?: unknown; cwd?: string; event: string; id: string; reasons?: { [key: string]: unknown }[]; session?: string; since: string; source: string; tool?: string; /** then it is denied */ until: string; user?: string; wants: string };
+export type Approval = { /** all the arguments */ args?: unknown; cwd?: string; /** SHA-256 of everything below but the times: what an approval has to name */ digest: string; event: string; id: string; reasons?: { [key: string]: unknown }[]; session?: string; since: string; source: string; tool?: string; /** then it is denied */ until: string; user?: string; wants: string };
 
-export type ApprovalRequest = { answer: "approve" | "deny"; for?: "once" | "session" | "rule"; note?: string; proof?: Proof };
+export type ApprovalRequest = { answer: "approve" | "deny"; /** the `digest` of the approval that was shown to the user; required to approve, compared whenever it is given */ digest?: string; for?: "once" | "session" | "rule"; note?: string; proof?: Proof };
 
 export type Approvals = { pending: Approval[] };
 
 export type Approved = { answer: "approve" | "deny"; for?: string; id: string; /** the exception that was written */ rule?: string | null };
 
-export type AuthorityGranted = { action: string; /** by what they passed: code, tty, root or none */ proof: string };
+export type AuthorityGranted = { action: string; /** by what they passed: code, tty (a terminal that the kernel confirmed), unverified (typed, where the platform confirms no terminals), root or none */ proof: string };
 
-export type AuthorityNeeds = { action: string; /** whoever asks is an agent that is guarded here, and passes with nothing */ guarded: boolean; needs: "code" | "tty" | "nothing" };
+export type AuthorityNeeds = { action: string; /** the caller comes from a guarded agent, or cannot be told from one: only a code counts */ guarded: boolean; needs: "code" | "tty" | "nothing" };
 
 export type AuthorityRequest = { action: string; /** what the leaf says about it */ detail?: unknown; proof?: Proof };
 
@@ -80,6 +80,8 @@ export type FileChange = { added?: number | null; /** the subagent that did it *
 /** Whether the agent goes on. */
 export type Flow = "go" | ({ stop: { /** What the person is told. */ reason?: string | null } });
 
+export type ForgottenAgent = { name: string; pid: number };
+
 /** why a content is not there; null when it is */
 export type Gone = "erased" | "too-large" | null;
 
@@ -126,6 +128,10 @@ export type Leaves = { leaves: Record[]; /** `before` of the next page */ next: 
 export type Line = { event?: string | null; harness?: string | null; kind?: string | null; pruned: boolean; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; session?: string | null; took_us?: number | null; tool?: ShownTool; ts?: string | null; verdict?: string | null; /** what changed */ what?: string | null; /** who changed it */ who?: string | null };
 
 export type Lines = { lines: Line[]; /** `before` of the next page */ next: number | null; /** leaves in all, whether they fit or not */ size: number };
+
+export type MarkedAgent = { boot?: string; harness: string; name: string; /** the pid namespace in which the number counts */ namespace?: number; /** 0: a process in a pid namespace that is not visible */ pid: number; /** in clock ticks since the machine started */ start: number };
+
+export type MarkedAgents = { agents: MarkedAgent[] };
 
 /** An MCP tool: the server and its own name for the tool. */
 export type Mcp = { /** The server, as configured in the harness. */ server: string; /** The tool, as the server names it. */ tool: string };
@@ -284,7 +290,7 @@ export interface Operations {
     body: undefined;
     gives: Approval;
   };
-  /** A person's answer to a call that waits: to allow it needs a proof. */
+  /** A person's answer to a call that waits. To approve takes a proof, the full id, and the digest of the call that was shown; to deny, the end of an id is enough. */
   answerApproval: {
     path: { id: string };
     query: undefined;
@@ -307,6 +313,22 @@ export interface Operations {
     headers: undefined;
     body: AuthorityRequest;
     gives: AuthorityGranted;
+  };
+  /** The processes that are marked as guarded agents: they and what they start pass the gate with a code only. */
+  listAgents: {
+    path: undefined;
+    query: undefined;
+    headers: undefined;
+    body: undefined;
+    gives: MarkedAgents;
+  };
+  /** Clears the mark of a process that is not an agent; needs a proof. A hook call of a harness marks its process again. */
+  forgetAgent: {
+    path: { pid: string };
+    query: undefined;
+    headers: undefined;
+    body: SwitchRequest;
+    gives: ForgottenAgent;
   };
   /** Until when this browser may look. */
   getDashboard: {
@@ -806,6 +828,8 @@ export const OPERATIONS: { [Name in keyof Operations]: readonly [method: string,
   answerApproval: ['POST', '/v1/approvals/{id}'],
   getAuthority: ['GET', '/v1/authority'],
   passAuthority: ['POST', '/v1/authority'],
+  listAgents: ['GET', '/v1/authority/agents'],
+  forgetAgent: ['POST', '/v1/authority/agents/{pid}/forget'],
   getDashboard: ['GET', '/v1/dashboard'],
   openDashboard: ['POST', '/v1/dashboard'],
   leaveDashboard: ['POST', '/v1/dashboard/leave'],

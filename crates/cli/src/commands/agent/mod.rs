@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The reference agent on the command line.
+//! The reference agent on the command line, and the marks of guarded agents.
 
 mod guard;
+mod marks;
 mod mcp;
 mod person;
 pub(super) mod run;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Work with the reference agent
+/// Run the reference agent; list guarded agents and clear their marks
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -23,10 +24,14 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Run(run::Args),
+    List(marks::ListArgs),
+    Forget(marks::ForgetArgs),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     match &args.command {
         Command::Run(args) => run::run(context, args),
+        Command::List(_) => marks::list(context),
+        Command::Forget(args) => marks::forget(context, args),
     }
 }

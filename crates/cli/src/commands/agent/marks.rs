@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The processes that are marked as guarded agents.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tenterhook_home::authority::{Action, Agent, Agents};
+
+use crate::ask;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::terminal::{BOLD, DIM, GOOD, tame};
+
+const EXAMPLES: &str = "\
+A process that calls a hook is marked as a guarded agent. It and everything it starts may not weaken protection;
+only a code overrules that. If a process was marked by mistake, clear its mark from a terminal that it did not
+start, or with a code. If it is a harness, its next hook call marks it again.
+
+Examples:
+  tenterhook agent list
+  tenterhook agent forget 4711";
+
+/// List the processes that are marked as guarded agents
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {}
+
+/// Clear the mark of a process that is not an agent
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ForgetArgs {
+    /// Number of the process
+    pid: i32,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+pub(super) fn list(context: &Context) -> Result<ExitCode, CommandError> {
+    let agents = marked(context)?;
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"agents": agents}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for Agent { pid, name, harness, .. } in &agents {
+        let _ = writeln!(text, "{BOLD}{pid}{BOLD:#}  {}  {DIM}{}{DIM:#}", tame(name), tame(harness));
+    }
+    if agents.is_empty() {
+        text += "no process is marked as an agent\n";
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn forget(
+    context: &Context,
+    ForgetArgs { pid, proof }: &ForgetArgs,
+) -> Result<ExitCode, CommandError> {
+    let Some(agent) = marked(context)?.into_iter().find(|agent| agent.pid == *pid) else {
+        let error = CommandError::failed(format!("process {pid} is not marked as an agent"));
+        return Err(error.hint("`tenterhook agent list` shows the marks"));
+    };
+    let path = format!("/v1/authority/agents/{pid}/forget");
+    if gate::ask_daemon(context, Action::AgentForget, &path, json!({}), proof)?.is_none() {
+        gate::pass(context, Action::AgentForget, json!({"agent": agent}), proof)?;
+        Agents::of(context.home()?).forget(*pid)?;
+    }
+    let name = tame(&agent.name);
+    context
+        .terminal
+        .say(&format!("{GOOD}✓{GOOD:#} process {pid} (`{name}`) is no longer marked as an agent\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The marks, of the daemon where one runs.
+fn marked(context: &Context) -> Result<Vec<Agent>, CommandError> {
+    let home = context.home()?;
+    let Some(answer) = ask::get(home, "/v1/authority/agents")? else {
+        return Ok(Agents::of(home).list());
+    };
+    let agents = answer.get("agents").cloned().unwrap_or(Value::Null);
+    serde_json::from_value(agents)
+        .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))
+}

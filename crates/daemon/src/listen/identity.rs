@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which process opened a connection, so that the gate can rely on it.
+//!
+//! `SO_PEERCRED` names the process that called `connect`, by a number that another process may have by now.
+//! A number and the start of its process name one process for good, so both are taken together, while a
+//! pidfd shows that the process runs. Whatever is in doubt is `None`, and the gate refuses it.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use super::Peer;
+
+/// Account and process number at the other end, for hook calls: the cheapest that the kernel offers.
+#[cfg(target_os = "linux")]
+pub(super) fn credentials(stream: &UnixStream) -> Option<Peer> {
+    use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+    let peer = getsockopt(stream, PeerCredentials).ok()?;
+    Some(Peer::Local { uid: peer.uid(), pid: visible(peer.pid()), start: None })
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn credentials(_stream: &UnixStream) -> Option<Peer> {
+    None
+}
+
+/// The process at the other end, verified as well as this platform allows.
+pub(super) fn identify(stream: &impl AsFd, uid: u32, pid: Option<i32>) -> Peer {
+    let pid = pid.and_then(visible);
+    Peer::Local { uid, pid, start: pid.and_then(|pid| verified_start(stream, pid)) }
+}
+
+/// A process of a pid namespace that is not visible from here has the number 0.
+fn visible(pid: i32) -> Option<i32> {
+    (pid > 0).then_some(pid)
+}
+
+/// Start of the process that opened the connection. `None`: it has exited, or this is in doubt.
+#[cfg(target_os = "linux")]
+fn verified_start(stream: &impl AsFd, pid: i32) -> Option<u64> {
+    use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+    linux::verified_start_by(pid, || getsockopt(stream, PeerPidfd))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn verified_start(_stream: &impl AsFd, _pid: i32) -> Option<u64> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::fd::OwnedFd;
+
+    use nix::errno::Errno;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use tenterhook_home::authority::Process;
+
+    /// The start of a process while `peer` (or, before Linux 6.5, its number) shows that it is the peer.
+    pub(super) fn verified_start_by(pid: i32, peer: impl FnOnce() -> nix::Result<OwnedFd>) -> Option<u64> {
+        let before = Process::read(pid)?.start;
+        let pidfd = match peer() {
+            Ok(pidfd) => pidfd,
+            // The number may have been used again between `connect` and here. Such a process would have
+            // begun since, within the moment that accepting took; nothing tells, short of SO_PEERPIDFD.
+            Err(Errno::ENOPROTOOPT) => pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?,
+            Err(_) => return None,
+        };
+        let after = Process::read(pid)?;
+        // It runs now, so the number was not used again since the pidfd was made.
+        (before == after.start && !after.ended && is_running(&pidfd)).then_some(before)
+    }
+
+    /// A pidfd becomes readable when its process exits, reaped or not.
+    fn is_running(pidfd: &OwnedFd) -> bool {
+        let mut polled = [PollFd::new(pidfd, PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec::default())) == Ok(0)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::net::UnixListener;
+    use std::process::{Child, Command, Stdio};
+
+    use nix::errno::Errno;
+    use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
+    use tenterhook_home::authority::Process;
+
+    use super::*;
+
+    const CONNECT: &str = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
+                           print('connected', flush=True); sys.stdin.read()";
+
+    /// A process that has connected, and the accepted end. It exits when its input ends.
+    fn connected() -> (Child, UnixStream, i32) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut command = Command::new("python3");
+        command.args(["-c", CONNECT]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 9]).unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        (child, listener.accept().unwrap().0, pid)
+    }
+
+    /// Both ways to a pidfd: from the socket, and from the number where the kernel has no such option.
+    fn starts(stream: &UnixStream, pid: i32) -> [Option<u64>; 2] {
+        let old_kernel = || Err(Errno::ENOPROTOOPT);
+        [
+            linux::verified_start_by(pid, || getsockopt(stream, PeerPidfd)),
+            linux::verified_start_by(pid, old_kernel),
+        ]
+    }
+
+    #[test]
+    fn a_process_that_runs_is_verified_on_new_and_old_kernels() {
+        let (mut child, stream, pid) = connected();
+        let start = Process::read(pid).map(|process| process.start);
+        assert!(start.is_some());
+        assert_eq!(starts(&stream, pid), [start, start]);
+        let uid = rustix::process::getuid().as_raw();
+        assert_eq!(identify(&stream, uid, Some(pid)), Peer::Local { uid, pid: Some(pid), start });
+        assert_eq!(credentials(&stream), Some(Peer::Local { uid, pid: Some(pid), start: None }));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_has_exited_is_unknown_reaped_or_not() {
+        let (mut child, stream, pid) = connected();
+        child.kill().unwrap();
+        while Process::read(pid).is_some_and(|process| !process.ended) {
+            std::thread::yield_now();
+        }
+        assert_eq!(starts(&stream, pid), [None, None], "a zombie");
+        child.wait().unwrap();
+        assert_eq!(starts(&stream, pid), [None, None], "reaped");
+    }
+
+    #[test]
+    fn doubt_is_unknown() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(linux::verified_start_by(own, || Err(Errno::ESRCH)), None);
+        assert_eq!(linux::verified_start_by(i32::MAX, || Err(Errno::ENOPROTOOPT)), None);
+        let (stream, _other) = UnixStream::pair().unwrap();
+        assert_eq!(identify(&stream, 7, Some(0)), Peer::Local { uid: 7, pid: None, start: None });
+    }
+}
