@@ -9,7 +9,7 @@ use serde_json::json;
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::authority::Agents;
-use tenterhook_home::{Book, Place, Road, SpoolRecorder, has_secret_identifier};
+use tenterhook_home::{Book, Memory, Place, Road, SpoolRecorder, has_secret_identifier};
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
 use tenterhook_shim::{VERSION, id, input, wire};
@@ -25,7 +25,11 @@ A harness runs this, as `tenterhook-hook`; people rarely do. The payload is read
 the daemon is asked; the harness's own reply goes to standard output. Without a daemon the rules are asked
 here, and the decision goes into the spool, from which the ledger takes it in later.
 
+A hook call marks the process that made it as a guarded agent, and is recorded. To try a hook by hand, use
+--try: it evaluates the rules and hooks here, prints the reply, and neither records nor marks anything.
+
 Examples:
+  tenterhook hook --try claude-code pre-tool-use < payload.json
   tenterhook hook claude-code pre-tool-use < payload.json";
 
 /// Answer one hook call of a harness
@@ -39,6 +43,9 @@ pub(crate) struct Args {
     /// How long the answer may take
     #[arg(long, value_name = "SECONDS", default_value_t = WITHIN.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
     within: u64,
+    /// Print the reply only: record nothing, remember nothing, mark no process as an agent
+    #[arg(long = "try", conflicts_with_all = ["fallback", "id"])]
+    is_trial: bool,
     /// The daemon does not answer, and why: the rules are asked here
     #[arg(long, hide = true, value_name = "WHY")]
     fallback: Option<String>,
@@ -61,6 +68,7 @@ impl Args {
             harness: (*harness).to_owned(),
             event: (*event).to_owned(),
             within: within.parse().ok()?,
+            is_trial: false,
             fallback: Some((*why).to_owned()),
             id: Some(id.parse().ok()?),
         })
@@ -79,7 +87,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             (reply.exit, context.terminal.reply(reply.stdout.as_bytes(), reply.stderr.as_bytes()))
         }
     };
-    if let (Answered::Here(_), Ok(home)) = (&answered, context.home()) {
+    if let (Answered::Here(_), Ok(home), false) = (&answered, context.home(), args.is_trial) {
         start::take_in(context, home);
     }
     match written {
@@ -102,6 +110,9 @@ fn answer(
 ) -> Result<Answered, CommandError> {
     let within = Duration::from_secs(args.within);
     let payload = intake::payload(None);
+    if args.is_trial {
+        return try_here(context, harness, args, &payload?).map(Answered::Here);
+    }
     let id = match args.id {
         Some(id) => id,
         None => id::mint().parse().map_err(|error| CommandError::failed(format!("{error}")))?,
@@ -144,6 +155,20 @@ fn by_daemon(
         payload_len: payload.len(),
     };
     ask(&home.socket(), &request, payload)
+}
+
+/// Evaluates a call that nobody made: by the files as they are, without a trace.
+fn try_here(
+    context: &Context,
+    harness: &Harness,
+    args: &Args,
+    payload: &[u8],
+) -> Result<Reply, CommandError> {
+    let door = context.door(harness, &args.event)?;
+    let call = harness.decode(&door, payload).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let road = Road::open(context.home()?, &context.env, &Place::of(&call.event), Memory::None)?;
+    let outcome = until::fire(&road, &call)?;
+    Ok(harness.encode(&call, &outcome))
 }
 
 /// Judges without a daemon.
