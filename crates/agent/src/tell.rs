@@ -182,5 +182,7 @@ fn detail(kind: Kind, fields: &Map<String, Value>) -> Detail {
         model_request: None,
         model_response: None,
         duration_ms: duration.and_then(Value::as_u64),
+        // Its shell takes no text while it runs.
+        unhooked_stdin: false,
     }
 }

@@ -122,6 +122,9 @@ pub struct Detail {
     /// post-model: the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_response: Option<Value>,
+    /// The harness has a tool that types into running processes and fires no hook.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unhooked_stdin: bool,
     /// post-tool, tool-error: how long the tool ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,

@@ -117,6 +117,8 @@ const CONTENTS: &[&str] = &[
     "text",
 ];
 const COMMANDS: &[&str] = &["command", "cmd", "script", "command_line"];
+/// `input` is what `write_bash` types.
+const SHELL_COMMANDS: &[&str] = &["command", "cmd", "script", "command_line", "input"];
 const URLS: &[&str] = &["url", "urls", "uri"];
 const PATCHES: &[&str] =
     &["patch", "patches", "patch_text", "patch_content", "diff", "unified_diff", "diff_content"];
@@ -201,9 +203,12 @@ impl ToolClass {
     pub fn roles(self) -> Roles {
         let written = Roles { output: OUTPUTS, loose_output: LOOSE_OUTPUTS, ..NOTHING };
         match self {
-            Self::Shell => {
-                Roles { command: COMMANDS, commands: &["commands"], directory: SHELL_DIRECTORIES, ..NOTHING }
-            }
+            Self::Shell => Roles {
+                command: SHELL_COMMANDS,
+                commands: &["commands"],
+                directory: SHELL_DIRECTORIES,
+                ..NOTHING
+            },
             Self::Read | Self::Search => {
                 Roles { directory: WORKING_DIRECTORIES, path: PATHS, output: OUTPUTS, ..NOTHING }
             }

@@ -74,6 +74,8 @@ pub const TOOLS: &[ToolRow] = &[
     row("BashOutput", ToolClass::Other, "claude-code"),
     row("bash", ToolClass::Shell, "opencode, copilot"),
     row("powershell", ToolClass::Shell, "copilot"),
+    row("write_bash", ToolClass::Shell, "copilot"),
+    row("write_powershell", ToolClass::Shell, "copilot"),
     row("Shell", ToolClass::Shell, "cursor"),
     row("shell", ToolClass::Shell, "codex"),
     row("local_shell", ToolClass::Shell, "codex"),

@@ -31,7 +31,7 @@ fn event(harness: &Harness, door: &Door, fields: &Map<String, Value>) -> Result<
     event.agent.kind = keys::id(fields, keys.agent_type);
     event.agent.parent = keys::id(fields, keys.agent_parent);
     event.tool = tool(harness, row, fields)?;
-    event.detail = detail(keys, fields);
+    event.detail = Detail { unhooked_stdin: harness.unhooked_stdin, ..detail(keys, fields) };
     (harness.adapt)(fields, &mut event);
     Ok(event)
 }
@@ -172,6 +172,7 @@ fn detail(keys: &keys::Keys, fields: &Map<String, Value>) -> Detail {
         model_request: keys::value(fields, keys.model_request).cloned(),
         model_response: keys::value(fields, keys.model_response).cloned(),
         duration_ms: keys::value(fields, keys.duration_ms).and_then(Value::as_u64),
+        unhooked_stdin: false,
     }
 }
 

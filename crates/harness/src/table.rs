@@ -44,6 +44,8 @@ pub struct Harness {
     pub project_variable: Option<&'static str>,
     /// Where its payload has what we look for.
     pub keys: Keys,
+    /// Whether it has a tool that types into running processes and fires no hook.
+    pub unhooked_stdin: bool,
     /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
     pub deadline: Option<Duration>,
     /// By what it is known to be on a machine.

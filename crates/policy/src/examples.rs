@@ -70,6 +70,7 @@ fn event(example: &Example) -> Event {
             let mut event = new(call.source.as_deref().unwrap_or("claude-code"), call.event.unwrap_or(usual));
             event.tool = call.tool.as_ref().map(|tool| ToolCall::new(tool, call.args.clone()));
             event.detail.prompt.clone_from(&call.prompt);
+            event.detail.unhooked_stdin = call.unhooked_stdin;
             if let Some(cwd) = &call.cwd {
                 event.cwd = Some(cwd.clone());
             }

@@ -56,7 +56,7 @@ enum Verdict {
 
 /// Judges an event by the rules. The time is the event's.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Judgement {
-    let case = Case { event, facts, state };
+    let case = Case { event, facts, state, locked: false };
     let candidates = rules.candidates(event, facts);
     let hits = candidates.filter_map(|(rule, parts)| hit(rule, case, Tell::Nothing, parts.as_deref()).ok());
     let mut judgement = settle(hits.collect(), case).into_judgement(case);
@@ -66,7 +66,7 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
 
 /// Says of every rule whether it matches, whether that counts, and why or why not.
 pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
-    let case = Case { event, facts, state };
+    let case = Case { event, facts, state, locked: false };
     let (mut notes, mut hits) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
         let (matched, why) = match hit(rule, case, Tell::Why, None) {
@@ -90,7 +90,7 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
 
 /// What one rule says by itself, however often it matched and whatever the others say.
 pub(crate) fn alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
-    let case = Case { event, facts, state };
+    let case = Case { event, facts, state, locked: false };
     hit(rule, case, Tell::Nothing, None).map_or(Decision::None, |hit| hit.decision)
 }
 
@@ -116,6 +116,7 @@ fn verdict(rule: &Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Ve
     // To vouch for a call, or to keep other rules from it, is another thing than to be afraid of it.
     let vouches = rule.verdict == Decision::Allow || rule.lets_pass();
     let sense = if vouches { Sense::Vouches } else { Sense::Guards };
+    let case = Case { locked: rule.locked, ..case };
     match rule.matcher.check_parts(case, sense, tell, parts) {
         Ok(held) if !held.sure && sense == Sense::Vouches => {
             Verdict::Passes(format!("{}, but that is not certain", held.why))
@@ -124,12 +125,7 @@ fn verdict(rule: &Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Ve
             Err(why) => Verdict::Passes(why),
             Ok(note) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
             Ok(note) => {
-                let doubt = if rule.matcher.is_about_servers() {
-                    "if the name is read that way"
-                } else {
-                    "if an unknown word is an option"
-                };
-                let why = format!("{}, {doubt}{note}", held.why);
+                let why = format!("{}, if {}{note}", held.why, held.doubt);
                 Verdict::Suspects(Decision::Ask, why)
             }
         },

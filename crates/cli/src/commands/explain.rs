@@ -210,6 +210,7 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
         event.cwd.clone_from(&here);
         event.project = here;
         event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
+        event.detail.unhooked_stdin = harness.unhooked_stdin;
         return Ok(Call { event, native: None });
     }
     let event = args.event.as_deref().unwrap_or_default();

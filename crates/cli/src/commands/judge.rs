@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use tenterhook_event::{Decision, Event, Timestamp};
+use tenterhook_event::{Decision, Event};
 use tenterhook_harness::MAX_PAYLOAD;
 
 use crate::context::Context;
@@ -30,6 +30,7 @@ With --exit-code: 0 none or allow, 3 ask, 4 deny (the strictest of all lines).
 Examples:
   tenterhook judge --shell 'rm -rf ~/work'
   tenterhook judge --shell 'terraform destroy' --policy my-rules.yaml --json
+  tenterhook judge --shell 'python3 -q' --harness codex
   tenterhook judge --jsonl commands.jsonl --cwd /srv/app > verdicts.jsonl";
 
 /// Judge a command, or many, by the rules alone
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     /// Where the command would run [default: here]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// The harness that would run the command
+    #[arg(long, value_name = "HARNESS", default_value = "claude-code")]
+    harness: String,
     #[command(flatten)]
     rules: RuleArgs,
     /// Say the verdict by the exit code too
@@ -61,8 +65,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let cwd = cwd.as_deref().and_then(Path::to_str);
     let now = tenterhook_home::door::now();
+    let unhooked_stdin = intake::harness(&args.harness)?.unhooked_stdin;
+    let about = |command: &str, cwd: Option<&str>| {
+        let mut event = about_to_run(command, cwd, now);
+        event.detail.unhooked_stdin = unhooked_stdin;
+        event
+    };
     let strictest = match (&args.shell, &args.jsonl) {
-        (Some(command), _) => one(context, &book, command, cwd, now)?,
+        (Some(command), _) => one(context, &book, &about(command, cwd))?,
         (None, file) => {
             let input: Box<dyn Read> = match file.as_deref().filter(|path| *path != Path::new("-")) {
                 Some(path) => Box::new(
@@ -70,7 +80,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 ),
                 None => Box::new(std::io::stdin().lock()),
             };
-            let many = many(&book, BufReader::with_capacity(1 << 16, input), cwd, now)?;
+            let about = |command: &str, place: Option<&str>| about(command, place.or(cwd));
+            let many = many(&book, BufReader::with_capacity(1 << 16, input), &about)?;
             if many.unreadable {
                 return Ok(ExitCode::FAILURE);
             }
@@ -88,14 +99,11 @@ fn exit_code(verdict: Decision) -> u8 {
     }
 }
 
-fn one(
-    context: &Context,
-    book: &Rulebook,
-    command: &str,
-    cwd: Option<&str>,
-    now: Timestamp,
-) -> Result<Decision, CommandError> {
-    let ruling = book.rule_on(&about_to_run(command, cwd, now));
+/// Makes the event of a command and the place where it would run.
+type About<'a> = dyn Fn(&str, Option<&str>) -> Event + 'a;
+
+fn one(context: &Context, book: &Rulebook, event: &Event) -> Result<Decision, CommandError> {
+    let ruling = book.rule_on(event);
     if context.terminal.json {
         context.terminal.print_json(&Answer::new(&ruling, None))?;
         return Ok(ruling.verdict);
@@ -140,8 +148,7 @@ struct Many {
 fn many(
     book: &Rulebook,
     mut input: BufReader<impl Read>,
-    cwd: Option<&str>,
-    now: Timestamp,
+    about: &About<'_>,
 ) -> Result<Many, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut many = Many { strictest: Decision::None, unreadable: false };
@@ -150,7 +157,7 @@ fn many(
         let said = if intake::is_too_long(&line) {
             Err(format!("the line is longer than {} MiB", MAX_PAYLOAD / 1024 / 1024))
         } else {
-            judge_line(book, &line, cwd, now)
+            judge_line(book, &line, about)
         };
         let mut answer = match said {
             Ok((ruling, id)) => {
@@ -178,8 +185,7 @@ fn many(
 fn judge_line(
     book: &Rulebook,
     line: &[u8],
-    cwd: Option<&str>,
-    now: Timestamp,
+    about: &About<'_>,
 ) -> Result<(Ruling, Option<Value>), String> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err("the line is empty".to_owned());
@@ -191,17 +197,17 @@ fn judge_line(
         serde_json::from_value::<Event>(Value::Object(fields))
             .map_err(|error| format!("the line is no event: {error}"))?
     } else {
-        command_line(&fields, cwd, now)?
+        command_line(&fields, about)?
     };
     Ok((book.rule_on(&event), id))
 }
 
-fn command_line(fields: &Map<String, Value>, cwd: Option<&str>, now: Timestamp) -> Result<Event, String> {
+fn command_line(fields: &Map<String, Value>, about: &About<'_>) -> Result<Event, String> {
     let text = |key: &str| match fields.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
         Some(_) => Err(format!("`{key}` is not a text")),
     };
     let command = text("command")?.ok_or("neither `command` nor `event` is given")?;
-    Ok(about_to_run(command, text("cwd")?.or(cwd), now))
+    Ok(about(command, text("cwd")?))
 }

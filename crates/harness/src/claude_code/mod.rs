@@ -32,6 +32,7 @@ pub const HARNESS: Harness = Harness {
     events: events::EVENTS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
     keys: Keys::CLAUDE,
+    unhooked_stdin: false,
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },

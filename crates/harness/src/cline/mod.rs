@@ -49,6 +49,7 @@ pub const HARNESS: Harness = Harness {
         duration_ms: &["tool_result.durationMs", "postToolUse.executionTimeMs"],
         ..Keys::CLAUDE
     },
+    unhooked_stdin: false,
     deadline: Some(Duration::from_mins(2)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs {

@@ -24,6 +24,7 @@ pub const HARNESS: Harness = Harness {
     events: events::EVENTS,
     project_variable: None,
     keys: Keys { turn: &["turn_id"], ..Keys::CLAUDE },
+    unhooked_stdin: true,
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },

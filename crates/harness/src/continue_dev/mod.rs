@@ -17,6 +17,7 @@ pub const HARNESS: Harness = Harness {
     events: EVENTS,
     project_variable: None,
     keys: Keys::CLAUDE,
+    unhooked_stdin: false,
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },

@@ -45,6 +45,7 @@ pub const HARNESS: Harness = Harness {
         error: &["error", "error.message"],
         ..Keys::CLAUDE
     },
+    unhooked_stdin: false,
     deadline: Some(Duration::from_secs(30)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },

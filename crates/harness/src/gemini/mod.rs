@@ -25,6 +25,7 @@ pub const HARNESS: Harness = Harness {
     events: events::EVENTS,
     project_variable: Some("GEMINI_PROJECT_DIR"),
     keys: KEYS,
+    unhooked_stdin: false,
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },

@@ -26,6 +26,7 @@ pub const HARNESS: Harness = Harness {
     events: events::EVENTS,
     project_variable: Some("LLXPRT_PROJECT_DIR"),
     keys: gemini::KEYS,
+    unhooked_stdin: false,
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },

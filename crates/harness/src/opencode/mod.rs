@@ -60,6 +60,7 @@ pub const HARNESS: Harness = Harness {
         ..Keys::CLAUDE
     },
     // It would wait for ever: the plugin has a deadline of its own.
+    unhooked_stdin: false,
     deadline: None,
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },

@@ -20,6 +20,7 @@ pub const HARNESS: Harness = Harness {
     events: events::EVENTS,
     project_variable: Some("QWEN_PROJECT_DIR"),
     keys: Keys::CLAUDE,
+    unhooked_stdin: false,
     deadline: None,
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },

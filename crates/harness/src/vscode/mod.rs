@@ -26,6 +26,7 @@ pub const HARNESS: Harness = Harness {
         turn: &[],
         ..Keys::CLAUDE
     },
+    unhooked_stdin: false,
     deadline: Some(Duration::from_secs(30)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs {

@@ -249,6 +249,18 @@ impl Paths {
         (!excepted).then_some(found.text.as_str())
     }
 
+    /// The glob that matches, as [`Paths::matching`], and whether it does for certain. A pattern or an
+    /// unknown part that could only stand for some unusual name which a glob guards, too, does not
+    /// match: `*foo*` is not about `settings*.json`.
+    pub(crate) fn matching_for_certain(&self, path: &PathFact) -> Option<(&str, bool)> {
+        let certain = self.wanted.iter().find(|glob| glob.matches(path) || glob.is_taken_by(path));
+        let found = certain.map(|glob| (glob, true)).or_else(|| {
+            let possible = self.wanted.iter().find(|glob| glob.may_match(path) && glob.is_covered_by(path));
+            possible.map(|glob| (glob, false))
+        })?;
+        (!self.except.iter().any(|glob| glob.matches(path))).then_some((found.0.text.as_str(), found.1))
+    }
+
     /// The glob about something below a directory. With `near`, only what is in the directory itself.
     pub(crate) fn below(&self, directory: &PathFact, near: bool) -> Option<&str> {
         let found = self.wanted.iter().find(|glob| glob.is_below(directory, near));
@@ -352,6 +364,45 @@ impl PathGlob {
                     && (self.from != From::Anywhere || self.is_named_by(form))
                     && overlap(&self.text, form)
             })
+    }
+
+    /// Whether a pattern stands for the plainest path that this guards.
+    fn is_covered_by(&self, path: &PathFact) -> bool {
+        self.form(path).is_some_and(|form| overlap(&self.plainest(), form))
+    }
+
+    /// Whether a pattern is known to take a path that this guards: it takes all of a directory, or leaves
+    /// open only where the directory is.
+    fn is_taken_by(&self, path: &PathFact) -> bool {
+        let Some(form) = self.form(path).filter(|_| self.may_match(path) && self.is_covered_by(path)) else {
+            return false;
+        };
+        let mut parts = form.trim_end_matches('/').rsplit('/');
+        let (last, parent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let is_open = |part: &str| part.contains(['*', '?', '[']);
+        let takes_all = !last.is_empty() && last.chars().all(|letter| matches!(letter, '*' | '?' | '.'));
+        !is_open(parent) && !parent.is_empty() && (!is_open(last) || takes_all)
+    }
+
+    /// The shortest path that matches, but for directories it may lie in.
+    fn plainest(&self) -> String {
+        let (start, rest) =
+            self.text.strip_prefix("**/").map_or(("", self.text.as_str()), |rest| ("**/", rest));
+        let mut plain = start.to_owned();
+        let mut letters = rest.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '*' if letters.next_if_eq(&'*').is_some() => plain.push('x'),
+                '*' => {}
+                '?' => plain.push('x'),
+                '[' => {
+                    let set: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
+                    plain.extend(set.trim_start_matches(['!', '^']).chars().next());
+                }
+                letter => plain.push(letter),
+            }
+        }
+        plain
     }
 
     /// A glob that may lie anywhere overlaps with any pattern at all: `src/**/*.css` might be

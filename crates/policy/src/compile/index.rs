@@ -217,7 +217,7 @@ impl Kind {
             .iter()
             .flat_map(|command| command.operands.iter().chain(&command.named).chain(&command.inputs));
         let by_name = facts.paths.iter().chain(of_commands).map(|path| (path, false));
-        let by_effect = facts.effects.iter().map(|effect| (&effect.path, effect.recursive));
+        let by_effect = facts.effects.iter().map(|effect| (&effect.path, effect.reaches_below()));
         let mut most = MOST_FOUND;
         for (path, recursive) in by_name.chain(by_effect) {
             self.look_at_path(path, recursive, found);

@@ -53,9 +53,11 @@ pub(crate) struct Shell {
     pub(crate) input: Option<Paths>,
     pub(crate) output: Option<Paths>,
     pub(crate) pipes_into: Option<Names>,
+    pub(crate) ends_in: Option<Names>,
     pub(crate) via: Option<Names>,
     pub(crate) acts: Option<Names>,
     pub(crate) text: Vec<Pattern>,
+    pub(crate) sql: Vec<Pattern>,
     pub(crate) env: Option<Names>,
     pub(crate) on: Vec<Side>,
     pub(crate) not: Vec<Shell>,
@@ -68,6 +70,7 @@ pub(crate) struct Effect {
     pub(crate) path: Option<Paths>,
     pub(crate) places: Vec<Place>,
     pub(crate) recursive: Option<bool>,
+    pub(crate) certain: bool,
     pub(crate) by: Option<Names>,
     pub(crate) on: Vec<Side>,
     pub(crate) not: Vec<Effect>,
@@ -178,11 +181,6 @@ impl Matcher {
             || !self.any.is_empty() && self.any.iter().all(Self::is_narrow)
     }
 
-    /// Whether it looks at the names of MCP servers or tools.
-    pub(crate) fn is_about_servers(&self) -> bool {
-        self.mcp.is_some() || self.any.iter().any(Self::is_about_servers)
-    }
-
     /// This and everything in `any` and `not`.
     pub(crate) fn each(&self, see: &mut dyn FnMut(&Self)) {
         see(self);
@@ -255,9 +253,11 @@ impl Shell {
             input: wire.input.map(|list| list.0),
             output: wire.output.map(|list| list.0),
             pipes_into: wire.pipes_into.map(|list| list.0),
+            ends_in: wire.ends_in.map(|list| list.0),
             via: wire.via.map(|list| list.0),
             acts: wire.acts.map(|list| list.0),
             text: patterns(wire.text),
+            sql: patterns(wire.sql),
             env: wire.env.map(|list| list.0),
             not: exceptions(wire.not, &on, Self::on),
             on,
@@ -277,6 +277,7 @@ impl Effect {
             path: wire.path.map(|list| list.0),
             places: wire.place.map(|list| list.0).unwrap_or_default(),
             recursive: wire.recursive,
+            certain: wire.certain == Some(true),
             by: wire.by.map(|list| list.0),
             not: exceptions(wire.not, &on, Self::on),
             on,

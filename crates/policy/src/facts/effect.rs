@@ -6,6 +6,7 @@
 //! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
 
 mod archive;
+mod copy;
 mod disk;
 mod edit;
 mod fetch;
@@ -72,6 +73,14 @@ pub struct Effect {
     pub by: String,
     /// Where.
     pub on: Side,
+}
+
+impl Effect {
+    /// Whether it is done to what is below the path as well: a directory that is moved takes along all
+    /// that is in it.
+    pub(crate) fn reaches_below(&self) -> bool {
+        self.recursive || self.does == Does::Move
+    }
 }
 
 /// The working directory.

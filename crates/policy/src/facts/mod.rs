@@ -31,7 +31,7 @@ pub use url::{UrlFact, url};
 pub(crate) use path::{Found, Ground};
 pub use path::{PathFact, Place, Seen, Sight, look};
 pub use shell::{ShellCommand, ShellOption, Unread, Word};
-pub(crate) use shell::{expand_braces, find_targets};
+pub(crate) use shell::{Statement, expand_braces, find_targets};
 
 /// No more of the paths that a tool names are looked at.
 const MOST_PATHS: usize = 8192;
@@ -125,7 +125,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     };
     let ground = ground_of(event, around);
     let places = Directories::of(tool, &event.source, &ground, place_of(event));
-    let (deeds, connects) = deeds(tool, &ground, &places);
+    let (deeds, connects) = deeds(tool, &ground, &places, event.detail.unhooked_stdin);
     let Facts { user, groups, .. } = who(event, around);
     let mut facts = Facts { user, groups, ..deeds };
     facts.packages = facts.commands.iter().flat_map(package::packages).collect();
@@ -144,7 +144,7 @@ pub fn touched(event: &Event, around: &Surroundings<'_>) -> Vec<Touch> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let ground = ground_of(event, around);
     let places = Directories::of(tool, &event.source, &ground, place_of(event));
-    let (mut facts, _) = deeds(tool, &ground, &places);
+    let (mut facts, _) = deeds(tool, &ground, &places, false);
     facts.follow(around.seen, &ground, &places.possible);
     facts.touched()
 }
@@ -169,7 +169,8 @@ fn ground_of(event: &Event, around: &Surroundings<'_>) -> Ground {
 }
 
 /// The commands, paths, effects and added lines of a call, and where its commands connect to.
-fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories) -> (Facts, Vec<String>) {
+/// `terminal` says that text can be typed into what runs without any hook.
+fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories, terminal: bool) -> (Facts, Vec<String>) {
     let mut unread = Vec::new();
     let (named, left_out) = named_paths(tool, ground, places);
     if !left_out.is_empty() {
@@ -191,7 +192,7 @@ fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories) -> (Facts, Vec<
         .flat_map(|patch| patch.files.into_iter().map(|file| file.added).chain([patch.loose]))
         .collect();
     for place in &places.possible {
-        let read = shell::read(tool, ground, place.as_deref());
+        let read = shell::read(tool, ground, place.as_deref(), terminal);
         facts.commands.extend(read.commands);
         effects.extend(read.effects);
         connects.extend(read.connects);

@@ -21,6 +21,8 @@ mod interpreter;
 mod invoke;
 mod launch;
 mod long;
+mod narrow;
+mod option_values;
 mod options;
 mod others;
 mod output;
@@ -32,8 +34,11 @@ mod prepare;
 mod redirect;
 mod scope;
 mod side;
+mod sql;
+mod terminal;
 mod touch;
 mod transform;
+mod typed;
 mod unread;
 mod walk;
 mod word;
@@ -53,6 +58,7 @@ pub use command::ShellCommand;
 pub(crate) use find::targets as find_targets;
 pub use options::ShellOption;
 use scope::Scope;
+pub(crate) use sql::Statement;
 pub(super) use touch::takes_all;
 pub use unread::Unread;
 pub use word::Word;
@@ -87,15 +93,17 @@ pub(super) struct Read {
 }
 
 /// Reads every command of a call, and the code in other languages that the tool runs itself.
-pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>) -> Read {
-    read_with(tool, ground, cwd, true)
+/// `terminal` says that text can be typed into what runs without any hook.
+pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool) -> Read {
+    read_with(tool, ground, cwd, terminal, true)
 }
 
 /// The same; plain scripts are read without the grammar, or by it.
-fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, plainly: bool) -> Read {
+fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool, plainly: bool) -> Read {
     let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
         plainly,
+        terminal,
         parser: None,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -128,8 +136,14 @@ fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, plainly: bool)
             break;
         }
         let mut scope = Scope::new(cwd, Arc::clone(&place));
+        scope.stdin.typed = terminal;
         reader.exhausted = false;
         let whole = match command {
+            Command::Text(text) if types(tool) => {
+                let text = terminal::typed_text(text);
+                reader.text(&text, &mut scope);
+                text
+            }
             Command::Text(text) => {
                 reader.text(text, &mut scope);
                 (*text).to_owned()
@@ -163,6 +177,11 @@ fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, plainly: bool)
     }
 }
 
+/// Whether a tool types its text into a shell that runs already, key by key.
+fn types(tool: &ToolCall) -> bool {
+    matches!(tool.name.as_str(), "write_bash" | "write_powershell")
+}
+
 /// A text as the grammar reads it.
 struct Parsed {
     /// The text written anew, or as it was when it is no script.
@@ -174,6 +193,8 @@ struct Parsed {
 struct Reader {
     /// Whether plain scripts are read without the grammar.
     plainly: bool,
+    /// Whether text can be typed into what runs without any hook.
+    terminal: bool,
     parser: Option<Parser>,
     commands: Vec<ShellCommand>,
     effects: Vec<Effect>,

@@ -161,7 +161,13 @@ pub(super) fn seven_zip(given: &Given<'_>) -> Vec<Touch> {
         "x" | "e" => {
             touches.push(Touch::new(Read, archive));
             let out = given.words.iter().find(|word| word.text.starts_with("-o"));
-            let to = out.map_or_else(here, |word| word.tail(2));
+            // `unrar x ARCHIVE DIRECTORY/`
+            let named = members.last().filter(|word| given.program.ends_with("rar") && word.text.ends_with('/'));
+            let to = match (out, named) {
+                (Some(word), _) => word.tail(2),
+                (None, Some(directory)) => (**directory).clone(),
+                (None, None) => here(),
+            };
             touches.push(Touch::new(Write, &to).deep(true).inner(out.is_some()));
         }
         "d" => touches.push(Touch::new(Write, archive)),

@@ -4,6 +4,7 @@
 
 use super::super::Word;
 use super::Does::{Delete, Permit, Read, Write};
+use super::copy::Landing;
 use super::given::{Given, Touch};
 use crate::facts::find_targets;
 
@@ -18,16 +19,6 @@ pub(super) fn shred(given: &Given<'_>) -> Vec<Touch> {
 /// They take directories with all that is in them.
 pub(super) fn trash(given: &Given<'_>) -> Vec<Touch> {
     given.operands.iter().map(|word| Touch::new(Delete, word).deep(true)).collect()
-}
-
-pub(super) fn install(given: &Given<'_>) -> Vec<Touch> {
-    if given.has(&["d", "directory"]) {
-        return given.operands.iter().map(|word| Touch::new(Write, word)).collect();
-    }
-    let targets = usize::from(!given.has(&["t", "target-directory"]));
-    let sources = given.operands.len().saturating_sub(targets);
-    let read = given.operands.iter().take(sources).map(|word| Touch::new(Read, word));
-    read.chain(given.operands.iter().skip(sources).map(|word| Touch::new(Write, word))).collect()
 }
 
 /// The first operand says what; `chmod -x f` and `chmod -R 777 d` alike.
@@ -167,7 +158,12 @@ fn sides(from: &Word, to: &Word) -> Vec<Touch> {
     let here = |word: &Word| !word.text.split('/').next().is_some_and(|first| first.contains(':'));
     let mut touches = Vec::new();
     touches.extend(here(from).then(|| Touch::new(Read, from).deep(true)));
-    touches.extend(here(to).then(|| Touch::new(Write, to)));
+    if here(to) {
+        // `container:/x/.` is a path behind its colon.
+        let path = from.text.find(':').map_or_else(|| from.clone(), |at| from.tail(at + 1));
+        let landing = Landing { tree: true, onto: false, slash_is_contents: false };
+        touches.extend(landing.touches(to, &path));
+    }
     touches
 }
 

@@ -6,14 +6,14 @@
 
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
 use super::archive::{gzip, seven_zip, tar, unzip, zip};
+use super::copy::{copy, cpio, dpkg, install, pax};
 use super::disk::{cryptsetup, dd, diskutil, nvme, wipefs};
 use super::edit::{awk, editor, in_place, sed, yq};
 use super::fetch::{curl, wget};
 use super::given::{Given, Touch};
-use super::own::{chattr, docker, find, gpg, install, kubectl, openssl, shred, ssh_keygen, xattr, xxd};
+use super::own::{chattr, docker, find, gpg, kubectl, openssl, shred, ssh_keygen, xattr, xxd};
 use super::remote::{aws, gsutil, rclone, rsync, scp};
 use super::version::git;
-use crate::facts::Word;
 use crate::facts::known::known;
 
 /// What a program does to its operands.
@@ -33,7 +33,8 @@ pub(super) enum What {
     After(usize, &'static [&'static str], Does),
     /// As [`What::After`]; without any path it goes through the working directory, if it goes below at all.
     Search(&'static [&'static str]),
-    /// Something to all but the last, which is written; or to all, with the target in `-t`.
+    /// Something to all but the last, which is written; or to all, with the target in `-t`. Trees that are
+    /// copied or moved write everything below where they land.
     Copy(Does),
     /// The first is read, the second written.
     Filter,
@@ -90,6 +91,14 @@ pub(super) const PROGRAMS: &[Row] = &[
         ..row(&["install", "ginstall"], What::Own(install))
     },
     row(&["rename", "prename", "perl-rename", "file-rename"], What::After(1, &["e"], Move)),
+    Row {
+        values: "CDEFHIMOR",
+        long_values: &["directory", "file", "format", "owner", "pattern-file", "block-size", "io-size"],
+        ..row(&["cpio", "gcpio"], What::Own(cpio))
+    },
+    Row { values: "bfopsxEgBTU", ..row(&["pax"], What::Own(pax)) },
+    row(&["dpkg", "dpkg-deb"], What::Own(dpkg)),
+    Row { given: &[("d", Write), ("dest", Write)], ..row(&["unsquashfs"], What::First(Read)) },
     Row {
         values: "eTfBM",
         long_values: &["rsh", "exclude", "include", "filter", "partial-dir", "rsync-path", "chmod", "chown"],
@@ -359,21 +368,7 @@ pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch>
                 touches.push(Touch::new(Read, &super::super::Word::literal(".")).deep(true));
             }
         }
-        What::Copy(does) => {
-            let targets = usize::from(!given.has(&["t", "target-directory"]));
-            let sources = given.operands.len().saturating_sub(targets);
-            touches.extend(each(does, 0).take(sources).map(|touch| touch.deep(given.deep)));
-            touches.extend(each(Write, sources).filter(|_| sources > 0));
-            // The target may be a directory, and then it is this that is written.
-            if let Some(target) = given.operands.get(sources).filter(|_| sources > 0) {
-                let into = given.operands.iter().take(sources).filter_map(|source| within(target, source));
-                touches.extend(into.map(|word| Touch::new(Write, &word)));
-            }
-            // `ln -s x` and `cp x` without a target.
-            if sources == 0 {
-                touches.extend(each(does, 0));
-            }
-        }
+        What::Copy(does) => touches.extend(copy(&given, does)),
         What::Filter => {
             touches.extend(each(Read, 0).take(1));
             touches.extend(each(Write, 1).take(1));
@@ -381,19 +376,4 @@ pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch>
         What::Own(own) => touches.extend(own(&given)),
     }
     touches
-}
-
-/// `DIRECTORY/NAME`, where the name is the last part of what is copied there.
-fn within(directory: &Word, source: &Word) -> Option<Word> {
-    let name = |text: &str| text.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
-    let join = |directory: &str, name: String| format!("{}/{name}", directory.trim_end_matches('/'));
-    let (text, shape) = (name(&source.text)?, name(&source.shape)?);
-    let plain = !matches!(text.as_str(), "" | "." | "..");
-    plain.then(|| Word {
-        text: join(&directory.text, text),
-        shape: join(&directory.shape, shape),
-        dynamic: directory.dynamic || source.dynamic,
-        pattern: directory.pattern || source.pattern,
-        ..directory.clone()
-    })
 }

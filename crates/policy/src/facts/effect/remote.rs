@@ -3,8 +3,9 @@
 //! Programs that copy between machines: what is on this one, and what is deleted on the other.
 
 use super::super::Word;
-use super::Does::{self, Delete, Read, Write};
+use super::Does::{self, Delete, Read};
 use super::Side;
+use super::copy::{Landing, landed};
 use super::given::{Given, Touch};
 
 /// The path on another machine in `host:path`.
@@ -33,6 +34,24 @@ fn either(does: Does, word: &Word) -> Touch {
     }
 }
 
+/// What putting sources at a target on this machine or another writes.
+fn put(landing: Landing, target: &Word, sources: &[&Word]) -> Vec<Touch> {
+    let far_target = far(target);
+    let at = match &far_target {
+        Some(path) if path.text.is_empty() => &Word::literal("~"),
+        Some(path) => path,
+        None => target,
+    };
+    let sources: Vec<_> = sources.iter().map(|word| far(word).unwrap_or_else(|| (*word).clone())).collect();
+    let sources: Vec<_> = sources.iter().collect();
+    let on_far = far_target.as_ref().map(|_| Side::Remote);
+    let place = |touch: Touch| {
+        let inner = on_far.is_some();
+        Touch { on: on_far, ..touch.inner(inner) }
+    };
+    landed(landing, at, &sources).into_iter().map(place).collect()
+}
+
 pub(super) fn rsync(given: &Given<'_>) -> Vec<Touch> {
     let Some((target, sources)) = given.operands.split_last() else { return Vec::new() };
     if sources.is_empty() || given.has(&["n", "dry-run", "list-only"]) {
@@ -42,7 +61,8 @@ pub(super) fn rsync(given: &Given<'_>) -> Vec<Touch> {
     if given.has(&["remove-source-files"]) {
         touches.extend(sources.iter().map(|word| either(Delete, word).deep(given.deep)));
     }
-    touches.push(either(Write, target).deep(given.deep));
+    let landing = Landing { tree: given.deep, onto: false, slash_is_contents: true };
+    touches.extend(put(landing, target, sources));
     let deletes = given
         .options
         .iter()
@@ -56,7 +76,8 @@ pub(super) fn rsync(given: &Given<'_>) -> Vec<Touch> {
 pub(super) fn scp(given: &Given<'_>) -> Vec<Touch> {
     let Some((target, sources)) = given.operands.split_last() else { return Vec::new() };
     let mut touches: Vec<_> = sources.iter().map(|word| either(Read, word).deep(given.deep)).collect();
-    touches.extend((!sources.is_empty()).then(|| either(Write, target)));
+    let landing = Landing { tree: given.deep, onto: false, slash_is_contents: false };
+    touches.extend(put(landing, target, sources));
     touches
 }
 
@@ -66,7 +87,7 @@ fn in_store(word: &Word) -> bool {
 }
 
 /// Copies between this machine and a store.
-fn store(verb: &str, paths: &[&Word], deletes: bool) -> Vec<Touch> {
+fn store(verb: &str, paths: &[&Word], recursive: bool, deletes: bool) -> Vec<Touch> {
     let mut touches = Vec::new();
     let here = |word: &&&Word| !in_store(word);
     match (verb, paths) {
@@ -76,7 +97,10 @@ fn store(verb: &str, paths: &[&Word], deletes: bool) -> Vec<Touch> {
             if moves {
                 touches.extend(Some(from).filter(here).map(|word| Touch::new(Does::Move, word).deep(true)));
             }
-            touches.extend(Some(to).filter(here).map(|word| Touch::new(Write, word)));
+            // What lies at the source lands at the target itself, or below its name.
+            let landing = Landing { tree: true, onto: recursive, slash_is_contents: true };
+            let landed = Some(to).filter(here).map(|word| landing.touches(word, from));
+            touches.extend(landed.into_iter().flatten());
             if deletes {
                 touches.extend(Some(to).filter(here).map(|word| Touch::new(Delete, word).deep(true)));
             }
@@ -95,7 +119,8 @@ fn store(verb: &str, paths: &[&Word], deletes: bool) -> Vec<Touch> {
 
 pub(super) fn rclone(given: &Given<'_>) -> Vec<Touch> {
     let Some((verb, paths)) = given.operands.split_first() else { return Vec::new() };
-    store(&verb.text, paths, verb.is("sync"))
+    let recursive = !matches!(verb.text.as_str(), "copyto" | "moveto");
+    store(&verb.text, paths, recursive, verb.is("sync"))
 }
 
 pub(super) fn aws(given: &Given<'_>) -> Vec<Touch> {
@@ -104,7 +129,8 @@ pub(super) fn aws(given: &Given<'_>) -> Vec<Touch> {
     let Some((verb, paths)) = given.operands.get(at + 1..).and_then(<[_]>::split_first) else {
         return Vec::new();
     };
-    store(&verb.text, paths, given.has(&["delete"]))
+    let recursive = verb.is("sync") || given.has(&["recursive"]);
+    store(&verb.text, paths, recursive, given.has(&["delete"]))
 }
 
 pub(super) fn gsutil(given: &Given<'_>) -> Vec<Touch> {
@@ -117,5 +143,6 @@ pub(super) fn gsutil(given: &Given<'_>) -> Vec<Touch> {
         return Vec::new();
     };
     let deletes = given.has(&["d", "delete-unmatched-destination-objects"]);
-    store(&verb.text, paths, deletes && verb.is("rsync"))
+    let recursive = verb.is("rsync");
+    store(&verb.text, paths, recursive, deletes && verb.is("rsync"))
 }

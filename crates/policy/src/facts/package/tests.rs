@@ -9,7 +9,7 @@ use crate::facts::{Ground, shell};
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
-    let read = shell::read(&tool, &ground, Some("/home/user/project"));
+    let read = shell::read(&tool, &ground, Some("/home/user/project"), false);
     let facts = read.commands.iter().flat_map(packages).map(|fact| {
         let from = serde_json::to_value(fact.from).unwrap();
         let marks = [(fact.runs, "!"), (fact.dynamic, "?")];

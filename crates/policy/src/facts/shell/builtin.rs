@@ -9,6 +9,7 @@ use super::expand::unescape;
 use super::invoke::joined;
 use super::parameter::plain;
 use super::scope::{Scope, from_all};
+use super::typed::TYPED_PROGRAM;
 use super::word::{Expansion, Word};
 
 impl Reader {
@@ -19,6 +20,7 @@ impl Reader {
                 let words = words.iter().skip_while(|word| word.is("--")).cloned().collect::<Vec<_>>();
                 let from = from_all(&words);
                 self.feed(&from, program);
+                self.mark_if_typed(self.commands.len().checked_sub(1), &from);
                 scope.via.push(program.to_owned());
                 self.text(&joined(&words), scope);
                 scope.via.pop();
@@ -60,23 +62,25 @@ impl Reader {
                 scope.set(name, file.to_value());
             }
             "read" => {
+                let from = self.read_from(scope);
                 let mut takes_list = false;
                 for word in words {
                     if word.text.starts_with('-') {
                         takes_list = word.text.ends_with('a');
                     } else if std::mem::take(&mut takes_list) {
-                        scope.forget_list(&word.text, &scope.stdin.from.clone());
+                        scope.forget_list(&word.text, &from);
                     } else {
-                        scope.forget(&word.text, &scope.stdin.from.clone());
+                        scope.forget(&word.text, &from);
                     }
                 }
-                scope.forget("REPLY", &scope.stdin.from.clone());
+                scope.forget("REPLY", &from);
             }
             "mapfile" | "readarray" => {
                 let names =
                     words.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+                let from = self.read_from(scope);
                 for name in names.chain(["MAPFILE"]) {
-                    scope.forget_list(name, &scope.stdin.from.clone());
+                    scope.forget_list(name, &from);
                 }
             }
             "getopts" => {
@@ -129,6 +133,19 @@ impl Reader {
         true
     }
 
+    /// The commands that print what `read` gets: its own, if it is typed into a terminal.
+    fn read_from(&mut self, scope: &Scope) -> Vec<usize> {
+        let mut from = scope.stdin.from.clone();
+        if scope.stdin.typed
+            && let Some(own) = self.commands.len().checked_sub(1)
+            && let Some(command) = self.commands.get_mut(own)
+        {
+            command.typed = true;
+            from.push(own);
+        }
+        from
+    }
+
     /// `find … | while read -r f`: what is found, one after the other.
     fn one_file(&self, words: &[Word], scope: &Scope) -> Option<Word> {
         let names: Vec<_> = words.iter().filter(|word| !word.text.starts_with('-')).collect();
@@ -153,9 +170,15 @@ impl Reader {
     /// `source`: a file nobody has read, unless it is `<(…)` or standard input.
     fn source(&mut self, program: &str, words: &[Word], scope: &mut Scope) {
         let Some(file) = words.iter().find(|word| !word.is("--")) else { return };
+        let own = self.commands.len().checked_sub(1);
         let texts = if file.process {
+            self.mark_if_typed(own, &file.from);
             self.texts_of(&file.from)
-        } else if is_stdin(&file.text) {
+        } else if is_stdin(&file.text) || self.is_terminal(&file.text, scope) {
+            self.mark_typed_program(own, scope);
+            if !is_stdin(&file.text) {
+                self.mark(own, TYPED_PROGRAM);
+            }
             scope.stdin.texts.clone()
         } else {
             self.touch(Does::Run, file, program, scope);

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use super::Reader;
 use super::expand::{named_children, slice};
+use super::narrow::narrowed_by;
 use super::scope::Scope;
 
 /// One step of a chain.
@@ -23,8 +24,10 @@ impl Reader {
     /// `a && b || c` leans to the left, as deep as it is long.
     pub(super) fn chain(&mut self, node: Node<'_>, redirects: &[Node<'_>], src: &str, scope: &mut Scope) {
         let mut links = Vec::new();
-        let link =
-            |step, or_else| Link { step, or_else, sure: always_works(step, src), leaves: leaves(step, src) };
+        let link = |step, or_else| {
+            let (sure, leaves) = (always_works(step, src), leaves(step, src));
+            Link { step: (step, Vec::new()), or_else, sure, leaves }
+        };
         let mut left = node;
         while left.kind() == "list" {
             let or_else = left.children(&mut left.walk()).any(|child| child.kind() == "||");
@@ -35,8 +38,20 @@ impl Reader {
         }
         links.push(link(left, false));
         links.reverse();
-        let walk = |reader: &mut Self, step, last, scope: &mut Scope| {
+        // What is behind `&&` runs because the conditions before it hold.
+        let mut names: Vec<String> = Vec::new();
+        for link in &mut links {
+            if link.or_else {
+                names.clear();
+            }
+            let (step, narrowed) = &mut link.step;
+            narrowed.clone_from(&names);
+            names.extend(narrowed_by(*step, src));
+        }
+        let walk = |reader: &mut Self, (step, names): (Node<'_>, Vec<String>), last, scope: &mut Scope| {
+            let before = scope.narrow(&names);
             reader.walk_with(step, if last { redirects } else { &[] }, src, scope);
+            scope.widen(before);
         };
         self.linked(links, walk, scope);
     }

@@ -53,18 +53,24 @@ pub struct ShellCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`,
-    /// `runs-fetched`.
+    /// `runs-fetched`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Variables it is started with, as `NAME=value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// The last program that its output reaches; empty if that prints nothing of it.
+    #[serde(skip)]
+    pub(crate) ends_in: Option<String>,
     /// Texts it is known to print.
     #[serde(skip)]
     pub(super) said: Vec<Arc<str>>,
     /// Texts it is known to get on its standard input.
     #[serde(skip)]
     pub(crate) given: Vec<Arc<str>>,
+    /// Whether what it prints was typed into a terminal that no hook sees.
+    #[serde(skip)]
+    pub(super) typed: bool,
 }
 
 impl ShellCommand {

@@ -44,7 +44,15 @@ impl Reader {
         };
         let sent = row.sent(rest);
         let mut inner = self.beyond(row, program, &sent, scope);
-        let stdin_is_script = row.shell && sent.inner.is_empty() && sent.texts.is_empty();
+        let own = words.get(..words.len().saturating_sub(sent.inner.len())).unwrap_or_default();
+        inner.stdin.typed &= forwards_input(row, program, own);
+        let told_nothing = sent.inner.is_empty() && sent.texts.is_empty();
+        // Without a command, an image runs what it was made for: a shell, as a rule.
+        let shows_image = row.on == Side::Container && row.operands > 0;
+        if told_nothing && (row.shell || shows_image) && !opens_no_shell(row, program, &sent, own) {
+            self.mark_typed_program(self.commands.len().checked_sub(1), &inner);
+        }
+        let stdin_is_script = row.shell && told_nothing;
         if stdin_is_script {
             self.feed(&scope.stdin.from.clone(), "sh");
             for text in std::mem::take(&mut inner.stdin.texts) {
@@ -94,6 +102,33 @@ impl Reader {
     }
 }
 
+/// Whether what is typed here reaches the program on the other side.
+fn forwards_input(row: &Far, program: &str, own: &[Word]) -> bool {
+    let long = |names: &[&str]| own.iter().any(|word| names.contains(&word.text.as_str()));
+    match program {
+        "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh" => !row.has_flag(own, "n"),
+        "docker" | "podman" | "nerdctl" | "finch" | "kubectl" | "oc" | "k"
+            if !row.verbs.contains(&"compose") && !row.verbs.contains(&"rsh") =>
+        {
+            row.has_flag(own, "i") || long(&["--interactive", "--stdin", "--interactive=true", "--stdin=true"])
+        }
+        _ => true,
+    }
+}
+
+/// Whether no shell is opened although no command is given: a tunnel, a question, a place that has none.
+fn opens_no_shell(row: &Far, program: &str, sent: &Sent, own: &[Word]) -> bool {
+    /// They serve repositories and give nobody a shell.
+    const FORGES: &[&str] =
+        &["github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "codeberg.org"];
+    if !matches!(program, "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh") {
+        return own.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version"));
+    }
+    let forge = sent.host.as_deref().is_some_and(|host| FORGES.contains(&host));
+    let asks = |word: &Word| ["-O", "-Q", "-W"].iter().any(|option| word.text.starts_with(option));
+    forge || row.has_flag(own, "NGV") || own.iter().any(asks)
+}
+
 /// What stands behind the verbs of a row, if they are there; options may stand before and between.
 fn behind_verbs<'a>(row: &Far, words: &'a [Word]) -> Option<&'a [Word]> {
     let mut rest = words;
@@ -124,6 +159,15 @@ impl Far {
         let letters = text.trim_start_matches('-');
         let at = letters.find(|letter| self.values.contains(letter));
         at.is_some_and(|at| at + 1 == letters.len())
+    }
+
+    /// Whether one of these letters is given as an option that takes no value.
+    fn has_flag(&self, words: &[Word], wanted: &str) -> bool {
+        let options = words.iter().filter_map(|word| word.text.strip_prefix('-'));
+        options.filter(|text| !text.starts_with('-')).any(|text| {
+            let mut letters = text.chars().take_while(|letter| !self.values.contains(*letter));
+            letters.any(|letter| wanted.contains(letter))
+        })
     }
 
     fn sent(&self, words: &[Word]) -> Sent {

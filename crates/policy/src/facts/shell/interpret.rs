@@ -11,6 +11,7 @@ use super::command::ShellCommand;
 use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
 use super::invoke::multiplies;
 use super::scope::Scope;
+use super::typed::TYPED_PROGRAM;
 use super::word::{Word, merge};
 
 impl Reader {
@@ -30,7 +31,9 @@ impl Reader {
                 {
                     self.mark(own, "interactive");
                 }
+                self.mark_typed_program(own, scope);
                 self.hidden(kind, scope);
+                inner.stdin.typed = false;
                 (scope.stdin.texts.clone(), scope.stdin.from.clone())
             }
             Script::Text(text, arguments) => {
@@ -39,6 +42,7 @@ impl Reader {
                     inner.set("0", name.to_value());
                 }
                 let mut from = text.from.clone();
+                self.mark_if_typed(own, &from);
                 // `xargs -I{} sh -c '{}'` runs its input, too.
                 if scope.via.last().is_some_and(|via| via == "xargs") && text.dynamic {
                     merge(&mut from, &scope.stdin.from);
@@ -50,7 +54,13 @@ impl Reader {
                 }
                 (vec![text.text.as_str().into()], from)
             }
-            Script::File(file) if file.process => (self.texts_of(&file.from), file.from.clone()),
+            Script::File(file) if file.process => {
+                self.mark_if_typed(own, &file.from);
+                (self.texts_of(&file.from), file.from.clone())
+            }
+            Script::File(file) if self.is_terminal(&file.text, scope) => {
+                return self.mark(own, TYPED_PROGRAM);
+            }
             // `deno run https://…`
             Script::File(file) if file.text.starts_with("https://") || file.text.starts_with("http://") => {
                 return self.invoke(std::slice::from_ref(file), &mut inner);
@@ -97,6 +107,7 @@ impl Reader {
             Some(language) => self.look_over(&without_patterns(language, text)),
             None => self.pass_over("it is code in another language", text),
         }
+        self.typed_code(text, own, scope);
         if runs_its_input(text) {
             self.feed(&scope.stdin.from.clone(), "");
         }
@@ -124,6 +135,7 @@ impl Reader {
         self.feed(&all, "");
         // A script that starts itself is read once.
         let own = self.commands.len().checked_sub(1);
+        self.mark_if_typed(own, &all);
         if texts.is_empty() || !self.running.insert(path.clone()) {
             if texts.iter().any(|text| multiplies(file, text)) {
                 self.mark(own, "fork-bomb");

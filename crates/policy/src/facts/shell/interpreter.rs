@@ -115,7 +115,9 @@ pub(super) fn script<'a>(kind: Interpreter, program: &str, words: &'a [Word]) ->
         for (at, letter) in text.char_indices().skip(1) {
             let end = at + letter.len_utf8();
             if code.contains(letter) {
-                let sticks = kind == Interpreter::Other && end < text.len();
+                // `node -pe CODE`: both letters are about the next word.
+                let more = text.get(end..).unwrap_or_default().chars().any(|letter| !code.contains(letter));
+                let sticks = kind == Interpreter::Other && more;
                 return if sticks { Script::Text(word.tail(end), after) } else { code_in(kind, after) };
             }
             if python && letter == 'm' || matches!(text, "-V") {

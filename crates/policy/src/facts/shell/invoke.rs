@@ -11,6 +11,7 @@ use super::decode::decoder;
 use super::expand::unescape;
 use super::interpreter::interpreter;
 use super::launch::broadcast;
+use super::narrow::some_of_words;
 use super::scope::{Scope, from_all};
 use super::side::Where;
 use super::word::Word;
@@ -104,8 +105,11 @@ impl Reader {
             command.said = said(&program, rest, scope);
         }
         command.given.clone_from(&scope.stdin.texts);
+        command.typed = self.passes_typed(&command, scope);
         if self.push(command, io) {
             if program.is_empty() {
+                let own = self.commands.len().checked_sub(1);
+                self.mark_if_typed(own, words.first().map(|word| word.from.as_slice()).unwrap_or_default());
                 self.pass_over("the program is only known when it runs", &joined(words));
                 // `$(…)` in the place of a program runs what it prints.
                 let printed = words.first().map(|word| word.from.clone()).unwrap_or_default();
@@ -120,6 +124,8 @@ impl Reader {
 
     /// What the command starts, and what it changes for those after it.
     fn consequences(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
+        self.prompted(program, words, scope);
+        self.end(program, words, io, scope);
         if let Some(kind) = interpreter(program) {
             return self.interpret(kind, program, words, scope);
         }
@@ -149,7 +155,7 @@ impl Reader {
             let place = Arc::new(Where::beyond(&scope.place, Side::Remote, None, Vec::new()));
             return self.text(&text, &mut scope.through(program).moved(place, None));
         }
-        if self.far(program, words, scope) {
+        if self.far(program, words, scope) || self.multiplexed(program, words, scope) {
             return;
         }
         if let Some(wrapped) = unwrap(program, words) {
@@ -180,6 +186,9 @@ impl Reader {
             through.cwd.change(known.then_some(place.text.as_str()), false);
         }
         if program == "crontab" {
+            if words.is_empty() || words.iter().any(|word| word.is("-") || word.is("-e")) {
+                self.mark_typed_program(self.commands.len().checked_sub(1), scope);
+            }
             self.feed(&scope.stdin.from.clone(), "sh");
             return self.crontab(scope);
         }
@@ -194,6 +203,9 @@ impl Reader {
             }
         }
         if wrapped.shell {
+            if reads_commands(program, words) {
+                self.mark_typed_program(self.commands.len().checked_sub(1), scope);
+            }
             self.feed(&scope.stdin.from.clone(), "sh");
             let texts = std::mem::take(&mut through.stdin.texts);
             for text in texts {
@@ -207,6 +219,7 @@ impl Reader {
         match program {
             _ if wrapped.inner.is_empty() => {}
             "xargs" => {
+                self.typed_arguments(wrapped.inner, scope);
                 let own = words.get(..words.len().saturating_sub(wrapped.inner.len())).unwrap_or_default();
                 let inputs = self.inputs(scope);
                 if replaces(own) {
@@ -244,6 +257,17 @@ impl Reader {
         }
     }
 
+    /// What comes on standard input ends here, for now: a program behind this one ends it again.
+    fn end(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &Scope) {
+        let hides = || !io.outputs.is_empty() || prints_little(program, words);
+        let last = if scope.stdin.from.is_empty() || hides() { "" } else { program };
+        for index in &scope.stdin.from {
+            if let Some(command) = self.commands.get_mut(*index) {
+                command.ends_in = Some(last.to_owned());
+            }
+        }
+    }
+
     /// The output of these commands reaches this program.
     pub(super) fn feed(&mut self, from: &[usize], program: &str) {
         for index in from {
@@ -261,6 +285,18 @@ impl Reader {
     /// What comes on standard input, word by word; one more than are looked at if there are more.
     pub(super) fn inputs(&self, scope: &Scope) -> Vec<Word> {
         let sources: Vec<_> = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index)).collect();
+        // A filter that looks for something leaves only some of them.
+        let picks = |command: &&&ShellCommand| {
+            let inverts = command.options.iter().any(|option| option.is("v") || option.is("invert-match"));
+            let names = command.operands.first().is_some_and(|word| word.text.contains(char::is_alphanumeric));
+            command.program.ends_with("grep") && names && !inverts
+        };
+        let picked = sources.iter().any(|command| picks(&command));
+        let listed = self.listed(&sources, scope);
+        if picked { some_of_words(listed) } else { listed }
+    }
+
+    fn listed(&self, sources: &[&ShellCommand], scope: &Scope) -> Vec<Word> {
         let mut finds = sources.iter().filter(|command| !FILTERS.contains(&command.program.as_str()));
         match (finds.next(), finds.next()) {
             (Some(only), None) if only.program == "find" => find::targets(&only.words),
@@ -318,6 +354,45 @@ impl Reader {
             command.push(input.clone());
         }
         Some(command)
+    }
+}
+
+/// Whether a program that starts a shell when it is given no command does so with these words.
+fn reads_commands(program: &str, words: &[Word]) -> bool {
+    let letters = |wanted: &[char]| {
+        let options = words.iter().filter_map(|word| word.text.strip_prefix('-'));
+        let mut short = options.filter(|text| !text.starts_with('-'));
+        short.any(|text| text.contains(wanted))
+    };
+    let long = |names: &[&str]| words.iter().any(|word| names.contains(&word.text.as_str()));
+    match program {
+        // Without `-s` or `-i` it says how it is used, or does something else: `sudo -v`.
+        "sudo" | "doas" => letters(&['s', 'i']) || long(&["--shell", "--login"]),
+        "at" | "batch" => !letters(&['l', 'c', 'r', 'd', 'f', 'V']),
+        _ => !long(&["--help", "--version", "-h", "-V"]),
+    }
+}
+
+/// Whether a program prints nothing of what it gets, or only some letters of it: `grep -q x`, `cut -c1-4`.
+fn prints_little(program: &str, words: &[Word]) -> bool {
+    const MOST_LETTERS: usize = 8;
+    let letters = |options: &[&str]| {
+        let at = words.iter().position(|word| options.iter().any(|option| word.text.starts_with(option)))?;
+        let option = words.get(at)?.text.as_str();
+        let attached = options.iter().find_map(|name| option.strip_prefix(name)).unwrap_or_default();
+        let value = if attached.is_empty() { words.get(at + 1)?.text.as_str() } else { attached };
+        let last = value.trim_start_matches('=').rsplit(['-', ',']).next()?;
+        last.parse::<usize>().ok()
+    };
+    match program {
+        "grep" | "egrep" | "fgrep" | "rg" => {
+            let options = words.iter().filter_map(|word| word.text.strip_prefix('-'));
+            let mut options = options.map(|text| text.trim_start_matches('-'));
+            options.any(|text| matches!(text, "quiet" | "silent" | "count") || text.len() < 4 && text.contains(['q', 'c']))
+        }
+        "cut" => letters(&["--characters", "--bytes", "-c", "-b"]).is_some_and(|last| last <= MOST_LETTERS),
+        "head" => letters(&["--bytes", "-c"]).is_some_and(|last| last <= MOST_LETTERS),
+        _ => false,
     }
 }
 

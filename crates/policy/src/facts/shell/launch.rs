@@ -114,6 +114,7 @@ impl Reader {
                 };
                 if flags.is_some_and(runs) {
                     self.pass_over("sed runs what it makes of its input", command);
+                    self.mark_typed_program(self.commands.len().checked_sub(1), scope);
                     self.feed(&scope.stdin.from.clone(), "sh");
                 }
             }

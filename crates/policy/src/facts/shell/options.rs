@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use super::option_values::{takes_long_names_with_one_dash, values_of};
 use super::word::Word;
 
 /// One option word.
@@ -14,6 +15,9 @@ pub struct ShellOption {
     /// Whether it was written with two dashes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub long: bool,
+    /// Whether its value turns it off, as in `--dry-run=false`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
 }
 
 /// The words of a command, told apart.
@@ -57,77 +61,15 @@ pub(super) fn is_setting(option: &str) -> bool {
     option == "i" || SETTINGS.contains(&option) || option.starts_with("exclude")
 }
 
-/// Which options of a program take a value: letters, then long names.
-type Values = (&'static str, &'static [&'static str]);
-
-/// Only programs for which mistaking a value for an operand would matter to somebody.
-fn values_of(program: &str) -> Values {
-    match program {
-        "curl" => (
-            "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-            &[
-                "data",
-                "data-ascii",
-                "data-binary",
-                "data-raw",
-                "data-urlencode",
-                "form",
-                "form-string",
-                "header",
-                "upload-file",
-                "output",
-                "request",
-                "user",
-                "user-agent",
-                "cookie",
-                "cookie-jar",
-                "url",
-                "key",
-                "cert",
-                "cacert",
-                "config",
-                "netrc-file",
-                "proxy",
-                "referer",
-                "max-time",
-                "connect-timeout",
-                "retry",
-                "json",
-            ],
-        ),
-        "wget" => (
-            "oOaeBTwQPUt",
-            &["output-document", "output-file", "post-file", "post-data", "body-file", "header"],
-        ),
-        "ssh" => ("BbcDEeFIiJLlmOopQRSWw", &[]),
-        "scp" | "sftp" | "ssh-copy-id" | "sshfs" => ("cDFiJloPSX", &[]),
-        "rsync" => ("eTfB", &["rsh", "exclude", "include", "exclude-from", "include-from", "files-from"]),
-        "head" | "tail" => ("nc", &["lines", "bytes"]),
-        "grep" | "egrep" | "fgrep" => {
-            ("efmABC", &["regexp", "file", "include", "exclude", "exclude-dir", "max-count", "context"])
-        }
-        "rg" => ("efgtTmABC", &["regexp", "file", "glob", "type", "type-not", "max-count", "context"]),
-        "sed" | "perl" | "ruby" => ("efl", &["expression", "file"]),
-        "awk" | "gawk" | "mawk" => ("Fvf", &["field-separator", "assign", "file"]),
-        "tar" | "bsdtar" => ("bCfgHKLNTVX", &["file", "directory", "files-from", "exclude", "exclude-from"]),
-        "base64" => ("w", &["wrap"]),
-        "git" => ("Cc", &["git-dir", "work-tree"]),
-        "make" | "gmake" | "ninja" => ("Cf", &["directory", "file"]),
-        "sort" => ("oktST", &["output"]),
-        "cp" | "mv" | "install" | "ln" => {
-            ("tmgoS", &["target-directory", "mode", "owner", "group", "suffix"])
-        }
-        // `-i` is a switch of these; of others it is most likely a key, as ssh has it.
-        "rm" | "ls" | "find" | "test" | "[" | "xxd" | "less" | "more" | "cat" | "tac" | "nl" | "diff"
-        | "cmp" | "od" | "strings" | "uniq" | "comm" | "join" | "ag" | "ack" | "zgrep" | "bat"
-        | "hexdump" | "wc" | "tee" | "env" | "bash" | "sh" | "zsh" | "sudo" | "xargs" => ("", &[]),
-        _ => ("i", &[]),
-    }
+/// Whether the value of an option means that the option is not in effect.
+fn turns_off(value: &str) -> bool {
+    ["none", "false", "no", "off", "0", "f", "n", "never", ""].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
 /// Tells options, their values and operands apart.
 pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
     let (letters, names) = values_of(program);
+    let one_dash = takes_long_names_with_one_dash(program);
     let mut parsed = Parsed::default();
     let mut words = words.iter();
     let mut options_are_over = false;
@@ -141,13 +83,20 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
         } else if let Some(long) = text.strip_prefix("--") {
             let (name, value) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            parsed.options.push(ShellOption { name: name.to_owned(), long: true });
+            let off = value.is_some_and(turns_off);
+            parsed.options.push(ShellOption { name: name.to_owned(), long: true, off });
             if value.is_none() && (names.contains(&name) || SETTINGS.contains(&name)) {
                 let word = words.next().cloned();
                 parsed.values.extend(word.map(|word| Value { option: name.to_owned(), word }));
             }
         } else {
             let cluster = text.trim_start_matches('-');
+            if one_dash && names.contains(&cluster) {
+                parsed.options.push(ShellOption { name: cluster.to_owned(), long: false, off: false });
+                let option = cluster.to_owned();
+                parsed.values.extend(words.next().cloned().map(|word| Value { option, word }));
+                continue;
+            }
             let takes = cluster.char_indices().find(|(_, letter)| letters.contains(*letter));
             let (name, value) = match takes {
                 Some((at, letter)) => {
@@ -155,7 +104,9 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
                 }
                 None => (cluster, ""),
             };
-            parsed.options.push(ShellOption { name: name.to_owned(), long: false });
+            // `-dryrun=false`, as Go programs take it.
+            let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
+            parsed.options.push(ShellOption { name: name.to_owned(), long: false, off });
             let option = takes.map(|(_, letter)| letter.to_string()).unwrap_or_default();
             if takes.is_some() && value.is_empty() {
                 parsed.values.extend(words.next().cloned().map(|word| Value { option, word }));
@@ -185,7 +136,7 @@ impl ShellOption {
             Some(name) => (name, true),
             None => (word.strip_prefix('-')?, false),
         };
-        Some(Self { name: name.to_owned(), long })
+        Some(Self { name: name.to_owned(), long, off: false })
     }
 
     /// Whether this is the option of that name: one letter, or a long name as getopt completes it.

@@ -4,6 +4,7 @@
 
 use super::super::code::Language;
 use super::super::path::resolve;
+use super::builtin::is_stdin;
 use super::invoke::{Redirections, joined};
 use super::scope::Scope;
 use super::word::Word;
@@ -120,7 +121,6 @@ impl Reader {
                     self.text(&joined(&text), &mut scope.through(program));
                 }
             }
-            "tmux" => {}
             // What it prints may be run by a shell, and `system` runs it at once.
             "awk" | "gawk" | "mawk" | "nawk" => {
                 let does = |word: &&Word| word.text.contains("system") || word.text.contains(['|', '>', '<']);
@@ -134,12 +134,17 @@ impl Reader {
             "make" | "gmake" => {
                 let file = words.iter().skip_while(|word| !word.text.starts_with("-f")).nth(1);
                 let (from, texts) = match file {
-                    _ if words.iter().any(|word| word.is("-") || word.is("-f-")) => {
+                    _ if words.iter().any(|word| {
+                        word.is("-") || word.is("-f-") || is_stdin(word.text.trim_start_matches("-f"))
+                    }) =>
+                    {
+                        self.mark_typed_program(self.commands.len().checked_sub(1), scope);
                         (scope.stdin.from.clone(), scope.stdin.texts.clone())
                     }
                     Some(file) => {
                         let path = resolve(scope.cwd.main(), &file.text).unwrap_or_default();
                         let from = self.writers(&path, scope);
+                        self.mark_if_typed(self.commands.len().checked_sub(1), &from);
                         let texts = self.texts_of(&from);
                         (from, texts)
                     }
@@ -164,6 +169,10 @@ impl Reader {
         let (inner, inputs) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let mut through = scope.through("parallel");
         if inputs.is_empty() {
+            if inner.is_empty() {
+                self.mark_typed_program(self.commands.len().checked_sub(1), scope);
+            }
+            self.typed_arguments(inner, scope);
             self.invoke(&[inner, &self.inputs(scope)].concat(), &mut through);
         }
         for input in inputs.iter().filter(|word| !word.text.starts_with(":::")) {

@@ -88,8 +88,7 @@ impl Reader {
                     if at > 0 {
                         more.extend(value.into_words());
                     } else if into && value.process {
-                        let texts = self.texts_of(&value.from);
-                        scope.stdin = Stream { from: value.from, texts };
+                        scope.stdin = self.stream(value.from);
                     } else {
                         self.open(sign, &value.into_word(), io, scope);
                     }
@@ -102,8 +101,9 @@ impl Reader {
                         "heredoc_body" => {
                             let start = self.commands.len();
                             self.walk_children(child, src, scope);
-                            let from = (start..self.commands.len()).collect();
-                            scope.stdin = Stream { from, texts: vec![slice(child, src).into()] };
+                            let from: Vec<_> = (start..self.commands.len()).collect();
+                            let typed = self.prints_typed(&from);
+                            scope.stdin = Stream { from, texts: vec![slice(child, src).into()], typed };
                         }
                         "file_redirect" | "herestring_redirect" => {
                             more.extend(self.redirect(child, src, io, scope));
@@ -139,9 +139,12 @@ impl Reader {
         if let Some(resolved) = &path.resolved {
             let from = self.writers(resolved, scope);
             let texts = self.texts_of(&from);
+            scope.stdin.typed = self.is_terminal(resolved, scope) || self.prints_typed(&from);
             if !texts.is_empty() {
-                scope.stdin = Stream { from, texts };
+                scope.stdin = Stream { from, texts, typed: scope.stdin.typed };
             }
+        } else {
+            scope.stdin.typed = false;
         }
         io.inputs.push(path);
     }
@@ -152,12 +155,19 @@ impl Reader {
         let mut more = Vec::new();
         if let Some(child) = children.next() {
             let word = self.expand(child, src, scope).into_word();
-            scope.stdin = Stream { from: word.from, texts: vec![word.text.into()] };
+            let typed = self.prints_typed(&word.from);
+            scope.stdin = Stream { from: word.from, texts: vec![word.text.into()], typed };
         }
         for child in children {
             more.extend(self.words(child, src, scope));
         }
         more
+    }
+
+    /// What these commands print, as an input.
+    fn stream(&self, from: Vec<usize>) -> Stream {
+        let (texts, typed) = (self.texts_of(&from), self.prints_typed(&from));
+        Stream { from, texts, typed }
     }
 
     /// What stands behind a redirection and runs after the command: `<<EOF | sh`, `<<EOF && x`, `>(sh)`.

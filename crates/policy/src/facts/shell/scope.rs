@@ -47,6 +47,8 @@ pub(super) struct Stream {
     pub(super) from: Vec<usize>,
     /// The texts that are known to be in it.
     pub(super) texts: Vec<Arc<str>>,
+    /// Whether it is a terminal into which text is typed that no hook sees, or comes from one.
+    pub(super) typed: bool,
 }
 
 impl Scope {

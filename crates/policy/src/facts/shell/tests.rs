@@ -7,7 +7,7 @@ use super::*;
 fn read_text(text: &str) -> Read {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    read(&tool, &ground, Some("/home/user/project"))
+    read(&tool, &ground, Some("/home/user/project"), false)
 }
 
 /// The commands of a text, one after another; what was not understood is among them.

@@ -9,6 +9,7 @@ use tree_sitter::Node;
 use super::Reader;
 use super::expand::{named_children, slice};
 use super::invoke::Redirections;
+use super::narrow::{narrowed_by, narrowed_by_item};
 use super::scope::{Scope, Stream, from_all};
 use super::word::{Expansion, Word};
 
@@ -119,6 +120,8 @@ impl Reader {
             }
             let mut inner = scope.fed(&stream);
             walk(self, stage, at + 1 == stages.len(), &mut inner);
+            // Behind a pipe there is no terminal, unless the one before passes on what is typed.
+            stream.typed = false;
             self.flow(start, &mut stream);
         }
     }
@@ -127,6 +130,7 @@ impl Reader {
     pub(super) fn flow(&self, start: usize, stream: &mut Stream) {
         for (index, command) in self.commands.iter().enumerate().skip(start) {
             stream.from.push(index);
+            stream.typed |= command.typed;
             for text in &command.said {
                 if !stream.texts.contains(text) {
                     stream.texts.push(Arc::clone(text));
@@ -289,19 +293,28 @@ impl Reader {
         let before = scope.clone();
         let condition = node.child_by_field_name("condition");
         let mut ends = Vec::new();
+        let mut narrowed = None;
         for child in named_children(node) {
             if matches!(child.kind(), "elif_clause" | "else_clause" | "case_item")
                 && self.spend(before.size())
             {
                 let mut branch = before.clone();
+                let names = narrowed_by_item(node, child, src);
+                let whole = branch.narrow(&names);
                 self.walk(child, src, &mut branch);
+                branch.widen(whole);
                 ends.push(branch);
             } else {
                 self.walk(child, src, scope);
             }
             if condition == Some(child) {
                 scope.cwd.worked();
+                let names = if node.kind() == "if_statement" { narrowed_by(child, src) } else { Vec::new() };
+                narrowed = Some(scope.narrow(&names));
             }
+        }
+        if let Some(whole) = narrowed {
+            scope.widen(whole);
         }
         for end in ends.iter().chain([&before]) {
             if !self.spend(end.size()) {

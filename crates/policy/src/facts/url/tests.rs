@@ -21,7 +21,7 @@ fn one(text: &str) -> String {
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
-    let read = shell::read(&tool, &ground, Some("/home/user/project"));
+    let read = shell::read(&tool, &ground, Some("/home/user/project"), false);
     let facts: Vec<_> = read.commands.iter().flat_map(urls_of).map(|fact| short(&fact)).collect();
     facts.join(" ")
 }

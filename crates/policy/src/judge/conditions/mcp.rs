@@ -5,7 +5,7 @@
 //! Harnesses change names and join them, so a rule that guards looks at every reading of the joined name; one
 //! that vouches needs a single reading, and the server as it is configured.
 
-use super::{Check, Held, Sense, Tell, one_of};
+use super::{Check, Held, OPEN_NAME, Sense, Tell, one_of};
 use crate::compile::Mcp;
 use crate::facts::{Facts, McpFact, McpReading};
 
@@ -45,7 +45,8 @@ impl Mcp {
             return Err(tell.say(|| "no reading of its name is the server and the tool".to_owned()));
         };
         let server = if reading.server.is_empty() { "not named" } else { &reading.server };
-        Ok(Held { why: format!("`{}` of the server `{server}`", reading.tool), sure: fit == Fit::Sure })
+        let why = format!("`{}` of the server `{server}`", reading.tool);
+        Ok(Held { why, sure: fit == Fit::Sure, doubt: OPEN_NAME })
     }
 
     fn fit(&self, mcp: &McpFact, reading: &McpReading) -> Option<Fit> {

@@ -79,13 +79,15 @@ impl Shell {
         if self.acts.is_some() || self.env.is_some() {
             return None;
         }
-        if !self.text.is_empty() && !self.text.iter().any(|pattern| pattern.is_match(text.text())) {
-            return None;
+        for patterns in [&self.text, &self.sql] {
+            if !patterns.is_empty() && !patterns.iter().any(|pattern| pattern.is_match(text.text())) {
+                return None;
+            }
         }
         for names in [&self.via, &self.first].into_iter().flatten() {
             text.words().find(|word| names.matches(word))?;
         }
-        if let Some(names) = &self.pipes_into {
+        for names in [&self.pipes_into, &self.ends_in].into_iter().flatten() {
             let word = text.words().find(|word| names.matches(word))?;
             found.get_or_insert_with(|| format!("`{word}`"));
         }

@@ -45,9 +45,19 @@ pub(crate) enum Sense {
 pub(crate) struct Held {
     /// By what.
     pub(crate) why: String,
-    /// Whether they do for certain; not if an unknown word has to be an option for it.
+    /// Whether they do for certain.
     pub(crate) sure: bool,
+    /// Where they do not, what would have to be true.
+    pub(crate) doubt: &'static str,
 }
+
+/// An unknown word may turn out to be an option.
+const OPEN_OPTION: &str = "an unknown word is an option";
+/// A pattern may stand for a guarded path.
+const OPEN_PATTERN: &str = "the pattern matches it";
+
+/// The joined name of an MCP tool may be that of another server.
+const OPEN_NAME: &str = "the name is read that way";
 
 /// What conditions are checked on.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +65,8 @@ pub(crate) struct Case<'a> {
     pub(crate) event: &'a Event,
     pub(crate) facts: &'a Facts,
     pub(crate) state: &'a SessionState,
+    /// Whether the rule is locked: no setting of the user turns it off, so it must not deny by mistake.
+    pub(crate) locked: bool,
 }
 
 // === impl Tell ===
@@ -112,7 +124,7 @@ impl Sense {
 
 impl Held {
     fn surely(why: String) -> Self {
-        Self { why, sure: true }
+        Self { why, sure: true, doubt: OPEN_OPTION }
     }
 }
 
@@ -134,9 +146,11 @@ impl Matcher {
     ) -> Check {
         self.concerns(case, tell)?;
         let mut found = Vec::new();
-        let mut sure = true;
+        let (mut sure, mut doubt) = (true, OPEN_OPTION);
         let mut note = |held: Held| {
-            sure &= held.sure;
+            if !held.sure {
+                (sure, doubt) = (false, held.doubt);
+            }
             found.push(held.why);
         };
         let Case { event, facts, .. } = case;
@@ -148,7 +162,7 @@ impl Matcher {
             note(shell.check_all(&facts.commands, sense, self.effect.is_some(), tell)?);
         }
         if let Some(effect) = &self.effect {
-            note(effect.check_all(&facts.effects, sense, tell)?);
+            note(effect.check_all(&facts.effects, sense, case.locked, tell)?);
         }
         if let Some(paths) = &self.paths {
             let here = facts.commands.iter().filter(|command| command.on == Side::Here);
@@ -192,7 +206,7 @@ impl Matcher {
         if found.is_empty() {
             found.push(format!("{} of {}", event.event, tool_name(event)));
         }
-        Ok(Held { why: found.join(", "), sure })
+        Ok(Held { why: found.join(", "), sure, doubt })
     }
 
     fn any_of(&self, case: Case<'_>, sense: Sense, tell: Tell, parts: Option<&[u16]>) -> Check {
@@ -224,7 +238,7 @@ impl Matcher {
 
     /// The conditions that are not about what the call does.
     fn concerns(&self, case: Case<'_>, tell: Tell) -> Result<(), String> {
-        let Case { event, facts, state } = case;
+        let Case { event, facts, state, .. } = case;
         if !self.concerns_kind(event.event) {
             return Err(tell.say(|| format!("it is not about `{}` events", event.event)));
         }

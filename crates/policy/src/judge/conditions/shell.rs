@@ -2,9 +2,9 @@
 
 //! Conditions on one command that would run.
 
-use super::{Check, Held, Sense, Tell};
+use super::{Check, Held, OPEN_OPTION, Sense, Tell};
 use crate::compile::Shell;
-use crate::facts::{PathFact, ShellCommand};
+use crate::facts::{PathFact, ShellCommand, ShellOption, Statement};
 
 /// Commands that do nothing but move about, say something or wait. Whoever vouches for a line does
 /// not have to name them.
@@ -34,7 +34,7 @@ impl Shell {
         let mut nearest: Option<(usize, String)> = None;
         let mut unsure = None;
         for command in commands {
-            match self.check(command, Sense::Guards, tell) {
+            match self.check(command, Sense::Guards, tell, None) {
                 Ok(held) if held.sure => return Ok(held),
                 Ok(held) => unsure = Some(held),
                 Err((met, why)) if nearest.as_ref().is_none_or(|(most, _)| met > *most) => {
@@ -56,7 +56,7 @@ impl Shell {
             if !writes && let Some(path) = command.outputs.iter().find(into) {
                 return Err(tell.say(|| format!("it also writes `{}`", path.text)));
             }
-            match self.check(command, Sense::Vouches, tell) {
+            match self.check(command, Sense::Vouches, tell, None) {
                 Ok(held) if held.sure => {
                     first.get_or_insert(held);
                 }
@@ -75,7 +75,14 @@ impl Shell {
     }
 
     /// On failure also how many conditions held before: the command that came nearest is reported.
-    fn check(&self, command: &ShellCommand, sense: Sense, tell: Tell) -> Result<Held, (usize, String)> {
+    /// `around` is what this is an exception to.
+    fn check(
+        &self,
+        command: &ShellCommand,
+        sense: Sense,
+        tell: Tell,
+        around: Option<&Self>,
+    ) -> Result<Held, (usize, String)> {
         let name = if command.program.is_empty() { &command.raw } else { &command.program };
         if let Some(program) = &self.program
             && !program.matches(&command.program)
@@ -95,12 +102,11 @@ impl Shell {
         {
             return Err((1, tell.say(|| format!("`{name}` does nothing of {}", acts.list()))));
         }
-        if !self.text.is_empty() {
-            let known = command.words.iter().map(|word| word.text.as_str());
-            let mut texts = known.chain(command.given.iter().map(AsRef::as_ref));
-            if !texts.any(|text| self.text.iter().any(|pattern| pattern.is_match(text))) {
-                return Err((1, tell.say(|| format!("`{name}` is given no such text"))));
-            }
+        if !self.text.is_empty() && !self.fits_texts(command, sense, around) {
+            return Err((1, tell.say(|| format!("`{name}` is given no such text"))));
+        }
+        if !self.sql.is_empty() && !self.fits_statements(command, sense, around) {
+            return Err((1, tell.say(|| format!("`{name}` is given no such statement"))));
         }
         if let Some(env) = &self.env
             && !command.env.iter().any(|pair| env.matches(pair))
@@ -116,7 +122,10 @@ impl Shell {
                 ));
             }
         }
-        let given = self.options.iter().any(|wanted| command.options.iter().any(|option| option.is(wanted)));
+        // Which may be given is enough to be afraid of it; to be vouched for it has to be in effect.
+        let counts = |option: &&ShellOption| sense == Sense::Guards || !option.off;
+        let mut options = command.options.iter().filter(counts);
+        let given = options.any(|option| self.options.iter().any(|wanted| option.is(wanted)));
         let options_open = !self.options.is_empty() && !given;
         let no_option =
             || (1, tell.say(|| format!("`{name}` has none of the options {}", self.options.join(", "))));
@@ -172,16 +181,25 @@ impl Shell {
             found = format!("`{name}` with output {path}");
         }
         if let Some(programs) = &self.pipes_into {
+            let spared = command.feeds.iter().any(|program| programs.excludes(program));
+            let feeds = command.feeds.iter().filter(|_| !spared);
             let target =
-                sense.pick(command.feeds.iter(), |program| programs.matches(program)).ok_or_else(|| {
+                sense.pick(feeds, |program| programs.matches(program)).ok_or_else(|| {
                     (4, tell.say(|| format!("what `{name}` prints is run by none of {}", programs.list())))
                 })?;
             let what = if found.is_empty() { format!("`{name}`") } else { found };
             found = format!("{what} into `{target}`");
         }
+        if let Some(programs) = &self.ends_in {
+            let last = command.ends_in.as_ref().filter(|program| programs.matches(program));
+            let last = last.ok_or_else(|| {
+                (4, tell.say(|| format!("what `{name}` prints does not end in {}", programs.list())))
+            })?;
+            found = format!("`{name}` into `{last}`");
+        }
         for inner in &self.not {
             if inner
-                .check(command, sense.other(), Tell::Nothing)
+                .check(command, sense.other(), Tell::Nothing, Some(self))
                 .is_ok_and(|held| held.sure || sense == Sense::Vouches)
             {
                 return Err((5, tell.say(|| format!("an exception holds for `{name}`"))));
@@ -191,7 +209,36 @@ impl Shell {
         // Who vouches for a command vouches for all of its options; those of `echo` change nothing.
         let plain = matches!(command.program.as_str(), "echo" | "printf");
         let open = options_open || sense == Sense::Vouches && command.open_options && !plain;
-        Ok(Held { why, sure: !open })
+        Ok(Held { why, sure: !open, doubt: OPEN_OPTION })
+    }
+
+    /// Whether a pattern fits one of the texts; as an exception, all texts that `around` was met by.
+    fn fits_texts(&self, command: &ShellCommand, sense: Sense, around: Option<&Self>) -> bool {
+        let fits = |text: &str| self.text.iter().any(|pattern| pattern.is_match(text));
+        let words = command.words.iter().map(|word| word.text.as_str());
+        let mut texts = words.chain(command.given.iter().map(AsRef::as_ref));
+        match around.filter(|around| sense == Sense::Vouches && !around.text.is_empty()) {
+            None => texts.any(fits),
+            Some(around) => {
+                let met = |text: &&str| around.text.iter().any(|pattern| pattern.is_match(text));
+                sense.pick(texts.filter(met), |text| fits(text)).is_some()
+            }
+        }
+    }
+
+    /// The same for SQL statements.
+    fn fits_statements(&self, command: &ShellCommand, sense: Sense, around: Option<&Self>) -> bool {
+        let statements = command.statements();
+        let fits = |text: &str| self.sql.iter().any(|pattern| pattern.is_match(text));
+        match around.filter(|around| sense == Sense::Vouches && !around.sql.is_empty()) {
+            None => statements.iter().any(|statement| fits(&statement.text)),
+            Some(around) => {
+                let met = |statement: &&Statement| {
+                    around.sql.iter().any(|pattern| pattern.is_match(&statement.text))
+                };
+                sense.pick(statements.iter().filter(met), |statement| fits(&statement.unquoted)).is_some()
+            }
+        }
     }
 
     fn operand_fits(&self, path: &PathFact, sense: Sense) -> bool {

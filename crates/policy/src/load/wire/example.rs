@@ -45,6 +45,8 @@ pub(crate) struct ExampleCall {
     pub(crate) prompt: Option<String>,
     /// The harness. Default: `claude-code`.
     pub(crate) source: Option<String>,
+    /// Whether the harness has a tool that types into running processes and fires no hook.
+    pub(crate) unhooked_stdin: bool,
     /// Where the agent works. Default: `/home/user/project`, which is also the project.
     pub(crate) cwd: Option<String>,
     /// Labels the session carries.

@@ -56,7 +56,7 @@ pub(crate) struct Match {
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) secret: Option<NameList>,
     /// Regular expressions on the texts of the call as they stand: for what the other conditions
-    /// cannot say.
+    /// cannot say. Do not use them in `not`: a comment is part of the text, and would be an exception.
     #[serde(deserialize_with = "told")]
     pub(crate) regex: Option<Regexes>,
     /// Globs on the account that runs the agent.
@@ -88,7 +88,8 @@ pub(crate) struct Shell {
     /// The first word behind the program that is no option: the subcommand of `git`, `docker`, … Globs.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) first: Option<NameList>,
-    /// Any of these options is given: letters (also in clusters) or long names (also abbreviated).
+    /// Any of these options is given: letters (also in clusters) or long names (also abbreviated). In
+    /// `not`, an option whose value turns it off (`--dry-run=false`) does not count.
     pub(crate) option: Option<Many<String>>,
     /// These words stand among the command's words, in this order. Globs.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
@@ -110,9 +111,12 @@ pub(crate) struct Shell {
     pub(crate) output: Option<PathList>,
     /// The command's output reaches one of these programs (name globs) through a pipe, `<(…)` or
     /// `$(…)`; an interpreter counts only when it would run what it gets as a script. An empty name
-    /// stands for a program that is only known when it runs.
+    /// stands for a program that is only known when it runs. With `!`, it reaches none of these.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) pipes_into: Option<NameList>,
+    /// The last program that the command's output reaches is one of these (name globs).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
+    pub(crate) ends_in: Option<NameList>,
     /// The command is started by one of these programs (name globs): `sudo`, `xargs`, `ssh`, …
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) via: Option<NameList>,
@@ -120,9 +124,16 @@ pub(crate) struct Shell {
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) acts: Option<NameList>,
     /// Regular expressions: any of them fits one of its words, or a text that it is known to get on its
-    /// standard input (SQL for `psql`, for one).
+    /// standard input (SQL for `psql`, for one). In `not`, they must fit every text that the condition
+    /// around it was met by, not just some other word of the command.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) text: Option<Many<Pattern>>,
+    /// Regular expressions: any of them fits one SQL statement in its words or in a text that it is known
+    /// to get on its standard input. Comments are left out, and so are statements that a `rollback`
+    /// undoes. In `not`, they must fit every statement that the condition around it was met by, and
+    /// the contents of quoted texts are left out as well.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
+    pub(crate) sql: Option<Many<Pattern>>,
     /// Globs on `NAME=value`: some variable it is started with, in front of it or by `env`.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) env: Option<NameList>,
@@ -159,6 +170,8 @@ pub(crate) struct Effect {
     pub(crate) place: Option<Many<Place>>,
     /// Whether it is done to everything below the path, too.
     pub(crate) recursive: Option<bool>,
+    /// Whether the path has to be one of `path` for certain: a pattern that may stand for it is not enough.
+    pub(crate) certain: Option<bool>,
     /// Globs on the program or tool that does it; `!` takes names away.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) by: Option<NameList>,
@@ -255,7 +268,7 @@ trait Told {
 
 impl Told for Effect {
     fn says_nothing(&self) -> bool {
-        let Self { does, path, place, recursive, by, on, not: _ } = self;
+        let Self { does, path, place, recursive, certain: _, by, on, not: _ } = self;
         does.is_none()
             && path.is_none()
             && place.is_none()

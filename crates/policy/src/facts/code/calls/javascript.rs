@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fs.chown", &[Touch(Permit, 0)]),
     row("fs.copy", &[Touch(Read, 0), Touch(Write, 1)]),
     row("fs.copyFile", &[Touch(Read, 0), Touch(Write, 1)]),
-    row("fs.cp", &[Touch(Read, 0), Touch(Write, 1)]),
+    row("fs.cp", &[Touch(Read, 0), Tree(Write, 1)]),
     gives("fs.createReadStream", &[Touch(Read, 0)], Content(0)),
     row("fs.createWriteStream", &[Touch(Write, 0)]),
     row("fs.emptyDir", &[Tree(Delete, 0)]),

@@ -55,7 +55,7 @@ fn files() {
             ),
             (r"require('fs').unlinkSync(process.env.HOME + '/.bashrc')", "delete ~/.bashrc"),
             (r"require('fs').appendFileSync(`${process.env.HOME}/.bashrc`, 'x')", "append ~/.bashrc"),
-            (r"fs.renameSync('a', '/b'); fs.cpSync('a', 'c')", "move a; write /b; read a; write c"),
+            (r"fs.renameSync('a', '/b'); fs.cpSync('a', 'c')", "move a; write /b; read a; write! c"),
             (r"fs.openSync('a', 'w'); fs.createWriteStream('b')", "write a; write b"),
             (
                 r"const fs=require('fs'); fs.readdirSync('/etc').forEach(f => fs.unlinkSync('/etc/' + f))",

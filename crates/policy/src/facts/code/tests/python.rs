@@ -86,7 +86,7 @@ fn files() {
             ("import os\nfor f in os.listdir('/etc'):\n  os.remove('/etc/' + f)", "delete /etc/*#"),
             ("import os\nfor f in ['a', 'b']:\n  os.remove(f)", "delete a; delete b"),
             ("import os\np = 'a'\nif x:\n  p = '/b'\nos.remove(p)", "delete a; delete /b"),
-            ("import shutil\nshutil.copytree('a', '/b')", "read a; write /b"),
+            ("import shutil\nshutil.copytree('a', '/b')", "read! a; write! /b"),
             ("exec(open('setup.py').read())", "read setup.py; run setup.py"),
             (
                 "import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)",

@@ -15,7 +15,7 @@ use super::Plain;
 fn read(text: &str, plainly: bool) -> Read {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    read_with(&tool, &ground, Some("/home/user/project"), plainly)
+    read_with(&tool, &ground, Some("/home/user/project"), false, plainly)
 }
 
 /// Everything that was read.

@@ -2,6 +2,7 @@
 
 //! Commands of commands: loops, branches, groups, functions.
 
+use super::super::narrow::{narrowed_by_words, picks};
 use super::simple::Redirects;
 use super::{Kind, Outcome, RESERVED, Script, Wrong, trim_list};
 
@@ -208,16 +209,19 @@ impl Script<'_> {
         Ok(())
     }
 
-    /// `(a|b*)`: only what runs within matters.
+    /// `(a|b*)`: what runs within matters, and whether it is about all there is.
     fn patterns(&mut self, out: &mut String) -> Outcome {
         if self.peek() == Some(b'(') {
             self.at += 1;
         }
         let mut found = String::new();
+        let mut all_pick = true;
         loop {
             self.blanks();
             let mut pattern = String::new();
+            let before = self.rest();
             self.word(&mut pattern)?;
+            all_pick &= picks(taken(before, self.rest()));
             if runs(&pattern) {
                 found.push_str(&pattern);
             }
@@ -229,12 +233,13 @@ impl Script<'_> {
             }
         }
         self.at += 1;
-        out.push_str(if found.is_empty() { "*" } else { &found });
+        let plain = if all_pick { "x" } else { "*" };
+        out.push_str(if found.is_empty() { plain } else { &found });
         out.push_str(") ");
         Ok(())
     }
 
-    /// `[[ … ]]`: only what runs within matters.
+    /// `[[ … ]]`: what runs within matters, and which variable it is about.
     fn test(&mut self, out: &mut String) -> Outcome {
         self.at += "[[".len();
         self.commands += 1;
@@ -244,25 +249,33 @@ impl Script<'_> {
             .trim_start()
             .strip_prefix('1')
             .is_some_and(|rest| rest.trim_start().starts_with("]]"));
-        out.push_str(if endless { "[[ 1" } else { "[[ -n x" });
+        let (start, plain) = (out.len(), if endless { "[[ 1" } else { "[[ -n x" });
+        out.push_str(plain);
         let mut open = 0usize;
         let mut some = false;
+        let mut words: Vec<&str> = Vec::new();
         loop {
             self.gap()?;
             if self.keyword() == "]]" {
                 break;
             }
             some = true;
+            let before = self.rest();
             match self.peek().ok_or(Wrong)? {
                 b'(' => open += 1,
                 b')' => open = open.checked_sub(1).ok_or(Wrong)?,
                 b'<' | b'>' if self.peek_at(1) != Some(b'(') => {}
-                b'&' | b'|' if self.peek() == self.peek_at(1) => self.at += 1,
+                b'&' | b'|' if self.peek() == self.peek_at(1) => {
+                    words.push(if self.peek() == Some(b'&') { "&&" } else { "||" });
+                    self.at += 1;
+                }
                 b';' | b'&' | b'|' => return Err(Wrong),
                 _ if self.keyword() == "=~" => {
                     self.at += "=~".len();
                     self.blanks();
+                    let before = self.rest();
                     self.regular_expression(out)?;
+                    words.extend(["=~", taken(before, self.rest())]);
                     continue;
                 }
                 _ => {
@@ -271,6 +284,7 @@ impl Script<'_> {
                     if runs(&word) {
                         out.push_str(&word);
                     }
+                    words.push(taken(before, self.rest()));
                     continue;
                 }
             }
@@ -280,6 +294,13 @@ impl Script<'_> {
             return Err(Wrong);
         }
         self.at += "]]".len();
+        // Which variable it leaves only some of is still to be seen.
+        if let Some(name) = narrowed_by_words(&words).into_iter().next()
+            && out.get(start..) == Some(plain)
+        {
+            out.truncate(start);
+            out.push_str(&format!("[[ ${name} == x"));
+        }
         out.push_str(" ]]");
         Ok(())
     }
@@ -337,6 +358,11 @@ impl Script<'_> {
         }
         self.command(out)
     }
+}
+
+/// What was read between two states of a text.
+fn taken<'s>(before: &'s str, after: &str) -> &'s str {
+    before.get(..before.len().saturating_sub(after.len())).unwrap_or_default()
 }
 
 /// Whether a shell expands something in the word that may run a command or hold one.

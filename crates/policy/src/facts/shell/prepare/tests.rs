@@ -80,7 +80,7 @@ fn patterns_and_arithmetic_are_left_out_but_for_what_runs_in_them() {
     table(&[
         (
             "case $x in (a|b*) c;; *) ;& \"$(d)\") e & esac",
-            "case $x in *) c ;; *) ;; \"$(d)\") e &  ;; esac;",
+            "case $x in x) c ;; *) ;; \"$(d)\") e &  ;; esac;",
         ),
         ("(( i = $(a) ? 1 << 2 : 3 ))", "[[ -n x$(a) ]];"),
         ("[[ a =~ ^(b c|$(d))$ && $e < f ]]", "[[ -n x$(d) ]];"),
