@@ -179,10 +179,7 @@ fn detail(kind: Kind, fields: &Map<String, Value>) -> Detail {
         error: text("error"),
         stop_hook_active: fields.get("stopHookActive").and_then(Value::as_bool),
         tool_output: fields.get("result").cloned(),
-        model_request: None,
-        model_response: None,
         duration_ms: duration.and_then(Value::as_u64),
-        // Its shell takes no text while it runs.
-        unhooked_stdin: false,
+        ..Detail::default()
     }
 }

@@ -44,6 +44,7 @@ pub(crate) fn full() -> Event {
             model_request: Some(json!({"messages": [{"role": "user"}]})),
             model_response: Some(json!("yes")),
             duration_ms: Some(1500),
+            unhooked_stdin: false,
         },
         ..calling("Bash", json!({"command": "make deploy", "timeout": 60, "deep": {"er": {"x": true}}}))
     }

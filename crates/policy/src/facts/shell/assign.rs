@@ -74,6 +74,9 @@ impl Reader {
                         scope.localize(name);
                     }
                     self.assign(child, src, scope);
+                    if keyword == "export" {
+                        scope.export(name);
+                    }
                     if reference {
                         let target = child.child_by_field_name("value").map(|value| slice(value, src));
                         scope.forget(target.unwrap_or_default(), &[]);
@@ -84,6 +87,7 @@ impl Reader {
                     scope.localize(slice(child, src));
                     scope.set(slice(child, src), Expansion::default());
                 }
+                "variable_name" if keyword == "export" => scope.export(slice(child, src)),
                 "variable_name" => {}
                 _ => {
                     let words = self.words(child, src, scope);

@@ -49,7 +49,7 @@ impl Reader {
         let told_nothing = sent.inner.is_empty() && sent.texts.is_empty();
         // Without a command, an image runs what it was made for: a shell, as a rule.
         let shows_image = row.on == Side::Container && row.operands > 0;
-        if told_nothing && (row.shell || shows_image) && !opens_no_shell(row, program, &sent, own) {
+        if told_nothing && (row.shell && !row.only_behind_dashes || shows_image) && !opens_no_shell(row, program, &sent, own) {
             self.mark_typed_program(self.commands.len().checked_sub(1), &inner);
         }
         let stdin_is_script = row.shell && told_nothing;

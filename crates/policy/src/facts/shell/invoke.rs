@@ -105,6 +105,7 @@ impl Reader {
             command.said = said(&program, rest, scope);
         }
         command.given.clone_from(&scope.stdin.texts);
+        command.env.extend_from_slice(scope.exported());
         command.typed = self.passes_typed(&command, scope);
         if self.push(command, io) {
             if program.is_empty() {

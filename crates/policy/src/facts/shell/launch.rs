@@ -49,6 +49,8 @@ impl Reader {
 
     fn launched(&mut self, row: &Launcher, program: &str, words: &[Word], scope: &Scope) {
         let mut inner = scope.through(program);
+        // These speak to what they start by themselves.
+        inner.stdin.typed &= !matches!(program, "rsync" | "scp" | "sftp" | "git" | "tar" | "bsdtar" | "gtar");
         for (at, word) in words.iter().enumerate() {
             let text = word.text.as_str();
             if row.texts.contains(&text) {

@@ -25,6 +25,8 @@ pub(super) struct Scope {
     arguments: Option<Arc<Vec<Expansion>>>,
     /// The variables that end with the function that is being run.
     locals: BTreeSet<String>,
+    /// The variables that what runs is started with, as `NAME=value`, where the value is an address.
+    exported: Arc<Vec<String>>,
     /// The working directory.
     pub(super) cwd: Directory,
     /// The one before it, and those `popd` goes back to.
@@ -62,6 +64,7 @@ impl Scope {
             functions: Arc::default(),
             arguments: Some(Arc::default()),
             locals: BTreeSet::new(),
+            exported: Arc::default(),
             cwd: Directory::new(cwd.and_then(|cwd| resolve(None, cwd))),
             stdin: Stream::default(),
             left: Directory::default(),
@@ -154,10 +157,24 @@ impl Scope {
             restore(&mut self.lists, &lists, name);
         }
         self.functions = inner.functions;
+        self.exported = inner.exported;
         self.cwd = inner.cwd;
         self.left = inner.left;
         self.stacked = inner.stacked;
         self.strict = inner.strict;
+    }
+
+    /// `export NAME`
+    pub(super) fn export(&mut self, name: &str) {
+        let text = self.get(name).map(|value| value.into_word()).filter(|word| !word.dynamic);
+        if let Some(word) = text.filter(|word| word.text.contains("://")) {
+            Arc::make_mut(&mut self.exported).push(format!("{name}={}", word.text));
+        }
+    }
+
+    /// The addresses that what runs is told by variables.
+    pub(super) fn exported(&self) -> &[String] {
+        &self.exported
     }
 
     /// `local NAME`

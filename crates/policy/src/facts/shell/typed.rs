@@ -161,7 +161,7 @@ impl Reader {
         {
             self.mark_typed_program(own, scope);
         }
-        if program == "git" && opens_editor(words) && !self.has_editor(own) {
+        if program == "git" && opens_editor(words) {
             self.mark_typed_program(own, scope);
         }
         // A makefile that was typed before.
@@ -173,15 +173,6 @@ impl Reader {
                 }
             }
         }
-    }
-
-    /// Whether the command has been given a program in the place of an editor.
-    fn has_editor(&self, command: Option<usize>) -> bool {
-        let command = command.and_then(|at| self.commands.get(at));
-        command.is_some_and(|command| {
-            let env = command.env.iter().any(|pair| pair.contains("EDITOR="));
-            env || command.words.iter().any(|word| word.text.starts_with("core.editor="))
-        })
     }
 
     /// `xargs` and `parallel` with the terminal for their input: what is typed becomes words of this.
@@ -254,13 +245,23 @@ fn quits(words: &[Word]) -> bool {
 
 /// Whether `git` with these words opens an editor: a commit without its message, a list of commits.
 fn opens_editor(words: &[Word]) -> bool {
-    let mut verbs = words.iter().skip_while(|word| word.text.starts_with('-'));
-    let verb = verbs.next().map(|word| word.text.as_str()).unwrap_or_default();
+    let mut rest = words;
+    while let [option, after @ ..] = rest
+        && option.text.starts_with('-')
+    {
+        let takes = matches!(option.text.as_str(), "-c" | "-C");
+        rest = after.get(usize::from(takes)..).unwrap_or_default();
+    }
+    let verb = rest.first().map(|word| word.text.as_str()).unwrap_or_default();
     let letters = |wanted: &[char]| {
         let short = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with("--"));
         short.filter_map(|text| text.strip_prefix('-')).any(|text| text.contains(wanted))
     };
     let long = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word.text.starts_with(name)));
+    // `git -c core.editor=true rebase -i`
+    if long(&["core.editor=", "sequence.editor="]) {
+        return false;
+    }
     match verb {
         "commit" => {
             let told = ["--message", "--file", "--no-edit", "--reuse-message", "--fixup", "--dry-run", "--help"];

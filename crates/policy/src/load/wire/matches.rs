@@ -134,7 +134,8 @@ pub(crate) struct Shell {
     /// the contents of quoted texts are left out as well.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) sql: Option<Many<Pattern>>,
-    /// Globs on `NAME=value`: some variable it is started with, in front of it or by `env`.
+    /// Globs on `NAME=value`: some variable it is started with, in front of it or by `env`; or an address
+    /// that was exported before.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
     pub(crate) env: Option<NameList>,
     /// Where it runs: any of these. Default: `here`.

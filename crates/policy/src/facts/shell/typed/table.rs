@@ -79,7 +79,8 @@ pub(super) const PROMPTS: &[Prompt] = &[
         told: &["execute", "file", "version", "help"],
         ..prompt(&["sqlcmd", "osql", "tsql", "isql", "trino", "presto", "beeline", "hive", "spark-sql"], ANY)
     },
-    prompt(&["sqlplus", "cypher-shell"], 1),
+    prompt(&["sqlplus"], 1),
+    Prompt { tells: "f", values: "aupd", told: &["file", "version", "help"], ..prompt(&["cypher-shell"], 0) },
     Prompt { tells: "e", told: &["execute", "file", "version"], ..verb(&["cockroach"], &["sql"]) },
     verb(&["bq"], &["shell"]),
     // Languages that `interpreter` does not know, or that stay at their prompt behind a file.
@@ -146,7 +147,8 @@ pub(super) const EDITORS: &[Prompt] = &[
     },
     Prompt { tells: "ne", told: &["eval", "no-wait", "version", "help"], ..prompt(&["emacsclient"], ANY) },
     prompt(&["nano", "pico", "micro", "hx", "helix", "kak", "ne", "mcedit"], ANY),
-    prompt(&["mc", "ranger", "nnn", "lf", "yazi", "vifm"], ANY),
+    prompt(&["ranger", "nnn", "lf", "yazi", "vifm"], ANY),
+    prompt(&["mc"], 0),
     prompt(&["less", "more", "most"], ANY),
     Prompt { tells: "c", told: &["check", "version", "help"], ..prompt(&["visudo", "vipw", "vigr", "sudoedit"], ANY) },
 ];
