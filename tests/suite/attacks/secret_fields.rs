@@ -171,8 +171,9 @@ fn notes_are_redacted_and_disguised_tokens_are_not_recognised() {
         let id = until("it waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
-        let denied =
-            served.post(&format!("/v1/approvals/{id}"), &json!({"answer": "deny", "note": token(1)}));
+        let body = json!({"answer": "deny", "note": token(1)}).to_string();
+        let path = format!("/v1/approvals/{id}");
+        let denied = served.ask("POST", &path, &["Content-Type: application/json"], body.as_bytes());
         assert_eq!(denied.status, 200, "{denied:?}");
         asking.join().unwrap();
     });

@@ -55,6 +55,8 @@ impl Row {
         let (rule, reason) = (text(leaf.field("policy_rule_id")), text(leaf.field("reason")));
         // Another leaf has what the harness heard.
         let what = if record.undelivered { format!("(nobody heard) {what}") } else { what };
+        let is_foreign = leaf.field("session_check").as_str() == Some("unverified");
+        let what = if is_foreign { format!("(unverified session) {what}") } else { what };
         Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
     }
 }

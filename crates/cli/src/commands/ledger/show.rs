@@ -40,6 +40,8 @@ const FIELDS: &[&str] = &[
     "event",
     "native_event",
     "harness_session_id",
+    "session_check",
+    "sender_ts",
     "tool_use_id",
     "tool",
     "agent",
