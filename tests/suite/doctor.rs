@@ -72,6 +72,26 @@ fn wiring_that_was_lost_is_broken_until_it_is_mended() {
 }
 
 #[test]
+fn a_folder_that_llxprt_does_not_trust_is_broken() {
+    let test = TestContext::new();
+    assert_eq!(test.run(&["install", "llxprt", "--yes"]).exit, 0);
+    let settings = test.path("person/.config/llxprt-code/settings.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.replacen('{', "{\"folderTrust\": true,", 1)).unwrap();
+    let trust = |level: &str| {
+        let rules = serde_json::json!({ test.path("work").display().to_string(): level });
+        test.write("person/.config/llxprt-code/trustedFolders.json", &rules.to_string());
+        test.run(&["doctor", "--json"])
+    };
+    let ran = trust("DO_NOT_TRUST");
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    assert!(ill(&ran.json(), "LLxprt Code")[0].contains("is not trusted"), "{}", ran.stdout);
+    assert_eq!(test.run(&["install", "llxprt", "--yes"]).exit, 1, "install reports it as well");
+    let ran = trust("TRUST_FOLDER");
+    assert_eq!(ran.exit, 0, "{}", ran.stdout);
+}
+
+#[test]
 fn rules_and_entries_that_cannot_be_used_are_named() {
     let test = TestContext::new();
     test.write("home/policy.yaml", "version: 1\nrules:\n  - id: x\n    verdict: dney\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! `install --system`: Claude Code of every account is wired by settings that none of them can write. Needs root,
+//! `install --system`: Claude Code and LLxprt Code of every account are wired by settings that none of them can write. Needs root,
 //! to be another account; without it the tests say so and leave.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -91,6 +91,29 @@ fn system_another_account_is_judged_and_on_record_under_its_name() {
     let account = tenterhook_home::env::account(STRANGER);
     let said: Vec<_> = decisions.iter().map(|leaf| (&leaf["agent"]["user"], &leaf["verdict"])).collect();
     assert_eq!(said, [(&json!(account), &json!("deny")), (&json!(account), &json!("none"))]);
+}
+
+#[test]
+fn system_llxprt_is_wired_by_settings_that_outrank_those_of_projects() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    let ran = system.test.run(&["--system", "install", "llxprt", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    let path = system.test.path("system/etc/llxprt-code/settings.json");
+    assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o644);
+    assert!(as_stranger(|| std::fs::read(&path).is_ok() && std::fs::remove_file(&path).is_err()));
+    let settings: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(settings["hooksConfig"], json!({"enabled": true, "disabled": []}));
+    let line = settings["hooks"]["BeforeTool"][0]["hooks"][0]["command"].as_str().unwrap();
+    let _guard = system.serve();
+    let mut command = system.test.command(Path::new("/bin/sh"), &["-c", line]);
+    command.uid(STRANGER).gid(STRANGER);
+    let payload = json!({"session_id": "s", "cwd": "/", "hook_event_name": "BeforeTool",
+        "tool_name": "run_shell_command", "tool_input": {"command": "make all"}});
+    let ran = system.test.finish(command, payload.to_string().as_bytes());
+    assert_eq!(ran.json()["decision"], "deny", "{}", ran.stderr);
 }
 
 #[test]
