@@ -28,7 +28,12 @@ fn verdicts(commands: &[&str]) -> Vec<String> {
 /// Those of the commands that get one of these verdicts.
 fn with<'c>(commands: &[&'c str], wanted: &[&str]) -> Vec<&'c str> {
     let verdicts = verdicts(commands);
-    commands.iter().zip(verdicts).filter(|(_, said)| wanted.contains(&said.as_str())).map(|(one, _)| *one).collect()
+    commands
+        .iter()
+        .zip(verdicts)
+        .filter(|(_, said)| wanted.contains(&said.as_str()))
+        .map(|(one, _)| *one)
+        .collect()
 }
 
 /// Each once passed: a comment, a value or a second statement made an exception hold.

@@ -28,7 +28,12 @@ fn verdicts(commands: &[&str]) -> Vec<String> {
 /// Those of the commands that get one of these verdicts.
 fn with<'c>(commands: &[&'c str], wanted: &[&str]) -> Vec<&'c str> {
     let verdicts = verdicts(commands);
-    commands.iter().zip(verdicts).filter(|(_, said)| wanted.contains(&said.as_str())).map(|(one, _)| *one).collect()
+    commands
+        .iter()
+        .zip(verdicts)
+        .filter(|(_, said)| wanted.contains(&said.as_str()))
+        .map(|(one, _)| *one)
+        .collect()
 }
 
 /// Each once passed, or is another way to do the same.
@@ -71,12 +76,7 @@ const FINE: &[&str] = &[
 ];
 
 /// Patterns that stand for guarded paths.
-const DENIED: &[&str] = &[
-    "cat ~/.ssh/*",
-    "rm -rf ~/*",
-    "cat ~/.aws/cred*",
-    "rm ~/.claude/*",
-];
+const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
 
 #[test]
 fn a_tree_on_a_guarded_place_is_stopped() {

@@ -28,7 +28,9 @@ fn copilot(test: &TestContext, tool: &str, args: Value) -> Ran {
 #[test]
 fn codex_is_not_let_start_what_it_could_type_into() {
     let test = TestContext::new();
-    for command in ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""] {
+    for command in
+        ["python3 -q", "cat > script.sh; sh script.sh", "psql app", "ssh host", "read x; eval \"$x\""]
+    {
         let ran = codex(&test, command);
         // Nobody is there to say yes, so the call is denied; the reason names the way out.
         assert!(ran.stdout.contains("\"deny\""), "{command}: {} {}", ran.stdout, ran.stderr);
@@ -39,7 +41,9 @@ fn codex_is_not_let_start_what_it_could_type_into() {
 #[test]
 fn codex_runs_what_was_read_without_a_question() {
     let test = TestContext::new();
-    for command in ["python3 - <<'EOF'\nprint(1)\nEOF", "python3 script.py", "echo ls | sh", "psql -c 'select 1'"] {
+    for command in
+        ["python3 - <<'EOF'\nprint(1)\nEOF", "python3 script.py", "echo ls | sh", "psql -c 'select 1'"]
+    {
         let ran = codex(&test, command);
         assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{command}: {}", ran.stderr);
     }
@@ -56,16 +60,19 @@ fn other_harnesses_get_no_new_question() {
         assert_eq!(ran.json()["rule"], "typed-program", "{command}");
     }
     let ran = test.run(&["explain", "--json", "--harness", "codex", "--command", "python3 -q"]);
-    let typed = ran.json()["rules"].as_array().unwrap().iter().any(|note| {
-        note["rule"] == "typed-program" && note["matched"] == true
-    });
+    let typed = ran.json()["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|note| note["rule"] == "typed-program" && note["matched"] == true);
     assert!(typed, "{}", ran.stdout);
 }
 
 #[test]
 fn text_that_copilot_types_into_a_shell_is_judged_as_shell_text() {
     let test = TestContext::new();
-    let denied = copilot(&test, "write_bash", json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}));
+    let denied =
+        copilot(&test, "write_bash", json!({"sessionId": "1", "input": "rm -rf ~{enter}", "delay": 1}));
     assert!(denied.stdout.contains("deny"), "{} {}", denied.stdout, denied.stderr);
     let fine = copilot(&test, "write_bash", json!({"sessionId": "1", "input": "ls{enter}", "delay": 1}));
     assert!(!fine.stdout.contains("deny") && fine.exit == 0, "{} {}", fine.stdout, fine.stderr);

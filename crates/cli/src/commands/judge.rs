@@ -145,11 +145,7 @@ struct Many {
 }
 
 /// Judges line by line. What is judged is written before more input is waited for.
-fn many(
-    book: &Rulebook,
-    mut input: BufReader<impl Read>,
-    about: &About<'_>,
-) -> Result<Many, CommandError> {
+fn many(book: &Rulebook, mut input: BufReader<impl Read>, about: &About<'_>) -> Result<Many, CommandError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut many = Many { strictest: Decision::None, unreadable: false };
     let mut line = Vec::new();
@@ -182,11 +178,7 @@ fn many(
     Ok(many)
 }
 
-fn judge_line(
-    book: &Rulebook,
-    line: &[u8],
-    about: &About<'_>,
-) -> Result<(Ruling, Option<Value>), String> {
+fn judge_line(book: &Rulebook, line: &[u8], about: &About<'_>) -> Result<(Ruling, Option<Value>), String> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err("the line is empty".to_owned());
     }

@@ -102,6 +102,21 @@ mod tests {
     use super::*;
     use crate::RuleSet;
 
+    /// Whether some exception looks at the text of a call as it stands.
+    fn has_raw_exception(matcher: &crate::compile::Matcher, within: bool) -> bool {
+        within && matcher.regex.is_some()
+            || matcher.not.iter().any(|inner| has_raw_exception(inner, true))
+            || matcher.any.iter().any(|inner| has_raw_exception(inner, within))
+    }
+
+    #[test]
+    fn no_exception_of_a_pack_is_decided_on_raw_text() {
+        let rules = RuleSet::load(FILES).rules;
+        let raw = rules.rules().filter(|rule| has_raw_exception(&rule.matcher, false));
+        let raw: Vec<_> = raw.map(|rule| rule.id.to_string()).collect();
+        assert_eq!(raw, [""; 0], "a comment would make it hold");
+    }
+
     #[test]
     fn a_pack_in_haste_is_the_same_pack() {
         let (whole, hasty) = (RuleSet::load(FILES), RuleSet::load_in_haste(FILES));

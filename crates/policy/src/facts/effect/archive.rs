@@ -162,7 +162,8 @@ pub(super) fn seven_zip(given: &Given<'_>) -> Vec<Touch> {
             touches.push(Touch::new(Read, archive));
             let out = given.words.iter().find(|word| word.text.starts_with("-o"));
             // `unrar x ARCHIVE DIRECTORY/`
-            let named = members.last().filter(|word| given.program.ends_with("rar") && word.text.ends_with('/'));
+            let named =
+                members.last().filter(|word| given.program.ends_with("rar") && word.text.ends_with('/'));
             let to = match (out, named) {
                 (Some(word), _) => word.tail(2),
                 (None, Some(directory)) => (**directory).clone(),

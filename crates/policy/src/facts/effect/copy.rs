@@ -81,7 +81,10 @@ fn is_new_name(target: &Word) -> bool {
     // A variable alone may be another directory, unless a command has made it of something.
     let lone = text.starts_with('$') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let made = !lone || !target.from.is_empty();
-    (target.dynamic || target.shape.contains('*')) && made && !target.shape.contains('/') && !text.starts_with('~')
+    (target.dynamic || target.shape.contains('*'))
+        && made
+        && !target.shape.contains('/')
+        && !text.starts_with('~')
 }
 
 /// What putting several sources at a target writes; the target itself is named once.

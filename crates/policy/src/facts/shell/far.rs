@@ -49,7 +49,10 @@ impl Reader {
         let told_nothing = sent.inner.is_empty() && sent.texts.is_empty();
         // Without a command, an image runs what it was made for: a shell, as a rule.
         let shows_image = row.on == Side::Container && row.operands > 0;
-        if told_nothing && (row.shell && !row.only_behind_dashes || shows_image) && !opens_no_shell(row, program, &sent, own) {
+        if told_nothing
+            && (row.shell && !row.only_behind_dashes || shows_image)
+            && !opens_no_shell(row, program, &sent, own)
+        {
             self.mark_typed_program(self.commands.len().checked_sub(1), &inner);
         }
         let stdin_is_script = row.shell && told_nothing;
@@ -110,7 +113,8 @@ fn forwards_input(row: &Far, program: &str, own: &[Word]) -> bool {
         "docker" | "podman" | "nerdctl" | "finch" | "kubectl" | "oc" | "k"
             if !row.verbs.contains(&"compose") && !row.verbs.contains(&"rsh") =>
         {
-            row.has_flag(own, "i") || long(&["--interactive", "--stdin", "--interactive=true", "--stdin=true"])
+            row.has_flag(own, "i")
+                || long(&["--interactive", "--stdin", "--interactive=true", "--stdin=true"])
         }
         _ => true,
     }

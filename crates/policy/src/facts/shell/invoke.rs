@@ -289,7 +289,8 @@ impl Reader {
         // A filter that looks for something leaves only some of them.
         let picks = |command: &&&ShellCommand| {
             let inverts = command.options.iter().any(|option| option.is("v") || option.is("invert-match"));
-            let names = command.operands.first().is_some_and(|word| word.text.contains(char::is_alphanumeric));
+            let names =
+                command.operands.first().is_some_and(|word| word.text.contains(char::is_alphanumeric));
             command.program.ends_with("grep") && names && !inverts
         };
         let picked = sources.iter().any(|command| picks(&command));
@@ -389,7 +390,9 @@ fn prints_little(program: &str, words: &[Word]) -> bool {
         "grep" | "egrep" | "fgrep" | "rg" => {
             let options = words.iter().filter_map(|word| word.text.strip_prefix('-'));
             let mut options = options.map(|text| text.trim_start_matches('-'));
-            options.any(|text| matches!(text, "quiet" | "silent" | "count") || text.len() < 4 && text.contains(['q', 'c']))
+            options.any(|text| {
+                matches!(text, "quiet" | "silent" | "count") || text.len() < 4 && text.contains(['q', 'c'])
+            })
         }
         "cut" => letters(&["--characters", "--bytes", "-c", "-b"]).is_some_and(|last| last <= MOST_LETTERS),
         "head" => letters(&["--bytes", "-c"]).is_some_and(|last| last <= MOST_LETTERS),

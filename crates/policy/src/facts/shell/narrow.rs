@@ -94,7 +94,9 @@ pub(super) fn picks(pattern: &str) -> bool {
 
 fn inverts(text: &str) -> bool {
     let options = text.split_whitespace().filter_map(|word| word.strip_prefix('-'));
-    options.into_iter().any(|option| option == "-invert-match" || !option.starts_with('-') && option.contains('v'))
+    options
+        .into_iter()
+        .any(|option| option == "-invert-match" || !option.starts_with('-') && option.contains('v'))
 }
 
 fn first_word(text: &str) -> &str {
@@ -119,7 +121,9 @@ impl Scope {
     pub(super) fn narrow(&mut self, names: &[String]) -> Before {
         let mut before = Vec::new();
         for name in names {
-            let Some(value) = self.get(name).filter(|value| value.atoms.iter().any(is_glob)) else { continue };
+            let Some(value) = self.get(name).filter(|value| value.atoms.iter().any(is_glob)) else {
+                continue;
+            };
             let some = Expansion { from: value.from.clone(), ..some_of(&value) };
             self.set(name, some.clone());
             before.push((name.clone(), Some(value), Some(some)));

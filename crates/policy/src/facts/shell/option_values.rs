@@ -65,8 +65,19 @@ const AWS: &[&str] = &[
 ];
 /// Written with one dash or two.
 const SQLITE: &[&str] = &[
-    "cmd", "init", "separator", "newline", "nullvalue", "mmap", "vfs", "lookaside", "pagecache", "heap",
-    "maxsize", "nonce", "escape",
+    "cmd",
+    "init",
+    "separator",
+    "newline",
+    "nullvalue",
+    "mmap",
+    "vfs",
+    "lookaside",
+    "pagecache",
+    "heap",
+    "maxsize",
+    "nonce",
+    "escape",
 ];
 
 /// Only programs for which mistaking a value for an operand would matter to somebody.

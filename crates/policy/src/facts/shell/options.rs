@@ -63,7 +63,9 @@ pub(super) fn is_setting(option: &str) -> bool {
 
 /// Whether the value of an option means that the option is not in effect.
 fn turns_off(value: &str) -> bool {
-    ["none", "false", "no", "off", "0", "f", "n", "never", ""].iter().any(|off| value.eq_ignore_ascii_case(off))
+    ["none", "false", "no", "off", "0", "f", "n", "never", ""]
+        .iter()
+        .any(|off| value.eq_ignore_ascii_case(off))
 }
 
 /// Tells options, their values and operands apart.

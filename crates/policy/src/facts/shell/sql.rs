@@ -198,7 +198,10 @@ mod tests {
         assert_eq!(left("drop/**/table users", Dialect::Transactional), ["drop table users"]);
         assert_eq!(left("begin; delete from users; rollback;", Dialect::MySql), ["begin", "rollback"]);
         assert_eq!(left("begin; drop table x; rollback", Dialect::Transactional), ["begin", "rollback"]);
-        assert_eq!(left("begin; drop table x; rollback", Dialect::MySql), ["begin", "drop table x", "rollback"]);
+        assert_eq!(
+            left("begin; drop table x; rollback", Dialect::MySql),
+            ["begin", "drop table x", "rollback"]
+        );
     }
 
     #[test]
@@ -214,7 +217,10 @@ mod tests {
             "begin; drop table x; -- ; rollback",
             "begin; drop table x; /* /* */ rollback; */ commit",
         ] {
-            assert!(left(text, Dialect::Transactional).iter().any(|one| one.contains("drop table x")), "{text}");
+            assert!(
+                left(text, Dialect::Transactional).iter().any(|one| one.contains("drop table x")),
+                "{text}"
+            );
         }
     }
 

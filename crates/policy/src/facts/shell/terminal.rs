@@ -210,7 +210,8 @@ impl Reader {
 
     fn screen_command(&mut self, words: &[Word], scope: &Scope) {
         // `bind k stuff x` has its command behind a key.
-        let verb = |word: &Word| matches!(word.text.as_str(), "stuff" | "exec" | "screen" | "eval" | "register");
+        let verb =
+            |word: &Word| matches!(word.text.as_str(), "stuff" | "exec" | "screen" | "eval" | "register");
         let Some(at) = words.iter().take(3).position(verb) else { return };
         let rest = words.get(at + 1..).unwrap_or_default();
         let mut inner = scope.through("screen");
@@ -229,7 +230,8 @@ impl Reader {
             }
             _ => {
                 // `exec .!. cmd` says which ends are joined.
-                let joint = |word: &Word| !word.text.is_empty() && word.text.chars().all(|c| ".!:|".contains(c));
+                let joint =
+                    |word: &Word| !word.text.is_empty() && word.text.chars().all(|c| ".!:|".contains(c));
                 let from = usize::from(rest.first().is_some_and(joint));
                 self.invoke(rest.get(from..).unwrap_or_default(), &mut inner);
             }
@@ -253,7 +255,8 @@ fn typed_keys(words: &[Word], literal: bool) -> String {
 /// Whether it is a key without a letter of its own.
 fn is_control(text: &str) -> bool {
     matches!(text, "Escape" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "BSpace" | "DC")
-        || (text.starts_with("C-") || text.starts_with("M-") || text.starts_with('^')) && text.chars().count() <= 3
+        || (text.starts_with("C-") || text.starts_with("M-") || text.starts_with('^'))
+            && text.chars().count() <= 3
 }
 
 /// What `tmux send-keys -H` types: numbers of letters.
@@ -280,9 +283,9 @@ pub(super) fn typed_text(text: &str) -> String {
             Some("enter" | "return") => "\n",
             Some("tab") => "\t",
             Some("space") => " ",
-            Some("up" | "down" | "left" | "right" | "escape" | "esc" | "backspace" | "home" | "end" | "delete") => {
-                "\n"
-            }
+            Some(
+                "up" | "down" | "left" | "right" | "escape" | "esc" | "backspace" | "home" | "end" | "delete",
+            ) => "\n",
             _ => {
                 out.push('{');
                 rest = behind.get(1..).unwrap_or_default();

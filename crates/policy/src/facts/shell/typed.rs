@@ -215,19 +215,24 @@ fn by_option(program: &str, words: &[Word]) -> bool {
     match family(program) {
         "python" | "pypy" => {
             let module = words.iter().position(|word| word.is("-m")).and_then(|at| words.get(at + 1));
-            let prompts = ["pdb", "ipdb", "pudb", "code", "asyncio", "IPython", "ptpython", "bpython", "sqlite3"];
+            let prompts =
+                ["pdb", "ipdb", "pudb", "code", "asyncio", "IPython", "ptpython", "bpython", "sqlite3"];
             let django = words.iter().any(|word| word.text.ends_with("manage.py"))
-                && words.iter().any(|word| {
-                    matches!(word.text.as_str(), "shell" | "shell_plus" | "dbshell")
-                });
+                && words.iter().any(|word| matches!(word.text.as_str(), "shell" | "shell_plus" | "dbshell"));
             let tells = has("-c") || has("--command");
-            letter('i') || module.is_some_and(|name| prompts.contains(&name.text.as_str())) || django && !tells
+            letter('i')
+                || module.is_some_and(|name| prompts.contains(&name.text.as_str()))
+                || django && !tells
         }
-        "node" | "nodejs" => letter('i') || has("--interactive") || words.first().is_some_and(|w| w.is("inspect")),
+        "node" | "nodejs" => {
+            letter('i') || has("--interactive") || words.first().is_some_and(|w| w.is("inspect"))
+        }
         "lua" | "luajit" | "ghc" => letter('i'),
         "perl" => words.iter().any(|word| word.text.starts_with("-d") && !word.text.starts_with("-d:")),
         "ruby" => words.iter().any(|word| matches!(word.text.as_str(), "-rirb" | "-rpry" | "-rdebug")),
-        "php" => has("-a") || words.first().is_some_and(|word| word.text.ends_with("artisan")) && has("tinker"),
+        "php" => {
+            has("-a") || words.first().is_some_and(|word| word.text.ends_with("artisan")) && has("tinker")
+        }
         "deno" | "bun" => words.first().is_some_and(|word| word.is("repl")),
         _ => false,
     }
@@ -236,10 +241,15 @@ fn by_option(program: &str, words: &[Word]) -> bool {
 /// Whether an editor of the `vi` family is told to quit.
 fn quits(words: &[Word]) -> bool {
     let command = |text: &str| {
-        let last = text.rsplit('|').next().unwrap_or(text).trim().trim_start_matches(':').trim_end_matches('!');
-        matches!(last, "q" | "qa" | "qall" | "quit" | "wq" | "wqa" | "wqall" | "x" | "xa" | "xall" | "cq" | "cquit")
+        let last =
+            text.rsplit('|').next().unwrap_or(text).trim().trim_start_matches(':').trim_end_matches('!');
+        matches!(
+            last,
+            "q" | "qa" | "qall" | "quit" | "wq" | "wqa" | "wqall" | "x" | "xa" | "xall" | "cq" | "cquit"
+        )
     };
-    let behind = words.windows(2).any(|pair| matches!(pair, [option, text] if option.is("-c") && command(&text.text)));
+    let behind =
+        words.windows(2).any(|pair| matches!(pair, [option, text] if option.is("-c") && command(&text.text)));
     behind || words.iter().any(|word| word.text.strip_prefix('+').is_some_and(command))
 }
 
@@ -264,7 +274,8 @@ fn opens_editor(words: &[Word]) -> bool {
     }
     match verb {
         "commit" => {
-            let told = ["--message", "--file", "--no-edit", "--reuse-message", "--fixup", "--dry-run", "--help"];
+            let told =
+                ["--message", "--file", "--no-edit", "--reuse-message", "--fixup", "--dry-run", "--help"];
             !letters(&['m', 'F', 'C', 'h']) && !long(&told)
         }
         "rebase" => letters(&['i']) || long(&["--interactive", "--edit-todo"]),

@@ -183,10 +183,9 @@ impl Shell {
         if let Some(programs) = &self.pipes_into {
             let spared = command.feeds.iter().any(|program| programs.excludes(program));
             let feeds = command.feeds.iter().filter(|_| !spared);
-            let target =
-                sense.pick(feeds, |program| programs.matches(program)).ok_or_else(|| {
-                    (4, tell.say(|| format!("what `{name}` prints is run by none of {}", programs.list())))
-                })?;
+            let target = sense.pick(feeds, |program| programs.matches(program)).ok_or_else(|| {
+                (4, tell.say(|| format!("what `{name}` prints is run by none of {}", programs.list())))
+            })?;
             let what = if found.is_empty() { format!("`{name}`") } else { found };
             found = format!("{what} into `{target}`");
         }

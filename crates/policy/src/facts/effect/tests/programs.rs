@@ -47,7 +47,10 @@ fn copying_and_moving() {
         ("mv a b ~/", "move a, move b, write ~, write ~/a, write! ~/a, write ~/b, write! ~/b"),
         ("mv x /dev/null", "move x"),
         ("ln -s ~/.ssh/id_rsa key", "read ~/.ssh/id_rsa, write key, write key/id_rsa"),
-        ("install -m 755 bin/x /usr/local/bin/x", "read bin/x, write /usr/local/bin/x, write /usr/local/bin/x/x"),
+        (
+            "install -m 755 bin/x /usr/local/bin/x",
+            "read bin/x, write /usr/local/bin/x, write /usr/local/bin/x/x",
+        ),
         ("install -d /opt/x", "write /opt/x"),
         ("rename 's/a/b/' *.txt", "move *.txt"),
         ("rsync -a src/ ~/backup/", "read! src, write! ~/backup"),
@@ -59,7 +62,10 @@ fn copying_and_moving() {
         ("rsync -an --delete src/ /srv/x", ""),
         ("rsync --remove-source-files a /b", "read a, delete a, write /b, write /b/a"),
         ("rsync -e 'ssh -p 22' host:/x y", "read remote:/x, write y, write y/x"),
-        ("scp ~/.ssh/id_rsa host:/tmp/k", "read ~/.ssh/id_rsa, write remote:/tmp/k, write remote:/tmp/k/id_rsa"),
+        (
+            "scp ~/.ssh/id_rsa host:/tmp/k",
+            "read ~/.ssh/id_rsa, write remote:/tmp/k, write remote:/tmp/k/id_rsa",
+        ),
         ("scp -r host:/etc .", "read! remote:/etc, write ., write etc, write! etc"),
         ("aws s3 cp ~/.aws/credentials s3://b/", "read! ~/.aws/credentials"),
         ("aws s3 sync s3://b /srv --delete", "write! /srv, delete! /srv"),

@@ -72,7 +72,12 @@ pub(super) const PROMPTS: &[Prompt] = &[
         told: &["query", "queries-file", "version", "help"],
         ..prompt(&["clickhouse-client", "snowsql"], ANY)
     },
-    Prompt { values: "upk", tells: "ef", told: &["execute", "file", "version", "help"], ..prompt(&["cqlsh"], ANY) },
+    Prompt {
+        values: "upk",
+        tells: "ef",
+        told: &["execute", "file", "version", "help"],
+        ..prompt(&["cqlsh"], ANY)
+    },
     Prompt {
         values: "SUPdCo",
         tells: "iQqfe",
@@ -85,7 +90,11 @@ pub(super) const PROMPTS: &[Prompt] = &[
     verb(&["bq"], &["shell"]),
     // Languages that `interpreter` does not know, or that stay at their prompt behind a file.
     Prompt { tells: "e", told: &["eval", "version", "help"], ..prompt(&["ghci", "iex", "utop"], ANY) },
-    Prompt { tells: "e", told: &["version", "help"], ..prompt(&["irb", "pry", "ocaml", "scala", "gnuplot"], 0) },
+    Prompt {
+        tells: "e",
+        told: &["version", "help"],
+        ..prompt(&["irb", "pry", "ocaml", "scala", "gnuplot"], 0)
+    },
     Prompt { tells: "ef", told: &["version", "help", "CMD"], ..prompt(&["R", "racket", "guile", "gp"], 0) },
     prompt(&["bpython", "ptpython", "ptipython", "jshell", "gst", "maxima", "dc", "spark-shell"], 0),
     Prompt {
@@ -94,7 +103,11 @@ pub(super) const PROMPTS: &[Prompt] = &[
         ..prompt(&["clj", "clojure", "bb", "kotlinc-jvm"], 0)
     },
     Prompt { told: &["eval", "version", "help"], ..prompt(&["octave", "octave-cli"], 0) },
-    Prompt { values: "gtsfl", told: &["version", "help", "dump-runtime-variables"], ..prompt(&["swipl"], ANY) },
+    Prompt {
+        values: "gtsfl",
+        told: &["version", "help", "dump-runtime-variables"],
+        ..prompt(&["swipl"], ANY)
+    },
     Prompt { told: &["noshell", "noinput", "version"], ..prompt(&["erl"], ANY) },
     Prompt {
         told: &["script", "non-interactive", "version", "help"],
@@ -102,7 +115,11 @@ pub(super) const PROMPTS: &[Prompt] = &[
     },
     verb(&["jupyter"], &["console"]),
     verb(&["rails", "bin/rails"], &["console|c|dbconsole|db"]),
-    Prompt { tells: "c", told: &["command", "version", "help"], ..verb(&["django-admin"], &["shell|dbshell"]) },
+    Prompt {
+        tells: "c",
+        told: &["command", "version", "help"],
+        ..verb(&["django-admin"], &["shell|dbshell"])
+    },
     verb(&["flask"], &["shell"]),
     verb(&["artisan"], &["tinker"]),
     // Debuggers.
@@ -112,7 +129,10 @@ pub(super) const PROMPTS: &[Prompt] = &[
         ..prompt(&["gdb", "rust-gdb", "cgdb", "lldb", "rust-lldb"], ANY)
     },
     prompt(&["pdb", "pdb3", "ipdb", "pudb", "jdb", "bashdb", "rdbg", "byebug", "perldb"], ANY),
-    Prompt { told: &["headless", "version", "help"], ..verb(&["dlv"], &["debug|exec|attach|test|core|connect"]) },
+    Prompt {
+        told: &["headless", "version", "help"],
+        ..verb(&["dlv"], &["debug|exec|attach|test|core|connect"])
+    },
     Prompt { tells: "qv", told: &["version", "help"], ..prompt(&["r2", "radare2", "rizin"], ANY) },
     // Editors that read standard input.
     prompt(&["ed", "red"], ANY),
@@ -150,5 +170,9 @@ pub(super) const EDITORS: &[Prompt] = &[
     prompt(&["ranger", "nnn", "lf", "yazi", "vifm"], ANY),
     prompt(&["mc"], 0),
     prompt(&["less", "more", "most"], ANY),
-    Prompt { tells: "c", told: &["check", "version", "help"], ..prompt(&["visudo", "vipw", "vigr", "sudoedit"], ANY) },
+    Prompt {
+        tells: "c",
+        told: &["check", "version", "help"],
+        ..prompt(&["visudo", "vipw", "vigr", "sudoedit"], ANY)
+    },
 ];
