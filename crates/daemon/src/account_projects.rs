@@ -16,10 +16,12 @@ use tokio::time::timeout;
 
 use crate::generations::{BELIEVED, InForce, REMEMBERED};
 
-/// How long a call waits for the files of its project, and for other calls of its account before.
+/// How long a call waits for the files of its project.
 const PROJECT_READ_TIMEOUT: Duration = Duration::from_secs(1);
-/// How many threads read for one account at the same time.
-const MAX_READS_PER_ACCOUNT: usize = 8;
+/// How long a call waits for other calls of its account that read project files.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many project files are read and compiled for one account at the same time.
+const MAX_READS_PER_ACCOUNT: usize = 4;
 
 /// What is in force for other accounts.
 #[derive(Default)]
@@ -87,30 +89,30 @@ impl AccountProjects {
                 .entry(account)
                 .or_insert_with(|| Arc::new(Semaphore::new(MAX_READS_PER_ACCOUNT))),
         );
-        match timeout(PROJECT_READ_TIMEOUT, permits.acquire_owned()).await {
+        match timeout(PERMIT_TIMEOUT, permits.acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(unanswered()),
         }
     }
 }
 
-/// The project files of a place, read with the rights of an account.
+/// The project files of a place, read with the rights of an account. A thread that does not come back keeps
+/// its permit.
 pub(crate) async fn read_as(
     account: u32,
     place: &Place,
     person: Option<PathBuf>,
     permit: OwnedSemaphorePermit,
-) -> Result<Vec<ProjectText>, Failure> {
+) -> Result<(Vec<ProjectText>, OwnedSemaphorePermit), Failure> {
     let place = place.clone();
     let (said, heard) = oneshot::channel();
     spawn_as(account, move |rights| {
         let texts = place.read_project_with(person.as_deref(), rights);
-        drop(permit);
         // The call may be over.
-        drop(said.send(texts));
+        drop(said.send((texts, permit)));
     })?;
     match timeout(PROJECT_READ_TIMEOUT, heard).await {
-        Ok(Ok(texts)) => Ok(texts),
+        Ok(Ok(read)) => Ok(read),
         _ => Err(unanswered()),
     }
 }

@@ -145,15 +145,19 @@ impl Generations {
         if let Some(found) = self.accounts.get_fresh(account, place, &base) {
             return Ok(found);
         }
-        let texts = read_as(account, place, self.env.home.clone(), permit).await?;
+        let (texts, _permit) = read_as(account, place, self.env.home.clone(), permit).await?;
         let found = match self.accounts.get_same(account, place, &base, &texts) {
             Some(found) => found,
             None if texts.is_empty() => Arc::clone(&base),
             None => {
-                let project = texts.clone();
-                let read = InForce::read_with(&self.home, &self.env, |home, env| {
-                    Configuration::read_with_project(home, env, project)
-                })?;
+                let (home, env, project) = (self.home.clone(), self.env.clone(), texts.clone());
+                // Rules take their time to compile, and no other account waits for that.
+                let compiled = tokio::task::spawn_blocking(move || {
+                    InForce::read_with(&home, &env, |home, env| {
+                        Configuration::read_with_project(home, env, project)
+                    })
+                });
+                let read = compiled.await.map_err(|error| Failure::failed(error.to_string()))??;
                 Arc::new(read.beside(&self.programs.load(), &self.home))
             }
         };

@@ -19,6 +19,12 @@ pub fn regular_file(path: &Path) -> Result<Option<String>> {
     read_text(path, FileClass::Configuration, MAX_HOME_FILE_BYTES).map_err(|error| name(path, &error))
 }
 
+/// The text of the organisation's file that may not be there. Whose it is decides how much it counts, not
+/// whether it is read.
+pub(crate) fn organisation_file(path: &Path) -> Result<Option<String>> {
+    read_text(path, FileClass::Named, MAX_HOME_FILE_BYTES).map_err(|error| name(path, &error))
+}
+
 /// The text of a file in the state directory that may not be there. Tenterhook wrote it, so a link is
 /// refused.
 pub fn state_file(path: &Path) -> Result<Option<String>> {

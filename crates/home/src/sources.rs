@@ -208,7 +208,11 @@ impl Sources {
     /// A file that is not there is no problem; one that cannot be read is.
     pub fn file(&mut self, path: &Path, layer: Layer) {
         let name = path.display().to_string();
-        match intake::regular_file(path) {
+        let read = match layer {
+            Layer::Organisation => intake::organisation_file(path),
+            _ => intake::regular_file(path),
+        };
+        match read {
             Ok(None) => {}
             Ok(Some(text)) => self.texts.push(Text {
                 name,

@@ -256,7 +256,7 @@ fn daemon_on_a_stalled_disk(test: &TestContext) -> Option<Guard<'_>> {
     let library = test.path("stalled_disk.so");
     let source = repository().join("tests/suite/attacks/stalled_disk.c");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source);
     if !cfg!(target_os = "linux") || !compiler.status().is_ok_and(|status| status.success()) {
         eprintln!("LEFT OUT: there is no C compiler, or this is not Linux");
         return None;

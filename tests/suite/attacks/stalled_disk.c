@@ -2,20 +2,18 @@
 
 /* A disk that does not answer: whoever looks at a path below a directory `stalled` waits for ever. */
 
+/* Without <sys/stat.h>, whose declaration says that no argument is null: Rust asks with null arguments
+   whether there is such a call. */
+
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-typedef int (*statx_function)(int, const char *, int, unsigned int, struct statx *);
-
-int statx(int directory, const char *path, int flags, unsigned int mask, struct statx *found)
+int statx(int directory, const char *path, int flags, unsigned int mask, void *found)
 {
-	statx_function real = (statx_function)dlsym(RTLD_NEXT, "statx");
-
 	if (path && strstr(path, "/stalled/"))
 		for (;;)
 			pause();
-	return real(directory, path, flags, mask, found);
+	return (int)syscall(SYS_statx, directory, path, flags, mask, found);
 }

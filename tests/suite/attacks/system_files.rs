@@ -89,9 +89,9 @@ fn links_of_one_account_to_files_that_block_do_not_keep_others_waiting() {
         (200, &json!("deny")),
         "{reply}"
     );
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     for mut call in calls {
-        call.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        call.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut reply = String::new();
         call.read_to_string(&mut reply).unwrap();
         assert!(reply.contains("TH1 reply"), "{reply}");

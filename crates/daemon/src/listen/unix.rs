@@ -118,15 +118,17 @@ fn another(shared: &Arc<Shared>) -> std::io::Result<()> {
 fn replace_stalled(shared: &Arc<Shared>) {
     while !shared.ending.load(Ordering::Acquire) {
         std::thread::sleep(STALL_CHECK_INTERVAL);
-        if shared.waiting.load(Ordering::Acquire) > 0 {
+        let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
+        let is_ending = shared.ending.load(Ordering::Acquire);
+        if stalled == 0 || is_ending || shared.waiting.load(Ordering::Acquire) > 0 {
             continue;
         }
-        let stalled = shared.busy.stalled().min(MAX_STALLED_THREADS);
-        if shared.threads.load(Ordering::Acquire) < MOST + stalled {
+        let missing = (MOST + stalled).saturating_sub(shared.threads.load(Ordering::Acquire));
+        if missing > 0 {
             tracing::warn!(stalled, "calls wait for a disk or a lock; further threads answer others");
-            if another(shared).is_err() {
-                tracing::warn!("no further thread can be started for hooks");
-            }
+        }
+        if (0..missing).any(|_| another(shared).is_err()) {
+            tracing::warn!("no further thread can be started for hooks");
         }
     }
 }

@@ -86,11 +86,10 @@ impl Reader {
                 verifier.signed_note(&note)?;
             }
             match filed.head {
-                Some(head) if head == NO_HEAD => {
-                    if here == size && filed.seq >= heads_from {
-                        head_missing = Some(filed.seq);
-                    }
+                Some(head) if head == NO_HEAD && here == size && filed.seq >= heads_from => {
+                    head_missing = Some(filed.seq);
                 }
+                Some(head) if head == NO_HEAD => {}
                 Some(signature) if here == size => verifier.head(signature)?,
                 Some(_) => old_head = old_head.or(Some(filed.seq)),
                 None if filed.seq >= heads_from => head_missing = head_missing.or(Some(filed.seq)),

@@ -187,7 +187,7 @@ pub(crate) fn left_behind(dir: &Path, seal: Option<&PendingSeal>) -> Result<Left
     let refused = RefusedLines {
         lines: refused.lines().count(),
         reason: reason.to_owned(),
-        sha256: Some(Sha256::digest(refused.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()),
+        sha256: Some(base64(&Sha256::digest(refused.as_bytes()))),
     };
     Ok(LeftBehind { entries, refused: Some(refused) })
 }
