@@ -26,6 +26,9 @@ const LIMITED: &str = "ulimit -v 4000000; exec timeout --kill-after=1 \"$@\"";
 /// Longer than any answer may take, and shorter than any harness waits.
 const HANG_SECONDS: &str = "15";
 
+/// Puts something in the place of a file.
+type PutFile = Box<dyn Fn(&Path)>;
+
 /// A program with limits. One that hangs ends with 124 or 137, one without memory by a signal.
 pub(super) fn limited(test: &TestContext, words: &[&str]) -> Command {
     let mut all = vec!["-c", LIMITED, "sh", HANG_SECONDS, PROGRAM];
@@ -85,10 +88,9 @@ fn a_project_file_that_is_a_link_a_pipe_or_endless_stops_neither_hook_nor_daemon
     let file = test.path("work/.tenterhook.yaml");
     let targets =
         ["/proc/self/pagemap", "/proc/kmsg", "/dev/zero", "/dev/tty", "/etc/shadow", "/proc/self/fd/0"];
-    let links = targets
-        .map(|target| Box::new(move |path: &Path| symlink(target, path).unwrap()) as Box<dyn Fn(&Path)>);
+    let links = targets.map(|target| Box::new(move |path: &Path| symlink(target, path).unwrap()) as PutFile);
     let sparse = |path: &Path| std::fs::File::create(path).unwrap().set_len(50 << 30).unwrap();
-    let others: [Box<dyn Fn(&Path)>; 2] = [Box::new(pipe), Box::new(sparse)];
+    let others: [PutFile; 2] = [Box::new(pipe), Box::new(sparse)];
     let places: Vec<_> = links.into_iter().chain(others).collect();
     for (number, put) in places.iter().enumerate() {
         drop(std::fs::remove_file(&file));
