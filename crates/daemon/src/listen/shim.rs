@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FIRST_SIGN: Duration = Duration::from_millis(250);
 const SIGNS: Duration = Duration::from_secs(1);
 /// The longest that a call waits, whatever the asker says: our own hook waits 55 s.
-const MAX_WITHIN: Duration = Duration::from_secs(60);
+const MAX_WITHIN: Duration = Duration::from_mins(1);
 /// How often a thread reads; whoever sends in small pieces is left to the runtime.
 const READS: usize = 64;
 /// An answer up to this length, in bytes, is taken by the kernel whether or not anybody reads.
