@@ -236,7 +236,7 @@ more: 1
              `tool-error`, `permission-request`, `permission-granted`, `permission-denied`, `subagent-start`, \
              `subagent-stop`, `pre-compact`, `post-compact`, `context-warning`, `notification`, `stop`, `other`",
             "rules.yaml:11:19: rule `glob`: `[a` has a `[` without its `]`",
-            "rules.yaml:13:5: rule `twice`: duplicate field `verdict`",
+            "rules.yaml:16:5: rule `twice`: the key `verdict` is repeated",
             "rules.yaml:22:5: invalid type: integer `7`, expected a rule: a map with `id`, `match` and `verdict`",
             "rules.yaml:17:5: rule `good`: the id is taken by the rule at rules.yaml:3",
             "rules.yaml:18:5: rule `boast`: the example `ls` should get deny but gets none",

@@ -5,6 +5,7 @@
 mod error;
 mod limits;
 mod lower;
+mod result_type;
 mod run;
 mod stack;
 mod words;

@@ -16,6 +16,7 @@ use regex::RegexBuilder;
 use crate::WhenError;
 use crate::error::{one_line, too_many_loops};
 use crate::limits::{MAX_DEPTH, MAX_LOOPS};
+use crate::result_type::never_boolean;
 use crate::run::{ADD, BUDGET, FACT, HAS, LOOP, MATCHES, PATTERN, Pattern};
 use crate::words::{Path, VARIABLES};
 
@@ -55,7 +56,14 @@ pub(crate) struct Plan {
 pub(crate) fn lower(parsed: IdedExpr, source: &SourceInfo) -> Result<Plan, WhenError> {
     let mut lowering =
         Lowering { source, paths: Vec::new(), patterns: Vec::new(), bound: Vec::new(), loops: 0, depth: 0 };
+    let not_boolean = never_boolean(&parsed).map(|what| {
+        let message = format!("the condition is {what}, never true or false; compare it with something");
+        lowering.refuse(parsed.id, message)
+    });
     let expression = lowering.expr(parsed, 0)?;
+    if let Some(error) = not_boolean {
+        return Err(error);
+    }
     let Lowering { paths, patterns, depth, .. } = lowering;
     Ok(Plan { expression, paths, patterns, depth })
 }

@@ -161,9 +161,25 @@ fn what_is_wrong_is_said_before_any_event_comes() {
 
 #[test]
 fn an_answer_is_true_or_false() {
-    assert_eq!(complaint(&full(), "tool.name"), "the condition gave a value of type string, not a bool");
-    assert_eq!(complaint(&full(), "[true]"), "the condition gave a value of type list, not a bool");
-    assert_eq!(ask(&full(), "null"), Err(WhenError::NotBoolean("null_type".to_owned())));
+    for (text, said) in [
+        ("tool.name", "column 5: the condition is a field of the event, never true or false"),
+        ("tool.paths", "column 5: the condition is a field of the event, never true or false"),
+        ("[true]", "column 1: the condition is a list, never true or false"),
+        ("'Bash'", "column 1: the condition is a text, never true or false"),
+        ("1 + 1", "column 3: the condition is the result of a calculation, never true or false"),
+        ("size(tool.name)", "column 5: the condition is a value, never true or false"),
+        ("true ? 1 : 2", "column 6: the condition is a constant, never true or false"),
+        ("event", "column 1: the condition is a map, never true or false"),
+    ] {
+        let error = When::compile(text).expect_err(text).to_string();
+        assert!(error.starts_with(said), "{text}: {error}");
+    }
+    for text in ["has(tool.name)", "tool.args.flag", "true ? 1 : false", "detail.stop_hook_active", "dyn(1)"]
+    {
+        assert!(When::compile(text).is_ok(), "{text}");
+    }
+    // What only an event shows is an error then.
+    assert_eq!(ask(&full(), "dyn(null)"), Err(WhenError::NotBoolean("null_type".to_owned())));
 }
 
 #[test]

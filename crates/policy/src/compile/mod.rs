@@ -30,25 +30,32 @@ const BEFORE: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest]
 /// The same for a budget: before something is asked of a model, or done for it.
 const SPENDING: &[EventKind] = &[EventKind::Prompt, EventKind::PreModel, EventKind::PreTool];
 
-/// Compiles one rule of the `number`th file.
+/// Compiles one rule of the `number`th file, or returns everything that is wrong with it.
 pub(crate) fn rule(
     wire: wire::Rule,
     header: &Header,
     number: usize,
     spot: Spot,
     source: &Source<'_>,
-) -> Result<Rule, String> {
+) -> Result<Rule, Vec<String>> {
+    let mut wrong = Vec::new();
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_' | '/');
     if wire.id.is_empty() || !wire.id.chars().all(fits) {
-        return Err(format!("`{}` is no id (small letters, digits, `-`, `.`, `_`, `/`)", wire.id));
+        wrong.push(format!("`{}` is no id (small letters, digits, `-`, `.`, `_`, `/`)", wire.id));
     }
     if wire.locked && !matches!(source.layer, Layer::Organisation | Layer::Baseline) {
-        return Err("only a rule of the organisation can be `locked`".to_owned());
+        wrong.push("only a rule of the organisation can be `locked`".to_owned());
     }
-    let rule = known(wire, header, number, spot, source)?;
-    could_match(&rule.matcher)?;
-    may_override(&rule.id, &rule.overrides, rule.verdict, &rule.matcher, source.layer)?;
-    Ok(rule)
+    let rule = match known(wire, header, number, spot, source) {
+        Ok(rule) => rule,
+        Err(more) => {
+            wrong.extend(more);
+            return Err(wrong);
+        }
+    };
+    let overrides = may_override(&rule.id, &rule.overrides, rule.verdict, &rule.matcher, source.layer);
+    wrong.extend([could_match(&rule.matcher), overrides].into_iter().filter_map(Result::err));
+    if wrong.is_empty() { Ok(rule) } else { Err(wrong) }
 }
 
 /// Compiles a rule that was compiled before: some of its alternatives may have been left out.
@@ -58,11 +65,15 @@ fn known(
     number: usize,
     spot: Spot,
     source: &Source<'_>,
-) -> Result<Rule, String> {
+) -> Result<Rule, Vec<String>> {
+    let mut wrong = Vec::new();
     let verdict = Decision::from(wire.verdict);
     let guards = matches!(verdict, Decision::Ask | Decision::Deny);
     let unread = match wire.unparsed {
-        Some(_) if !guards => return Err("`unparsed` is for rules that ask or deny".to_owned()),
+        Some(_) if !guards => {
+            wrong.push("`unparsed` is for rules that ask or deny".to_owned());
+            None
+        }
         Some(wire::Unparsed::Deny) => Some(Decision::Deny),
         Some(wire::Unparsed::Ask) => Some(Decision::Ask),
         Some(wire::Unparsed::Ignore) => None,
@@ -70,16 +81,30 @@ fn known(
     };
     let labels: Vec<_> =
         wire.label.map(|labels| labels.0.into_iter().map(|label| label.0).collect()).unwrap_or_default();
-    let rewrite = wire.rewrite.map(|wire| rewrite(wire, guards)).transpose()?;
+    let changes = wire.rewrite.is_some();
+    let rewrite = wire.rewrite.map(|wire| rewrite(wire, guards)).transpose();
+    let rewrite = rewrite.unwrap_or_else(|error| {
+        wrong.push(error);
+        None
+    });
     // Where the first rule that matches decides, one that says nothing keeps the later ones away.
-    let idle = verdict == Decision::None && labels.is_empty() && rewrite.is_none();
+    let idle = verdict == Decision::None && labels.is_empty() && !changes;
     if idle && header.order != wire::Order::First {
-        return Err(
-            "a rule with `verdict: none` needs a `label` or a `rewrite`, else it does nothing".to_owned()
+        wrong.push(
+            "a rule with `verdict: none` needs a `label` or a `rewrite`, else it does nothing".to_owned(),
         );
     }
-    let mut matcher = Matcher::new(wire.matches)?;
-    let limit = wire.limit.map(|wire| limit(&wire, guards)).transpose()?;
+    let limit = wire.limit.map(|wire| limit(&wire, guards)).transpose().unwrap_or_else(|error| {
+        wrong.push(error);
+        None
+    });
+    let mut matcher = match Matcher::new(wire.matches) {
+        Ok(matcher) if wrong.is_empty() => matcher,
+        other => {
+            wrong.extend(other.err());
+            return Err(wrong);
+        }
+    };
     let usual = if matches!(limit, Some(Limit::Budget(_))) { SPENDING } else { BEFORE };
     matcher.events.get_or_insert_with(|| usual.to_vec());
     let overrides: Vec<Arc<str>> =

@@ -236,8 +236,9 @@ impl Loading {
         let rule = match super::rule(wire, header, number, spot, source) {
             Ok(rule) if source.is_suspect() => trust::with_fixed_words(rule),
             Ok(rule) => rule,
-            Err(message) => {
-                return self.problems.push(problem(message, "this rule is not in force; the others are"));
+            Err(messages) => {
+                let hint = "this rule is not in force; the others are";
+                return self.problems.extend(messages.into_iter().map(|message| problem(message, hint)));
             }
         };
         let failures = examples::check(&rule, &examples);

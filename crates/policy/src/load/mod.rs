@@ -10,7 +10,7 @@ pub(crate) mod wire;
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
-use tenterhook_document::{Node, Problem, Spot, Value, nearest, parse, read as typed};
+use tenterhook_document::{Misfit, Node, Problem, Spot, Value, nearest, parse, read as typed, read_all};
 
 use crate::compile::baseline;
 use crate::rule::Mode;
@@ -108,21 +108,44 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        let tried = if known { Ok(()) } else { patterns::attempt(item) };
-        let read = tried.and_then(|()| lists.open(item)).and_then(|item| typed::<wire::Rule>(&item));
-        match read {
+        match rule(item, &lists, known) {
             Ok(rule) => rules.push((item.spot, rule)),
-            Err(misfit) => {
+            Err(mistakes) => {
                 let id = item.get("id").and_then(Node::text);
-                problems.push(
+                let problem = |misfit: Misfit| {
                     Problem::new(source.name, misfit.spot, misfit.message)
                         .about("rule", id)
-                        .hint("this rule is not in force; the others are"),
-                );
+                        .hint("this rule is not in force; the others are")
+                };
+                problems.extend(mistakes.into_iter().map(problem));
             }
         }
     }
     Some(File { header, rules })
+}
+
+/// Reads one rule, or returns every mistake in it. A rule of ours is `known`: its patterns were tried.
+fn rule(item: &Node, lists: &Lists, known: bool) -> Result<wire::Rule, Vec<Misfit>> {
+    let mut mistakes = if known { Vec::new() } else { patterns::attempt(item) };
+    let opened = match lists.open(item) {
+        Ok(opened) => opened,
+        Err(misfit) => {
+            mistakes.push(misfit);
+            return Err(mistakes);
+        }
+    };
+    let read = if known { typed(&opened).map_err(|misfit| vec![misfit]) } else { read_all(&opened) };
+    match read {
+        Ok(rule) if mistakes.is_empty() => return Ok(rule),
+        Ok(_) => {}
+        // A pattern that cannot be used is found by both.
+        Err(found) => {
+            let known: Vec<_> = mistakes.iter().map(|misfit| misfit.spot).collect();
+            mistakes.extend(found.into_iter().filter(|misfit| !known.contains(&misfit.spot)));
+        }
+    }
+    mistakes.sort_by_key(|misfit| misfit.spot);
+    Err(mistakes)
 }
 
 /// The rules of a file as JSON, with their lines: lists opened, and without examples. Nothing is checked.

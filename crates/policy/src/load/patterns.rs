@@ -6,20 +6,28 @@ use tenterhook_document::{Misfit, Node, Value};
 
 use crate::compile::pattern::Pattern;
 
-/// Tries every pattern of a rule's `match`: all texts below `regex`, and `text` and `sql` below `shell`.
-pub(super) fn attempt(rule: &Node) -> Result<(), Misfit> {
-    rule.get("match").map_or(Ok(()), |conditions| below(conditions, false))
+/// Tries every pattern of a rule's `match`: all texts below `regex`, and `text` and `sql` below `shell`. Returns
+/// those that cannot be used.
+pub(super) fn attempt(rule: &Node) -> Vec<Misfit> {
+    let mut unusable = Vec::new();
+    if let Some(conditions) = rule.get("match") {
+        below(conditions, false, &mut unusable);
+    }
+    unusable
 }
 
-fn below(node: &Node, patterns: bool) -> Result<(), Misfit> {
+fn below(node: &Node, patterns: bool, unusable: &mut Vec<Misfit>) {
     match &node.value {
-        Value::Map(entries) => entries.iter().try_for_each(|(key, value)| {
-            below(value, patterns || matches!(key.text(), Some("regex" | "text" | "sql")))
-        }),
-        Value::List(items) => items.iter().try_for_each(|item| below(item, patterns)),
-        Value::Text(text) if patterns => {
-            Pattern::attempt(text).map_err(|message| Misfit { spot: node.spot, message })
+        Value::Map(entries) => {
+            for (key, value) in entries {
+                below(value, patterns || matches!(key.text(), Some("regex" | "text" | "sql")), unusable);
+            }
         }
-        _ => Ok(()),
+        Value::List(items) => items.iter().for_each(|item| below(item, patterns, unusable)),
+        Value::Text(text) if patterns => {
+            let misfit = |message| Misfit { spot: node.spot, message };
+            unusable.extend(Pattern::attempt(text).err().map(misfit));
+        }
+        _ => {}
     }
 }

@@ -124,6 +124,40 @@ fn a_mistake_is_refused_where_it_stands() {
 }
 
 #[test]
+fn every_mistake_of_a_rule_is_reported_at_once() {
+    let loaded = user(
+        "version: 1
+rules:
+  - id: Bad Id
+    match: {regex: {command: '(b'}, host: 'x.org:443', shel: {program: ls}}
+    verdikt: deny
+    when: tool.name
+  - id: worse
+    match: {tool: ['!Bash']}
+    verdict: none
+    locked: true
+    limit: {count: 0, window: 1h}
+",
+    );
+    let problems: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
+    let starts = [
+        "rules.yaml:4:30: rule `Bad Id`: `(b` is no regular expression",
+        "rules.yaml:4:43: rule `Bad Id`: `x.org:443` has a port",
+        "rules.yaml:4:56: rule `Bad Id`: no such key here: `shel`; did you mean `shell`?",
+        "rules.yaml:5:5: rule `Bad Id`: no such key here: `verdikt`; did you mean `verdict`?",
+        "rules.yaml:6:5: rule `Bad Id`: column 5: the condition is a field of the event, never true or false",
+        "rules.yaml:7:5: rule `worse`: only a rule of the organisation can be `locked`",
+        "rules.yaml:7:5: rule `worse`: a rule with `verdict: none` needs a `label` or a `rewrite`",
+        "rules.yaml:7:5: rule `worse`: `limit.count` must be from 1 to 1000",
+        "rules.yaml:7:5: rule `worse`: a list of tools must name at least one to match",
+    ];
+    assert_eq!(problems.len(), starts.len(), "{problems:#?}");
+    for (problem, start) in problems.iter().zip(starts) {
+        assert!(problem.starts_with(start), "{problem}\n{start}");
+    }
+}
+
+#[test]
 fn what_is_probably_not_meant_is_warned_about_and_stands() {
     let loaded = user(
         "version: 1
