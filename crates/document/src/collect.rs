@@ -11,36 +11,58 @@ const MAX_MISTAKES: usize = 20;
 /// The place of values that were put in for missing keys: no file has it.
 const FILLED_IN: Spot = Spot { line: usize::MAX, column: 1 };
 
-/// Reads one node into a type. On failure, returns every mistake: after each one the offending entry is
-/// taken out of a copy and the rest is read again.
-pub fn read_all<T: DeserializeOwned>(node: &Node) -> Result<T, Vec<Misfit>> {
+/// What came of reading a node: a value, and every mistake that was found on the way. With mistakes, the
+/// value is what the rest of the node means, for checks that go further; it must not be used.
+#[derive(Debug)]
+pub struct ReadAll<T> {
+    /// The value, unless something that it cannot do without is missing.
+    pub value: Option<T>,
+    /// What does not fit, in the order of the file.
+    pub mistakes: Vec<Misfit>,
+    /// The keys that the value lacks because of the mistakes.
+    pub left_out: Vec<String>,
+}
+
+impl<T> ReadAll<T> {
+    /// Adds what further checks of the value found, without what is wrong only because a key was left out.
+    pub fn add(&mut self, found: impl IntoIterator<Item = Misfit>) {
+        let named =
+            |misfit: &Misfit| self.left_out.iter().any(|key| misfit.message.contains(&format!("`{key}`")));
+        let found: Vec<_> = found.into_iter().filter(|misfit| !named(misfit)).collect();
+        self.mistakes.extend(found);
+        self.mistakes.sort_by_key(|misfit| misfit.spot);
+    }
+}
+
+/// Reads one node into a type. After each mistake the offending entry is taken out of a copy and the rest
+/// is read again.
+pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
     let mut mistakes = repeated_keys(node);
-    let first = match read::<T>(node) {
-        Ok(value) if mistakes.is_empty() => return Ok(value),
-        other => other.err(),
-    };
     let mut reading = Reading { copy: node.clone(), taken: Taken::default(), tried: 0 };
-    let mut next = first;
     if !mistakes.is_empty() {
         drop_repeated(&mut reading.copy);
-        next = read::<T>(&reading.copy).err();
     }
-    while let Some(misfit) = next.take() {
-        if mistakes.len() >= MAX_MISTAKES {
-            break;
-        }
+    let mut value = None;
+    while mistakes.len() < MAX_MISTAKES {
+        let misfit = match read::<T>(&reading.copy) {
+            Ok(found) => {
+                value = Some(found).filter(|_| !holds_filled_in(&reading.copy));
+                break;
+            }
+            Err(misfit) => misfit,
+        };
         let counts =
             misfit.spot != FILLED_IN && !reading.is_consequence(&misfit) && !is_known(&mistakes, &misfit);
         let goes_on = reading.work_around(&misfit);
         if counts {
             mistakes.push(misfit);
         }
-        if goes_on {
-            next = read::<T>(&reading.copy).err();
+        if !goes_on {
+            break;
         }
     }
     mistakes.sort_by_key(|misfit| misfit.spot);
-    Err(mistakes)
+    ReadAll { value, mistakes, left_out: reading.taken.keys }
 }
 
 /// Every key that occurs more than once in its map, at any depth. One of the two values would be ignored.
@@ -284,7 +306,7 @@ mod tests {
     }
 
     fn mistakes(text: &str) -> Vec<String> {
-        let mistakes = read_all::<Sample>(&parse(text).unwrap()).err().unwrap_or_default();
+        let mistakes = read_all::<Sample>(&parse(text).unwrap()).mistakes;
         mistakes.iter().map(|misfit| format!("{}: {}", misfit.spot.line, misfit.message)).collect()
     }
 

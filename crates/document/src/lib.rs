@@ -24,7 +24,7 @@ mod problem;
 mod tree;
 mod typed;
 
-pub use collect::{read_all, repeated_keys};
+pub use collect::{ReadAll, read_all, repeated_keys};
 pub use problem::{Problem, Spot};
 pub use tree::{Node, Value, parse};
 pub use typed::{Misfit, nearest, read};

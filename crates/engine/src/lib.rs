@@ -13,6 +13,7 @@ pub mod load;
 #[cfg(feature = "http")]
 pub mod post;
 pub mod process;
+pub mod program;
 mod retry;
 mod run;
 pub mod say;

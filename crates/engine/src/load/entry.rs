@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tenterhook_document::{Misfit, Node, Value};
+use tenterhook_document::{Misfit, Node, Spot, Value};
 use tenterhook_event::{EventKind, TOOLS, ToolRow};
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Matcher, permission_rule};
@@ -83,21 +83,36 @@ impl At<'_> {
 }
 
 impl Entry {
-    /// The hook, and what is probably not meant so.
+    /// The hook and what is probably not meant so, or everything that is wrong with it.
     pub(super) fn hook(
         self,
         item: &Node,
         defaults: &Defaults,
         around: &Around<'_>,
-    ) -> Result<(Hook, Vec<Misfit>), Misfit> {
+    ) -> Result<(Hook, Vec<Misfit>), Vec<Misfit>> {
         let at = At(item);
+        let (mut warnings, mut wrong) = (Vec::new(), Vec::new());
         if self.id.trim().is_empty() {
-            return Err(at.misfit("id", "a hook needs an id"));
+            wrong.push(at.misfit("id", "a hook needs an id"));
         }
-        let mut warnings = Vec::new();
-        let dialect = self.dialect(&at)?;
-        let on = self.kinds(&at)?;
-        let matcher = self.matcher(&at, dialect, &mut warnings)?;
+        let found = self.dialect(&at);
+        // What depends on an unknown dialect is checked by our own.
+        let dialect = *found.as_ref().unwrap_or(&dialect::NATIVE);
+        wrong.extend(found.err());
+        let on = kept(self.kinds(&at), &mut wrong);
+        let matcher = kept(self.matcher(&at, dialect, &mut warnings), &mut wrong);
+        let only_if = self.only_if.as_deref().map(permission_rule).transpose();
+        let only_if = kept(only_if.map_err(|why| at.misfit("if", why)), &mut wrong);
+        let when = kept(self.condition(&at), &mut wrong);
+        let timeout = kept(self.time(&at, dialect, defaults), &mut wrong);
+        wrong.extend(self.misplaced(&at));
+        let runner = kept(self.runner(&at, dialect, around), &mut wrong);
+        let (Some(on), Some(matcher), Some(only_if), Some(when), Some(timeout), Some(runner), true) =
+            (on, matcher, only_if, when, timeout, runner, wrong.is_empty())
+        else {
+            wrong.sort_by_key(|misfit| misfit.spot);
+            return Err(wrong);
+        };
         if on.contains(&EventKind::PreTool)
             && self.matcher.is_none()
             && self.when.is_none()
@@ -105,22 +120,41 @@ impl Entry {
         {
             warnings.push(at.misfit("on", "it has no `match`, so it runs before every tool call"));
         }
-        let only_if = self.only_if.as_deref().map(permission_rule).transpose();
         let hook = Hook {
             on,
             matcher,
-            only_if: only_if.map_err(|why| at.misfit("if", why))?,
-            when: self.condition(&at)?,
+            only_if,
+            when,
             priority: self.priority,
             chain: self.chain.as_deref().map(Arc::from),
-            timeout: self.time(&at, dialect, defaults)?,
+            timeout,
             fail: self.fail.unwrap_or(defaults.fail),
             observes: self.observes,
             enabled: self.enabled.unwrap_or(true),
-            runner: self.runner(&at, dialect, around)?,
+            runner,
             id: self.id.into(),
         };
         Ok((hook, warnings))
+    }
+
+    /// Keys that have no meaning for this hook, and names of variables that no program could get.
+    fn misplaced(&self, at: &At<'_>) -> Vec<Misfit> {
+        let mut wrong = Vec::new();
+        if self.url.is_none() && !self.headers.is_empty() {
+            wrong.push(at.misfit("headers", "`headers` goes with `url`; a program gets variables by `env`"));
+        }
+        if self.url.is_some() && !self.env.is_empty() {
+            wrong.push(at.misfit("env", "`env` goes with `command` and `exec`; an endpoint gets `headers`"));
+        }
+        for name in self.env.keys().filter(|name| name.is_empty() || name.contains(['=', '\0'])) {
+            let spot = at.0.get("env").and_then(|env| key_spot(env, name)).unwrap_or(at.0.spot);
+            wrong.push(Misfit { spot, message: format!("`{name}` cannot be the name of a variable") });
+        }
+        let words = self.exec.iter().flatten().chain(&self.command).chain(self.env.values());
+        if words.into_iter().any(|word| word.contains('\0')) {
+            wrong.push(at.misfit("id", "a command or variable contains a NUL character"));
+        }
+        wrong
     }
 
     fn dialect(&self, at: &At<'_>) -> Result<&'static Dialect, Misfit> {
@@ -206,8 +240,8 @@ impl Entry {
                 else {
                     return Err(at.misfit("exec", "`exec` is empty"));
                 };
-                let program = dialect::expand_home(program, around.home).into_owned();
-                CommandLine::Exec(std::iter::once(program).chain(rest.iter().cloned()).collect())
+                let words = std::iter::once(program).chain(rest);
+                CommandLine::Exec(resolved(words.map(String::as_str), around))
             }
             (None, None, None) => {
                 return Err(at.misfit("id", "a hook needs one of `command`, `exec` and `url`"));
@@ -243,6 +277,34 @@ impl Entry {
     fn http(&self, at: &At<'_>, _: &str, _: &'static Dialect, _: &Around<'_>) -> Result<Runner, Misfit> {
         Err(at.misfit("url", "HTTP hooks are not built into this program"))
     }
+}
+
+/// Keeps a value, or notes why there is none.
+fn kept<T>(result: Result<T, Misfit>, wrong: &mut Vec<Misfit>) -> Option<T> {
+    result.map_err(|misfit| wrong.push(misfit)).ok()
+}
+
+/// The place of a key in a map.
+fn key_spot(map: &Node, name: &str) -> Option<Spot> {
+    let Value::Map(entries) = &map.value else { return None };
+    entries.iter().find(|(key, _)| key.text() == Some(name)).map(|(key, _)| key.spot)
+}
+
+/// The words of `exec` as the program gets them. No shell reads them, so `~` is expanded here. A program,
+/// or an interpreter's script, with a relative path is meant relative to the settings, as the person wrote
+/// it there: the working directory belongs to the agent.
+fn resolved<'w>(words: impl Iterator<Item = &'w str>, around: &Around<'_>) -> Vec<String> {
+    let mut words: Vec<String> =
+        words.map(|word| dialect::expand_home(word, around.home).into_owned()).collect();
+    let script = crate::program::script_at(&words);
+    for (at, word) in words.iter_mut().enumerate() {
+        let is_path = (at == 0 && word.contains('/')) || Some(at) == script;
+        // `{kit}/…` is filled in later.
+        if is_path && !word.starts_with(['/', '{']) {
+            *word = around.dir.join(word.trim_start_matches("./")).display().to_string();
+        }
+    }
+    words
 }
 
 /// In parts, a tool is one exact name.

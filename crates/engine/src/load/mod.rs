@@ -9,7 +9,7 @@ mod entry;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tenterhook_document::{Misfit, Node, Problem, Value, parse, read};
+use tenterhook_document::{Misfit, Node, Problem, Spot, Value, parse, read_all};
 
 pub use defaults::{AuditLevel, Defaults};
 
@@ -22,6 +22,8 @@ const REFUSED: &str = "this hook is not in force; the others are";
 pub struct Loaded {
     /// The hooks that can be used.
     pub hooks: Vec<Hook>,
+    /// Where each of them is written: the file and the place in it.
+    pub places: Vec<(String, Spot)>,
     /// What holds for all of them.
     pub defaults: Defaults,
     /// What cannot be used, and why.
@@ -55,7 +57,11 @@ pub fn settings(name: &str, text: &str, around: &Around<'_>) -> Loaded {
     };
     let entries: &[(Node, Node)] = match &document.value {
         Value::Map(entries) => entries,
-        Value::Null => &[],
+        Value::Null => {
+            let message = "the file is empty: nothing is set here";
+            loaded.warnings.push(Problem::whole(name, message).hint("remove it, or add `hooks: []`"));
+            &[]
+        }
         _ => {
             loaded.problems.push(Problem::new(name, document.spot, "expected a map with `hooks`"));
             &[]
@@ -141,12 +147,19 @@ fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>)
             loaded.problems.push(Problem::new(name, item.spot, message).hint(REFUSED));
             continue;
         }
-        let hook = read::<entry::Entry>(item).and_then(|entry| entry.hook(item, &loaded.defaults, around));
+        let mut read = read_all::<entry::Entry>(item);
+        let hook = match read.value.take().map(|entry| entry.hook(item, &loaded.defaults, around)) {
+            Some(Ok(hook)) if read.mistakes.is_empty() => Ok(hook),
+            found => {
+                read.add(found.and_then(Result::err).unwrap_or_default());
+                Err(read.mistakes)
+            }
+        };
         let admitted = hook.and_then(|(hook, warnings)| {
             let limits = &loaded.defaults.limits;
             limits
                 .admit(&loaded.hooks.iter(), &hook)
-                .map_err(|error| Misfit { spot: item.spot, message: error.to_string() })?;
+                .map_err(|error| vec![Misfit { spot: item.spot, message: error.to_string() }])?;
             Ok((hook, warnings))
         });
         match admitted {
@@ -154,9 +167,13 @@ fn add_all(loaded: &mut Loaded, name: &str, items: &[Node], around: &Around<'_>)
                 let warn = |Misfit { spot, message }| Problem::new(name, spot, message).about("hook", id);
                 loaded.warnings.extend(warnings.into_iter().map(warn));
                 loaded.hooks.push(hook);
+                loaded.places.push((name.to_owned(), item.spot));
             }
-            Err(Misfit { spot, message }) => {
-                loaded.problems.push(Problem::new(name, spot, message).about("hook", id).hint(REFUSED));
+            Err(wrong) => {
+                let problem = |Misfit { spot, message }| {
+                    Problem::new(name, spot, message).about("hook", id).hint(REFUSED)
+                };
+                loaded.problems.extend(wrong.into_iter().map(problem));
             }
         }
     }

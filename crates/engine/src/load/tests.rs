@@ -50,6 +50,54 @@ fn one_bad_entry_is_refused_alone_and_says_where() {
 }
 
 #[test]
+fn every_mistake_of_an_entry_is_reported_at_once() {
+    let text = "hooks:\n  - id: a\n    on: stopp\n    command: x\n    dialect: cobol\n    timeout: 5\n    \
+                headers: {a: b}\n    env: {'A=B': x}\n    when: tool.name\n    tiemout: 5s\n";
+    let (_, problems) = ids_and_problems(text);
+    let starts = [
+        "t.yaml:3:9: hook `a`: `stopp` is no event",
+        "t.yaml:5:14: hook `a`: `cobol` is no dialect",
+        "t.yaml:6:14: hook `a`: `5` is no duration",
+        "t.yaml:7:14: hook `a`: `headers` goes with `url`",
+        "t.yaml:8:11: hook `a`: `A=B` cannot be the name of a variable",
+        #[cfg(feature = "when")]
+        "t.yaml:9:11: hook `a`: column 5: the condition is a field of the event, never true or false",
+        #[cfg(not(feature = "when"))]
+        "t.yaml:9:11: hook `a`: conditions are not built in",
+        "t.yaml:10:5: hook `a`: no such key here: `tiemout`; did you mean `timeout`?",
+    ];
+    assert_eq!(problems.len(), starts.len(), "{problems:#?}");
+    for (problem, start) in problems.iter().zip(starts) {
+        assert!(problem.starts_with(start), "{problem}\n{start}");
+    }
+    let repeated = "hooks:\n  - {id: a, on: stop, command: x, env: {A: x, A: y}}\n";
+    assert_eq!(ids_and_problems(repeated).1, ["t.yaml:2:47: hook `a`: the key `A` is repeated"]);
+    let empty = load("# nothing\n");
+    assert_eq!(empty.warnings[0].to_string(), "t.yaml: the file is empty: nothing is set here");
+}
+
+#[test]
+fn paths_of_exec_are_those_of_the_settings_and_not_of_the_agent() {
+    let words = |exec: &str| {
+        let env = BTreeMap::new();
+        let around = Around { dir: Path::new("/etc/th"), home: Some("/home/u"), env: &env };
+        let text = format!("hooks:\n  - {{id: a, on: stop, exec: {exec}}}\n");
+        let loaded = settings("t.yaml", &text, &around);
+        let Some(Runner::Command(command)) = loaded.hooks.first().map(|hook| &hook.runner) else { panic!() };
+        match &command.line {
+            crate::CommandLine::Exec(words) => words.join(" "),
+            crate::CommandLine::Shell(text) => text.clone(),
+        }
+    };
+    assert_eq!(words("[python3, ~/hooks/g.py, ~/log]"), "python3 /home/u/hooks/g.py /home/u/log");
+    assert_eq!(words("[./g.sh, ./data]"), "/etc/th/g.sh ./data");
+    assert_eq!(words("[hooks/g.sh]"), "/etc/th/hooks/g.sh");
+    assert_eq!(words("[python3, -u, hooks/g.py, x.py]"), "python3 -u /etc/th/hooks/g.py x.py");
+    assert_eq!(words("[sh, '{kit}/a.sh']"), "sh {kit}/a.sh");
+    assert_eq!(words("[jq, .tool]"), "jq .tool");
+}
+
+#[test]
 fn what_would_silently_not_count_is_pointed_out() {
     for (text, hooks) in [
         ("hooks:\n  list: [{id: a, on: stop, command: x}]\n  list: [{id: b, on: stop, command: x}]\n", 1),

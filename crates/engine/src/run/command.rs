@@ -10,7 +10,7 @@ use tenterhook_harness::dialect::{Control, Heard};
 
 use super::Failure;
 use crate::process::{self, Ended, Spec};
-use crate::{Command, CommandLine};
+use crate::{Command, CommandLine, program};
 
 pub(super) async fn run(
     command: &Command,
@@ -18,7 +18,12 @@ pub(super) async fn run(
     by: Origin,
     limit: Duration,
 ) -> Result<Heard, Failure> {
-    match process::run(&spec(command, call, limit)).await {
+    let spec = spec(command, call, limit);
+    // An exit code does not tell a script that blocks from one that is not there.
+    if let Some(why) = program::why_not_runnable(command, Some(&spec.dir), None) {
+        return Err(Failure::Failed(why));
+    }
+    match process::run(&spec).await {
         Ended::Exited(exited) => {
             let heard = command.dialect.hear(&call.event, by, &exited);
             heard.map_err(|misheard| Failure::Failed(misheard.to_string()))
@@ -34,7 +39,11 @@ pub(super) async fn run(
 
 /// Starts it as an observer: nobody waits, and nothing it says counts.
 pub(super) fn observe(command: &Command, call: &Call, limit: Duration) -> Result<(), Failure> {
-    process::start_detached(&spec(command, call, limit)).map_err(Failure::Failed)
+    let spec = spec(command, call, limit);
+    if let Some(why) = program::why_not_runnable(command, Some(&spec.dir), None) {
+        return Err(Failure::Failed(why));
+    }
+    process::start_detached(&spec).map_err(Failure::Failed)
 }
 
 fn spec(command: &Command, call: &Call, limit: Duration) -> Spec {

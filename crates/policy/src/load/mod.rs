@@ -10,9 +10,11 @@ pub(crate) mod wire;
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
-use tenterhook_document::{Misfit, Node, Problem, Spot, Value, nearest, parse, read as typed, read_all};
+use tenterhook_document::{
+    Misfit, Node, Problem, ReadAll, Spot, Value, nearest, parse, read as typed, read_all,
+};
 
-use crate::compile::baseline;
+use crate::compile::{self, baseline};
 use crate::rule::Mode;
 use crate::source::{Layer, Source};
 use lists::Lists;
@@ -108,44 +110,52 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        match rule(item, &lists, known) {
-            Ok(rule) => rules.push((item.spot, rule)),
-            Err(mistakes) => {
-                let id = item.get("id").and_then(Node::text);
-                let problem = |misfit: Misfit| {
-                    Problem::new(source.name, misfit.spot, misfit.message)
-                        .about("rule", id)
-                        .hint("this rule is not in force; the others are")
-                };
-                problems.extend(mistakes.into_iter().map(problem));
+        let mut read = rule(item, &lists, known);
+        match read.value.take() {
+            Some(rule) if read.mistakes.is_empty() => {
+                rules.push((item.spot, rule));
+                continue;
             }
+            Some(rule) => {
+                let more = compile::rule(rule, &header, 0, item.spot, source).err().unwrap_or_default();
+                read.add(more.into_iter().map(|message| Misfit { spot: item.spot, message }));
+            }
+            None => {}
         }
+        let id = item.get("id").and_then(Node::text);
+        let problem = |misfit: Misfit| {
+            Problem::new(source.name, misfit.spot, misfit.message)
+                .about("rule", id)
+                .hint("this rule is not in force; the others are")
+        };
+        problems.extend(read.mistakes.into_iter().map(problem));
     }
     Some(File { header, rules })
 }
 
-/// Reads one rule, or returns every mistake in it. A rule of ours is `known`: its patterns were tried.
-fn rule(item: &Node, lists: &Lists, known: bool) -> Result<wire::Rule, Vec<Misfit>> {
-    let mut mistakes = if known { Vec::new() } else { patterns::attempt(item) };
+/// Reads one rule and finds every mistake in it. A rule of ours is `known`: its patterns were tried.
+fn rule(item: &Node, lists: &Lists, known: bool) -> ReadAll<wire::Rule> {
+    let failed = |mistakes| ReadAll { value: None, mistakes, left_out: Vec::new() };
+    let mut patterns = if known { Vec::new() } else { patterns::attempt(item) };
     let opened = match lists.open(item) {
         Ok(opened) => opened,
         Err(misfit) => {
-            mistakes.push(misfit);
-            return Err(mistakes);
+            patterns.push(misfit);
+            return failed(patterns);
         }
     };
-    let read = if known { typed(&opened).map_err(|misfit| vec![misfit]) } else { read_all(&opened) };
-    match read {
-        Ok(rule) if mistakes.is_empty() => return Ok(rule),
-        Ok(_) => {}
-        // A pattern that cannot be used is found by both.
-        Err(found) => {
-            let known: Vec<_> = mistakes.iter().map(|misfit| misfit.spot).collect();
-            mistakes.extend(found.into_iter().filter(|misfit| !known.contains(&misfit.spot)));
-        }
+    if known {
+        return match typed(&opened) {
+            Ok(rule) => ReadAll { value: Some(rule), ..failed(patterns) },
+            Err(misfit) => failed(vec![misfit]),
+        };
     }
-    mistakes.sort_by_key(|misfit| misfit.spot);
-    Err(mistakes)
+    let mut read = read_all(&opened);
+    // A pattern that cannot be used is found by both.
+    read.mistakes.retain(|misfit| patterns.iter().all(|known| known.spot != misfit.spot));
+    read.mistakes.extend(patterns);
+    read.mistakes.sort_by_key(|misfit| misfit.spot);
+    read
 }
 
 /// The rules of a file as JSON, with their lines: lists opened, and without examples. Nothing is checked.

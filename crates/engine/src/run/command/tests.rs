@@ -103,7 +103,29 @@ async fn invalid_utf8_is_text_and_no_verdict() {
 async fn a_program_that_is_not_there_is_a_failure_that_says_so() {
     let command = hook(CommandLine::Exec(vec!["/no/such/program".into()]));
     let result = run(&command, &call(0), Origin::hook("h"), LIMIT).await;
-    assert!(why(result).starts_with("`/no/such/program` could not be started"));
+    assert_eq!(why(result), "program `/no/such/program` does not exist");
+}
+
+#[tokio::test]
+async fn a_script_that_is_not_there_is_a_failure_and_never_a_deny() {
+    // Both exit with 2 by themselves, which would mean deny.
+    for words in [["python3", "/no/such/guard.py"], ["sh", "/no/such/guard.sh"]] {
+        let command = hook(CommandLine::Exec(words.map(ToOwned::to_owned).to_vec()));
+        let result = run(&command, &call(0), Origin::hook("h"), LIMIT).await;
+        assert_eq!(why(result), format!("script `{}` does not exist", words[1]));
+        let (result, _) = run_shell(&words.join(" "), 0).await;
+        assert_eq!(why(result), format!("script `{}` does not exist", words[1]));
+    }
+}
+
+#[tokio::test]
+async fn an_exit_code_of_two_blocks_whatever_the_script_is_called() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("g.sh").display().to_string();
+    std::fs::write(&script, "echo no >&2; exit 2").unwrap();
+    let command = hook(CommandLine::Exec(vec!["sh".into(), script]));
+    let result = run(&command, &call(0), Origin::hook("h"), LIMIT).await;
+    assert_eq!(result.ok().map(|heard| heard.finding.decision), Some(Decision::Deny));
 }
 
 #[tokio::test]
