@@ -39,7 +39,7 @@ def main():
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="ui-monospace,Menlo,Consolas,monospace" '
         'font-size="14">'
     )
-    print(f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/><g fill="#e6edf3" xml:space="preserve">')
+    print(f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/><g fill="#e6edf3">')
     for number, line in enumerate(lines):
         column, y = 0, MARGIN + (number + 0.75) * LINE
         for style, text in spans(line):
@@ -47,7 +47,11 @@ def main():
             if text.strip():
                 # Every span is placed and stretched to its columns, whatever font there is.
                 x, length = MARGIN + column * CHAR, len(text) * CHAR
-                print(f'<text x="{x:.1f}" y="{y:.1f}" textLength="{length:.1f}"{attributes}>{html.escape(text)}</text>')
+                # `xml:space` on a group does not reach its texts in Chromium, which then collapses blanks.
+                print(
+                    f'<text xml:space="preserve" x="{x:.1f}" y="{y:.1f}" textLength="{length:.1f}"'
+                    f'{attributes}>{html.escape(text)}</text>'
+                )
             column += len(text)
     print("</g></svg>")
 
