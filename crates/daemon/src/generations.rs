@@ -16,7 +16,7 @@ use tenterhook_document::Problem;
 use tenterhook_engine::load::Defaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_home::{
-    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, kits, regular_file, trust,
+    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, hook_files, kits, regular_file, trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -194,7 +194,7 @@ impl Generations {
         let broken = unreadable(&self.home);
         if !broken.is_empty() {
             let refreshed = if base.stale == broken { Refreshed::Same } else { Refreshed::Stale };
-            self.base.store(Arc::new(base.kept(broken, Stamps::of(files(&self.home)))));
+            self.base.store(Arc::new(base.kept(broken, Stamps::of(files(&self.home, &self.env)))));
             return Ok(refreshed);
         }
         let new = InForce::read(&self.home, &self.env, &Place::default())?;
@@ -243,7 +243,7 @@ impl InForce {
         configure: impl FnOnce(&Home, &Env) -> Configuration,
     ) -> Result<Self, Failure> {
         // Before reading: a change in between is seen the next time.
-        let stamps = Stamps::of(files(home));
+        let stamps = Stamps::of(files(home, env));
         let mut configuration = configure(home, env);
         let (problems, warnings) =
             (configuration.problems.clone(), std::mem::take(&mut configuration.warnings));
@@ -278,10 +278,11 @@ impl InForce {
 }
 
 /// Every file that a generation is made of, wherever the agent works.
-fn files(home: &Home) -> Vec<PathBuf> {
+fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = texts(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.switches()]);
     files.extend(kits::watched(home));
+    files.extend(hook_files::watched(home, env));
     files
 }
 

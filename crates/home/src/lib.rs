@@ -20,6 +20,7 @@ mod error;
 mod guarded;
 pub mod hindsight;
 mod home;
+pub mod hook_files;
 mod identifiers;
 mod intake;
 pub mod kits;

@@ -17,6 +17,7 @@ use tenterhook_policy::{
 use crate::Failure;
 use crate::Home;
 use crate::env::{self, Env};
+use crate::hook_files;
 use crate::intake;
 use crate::kits;
 use crate::mode::Mode;
@@ -149,6 +150,7 @@ impl Configuration {
             load::settings(&home.settings().display().to_string(), text, &around)
         });
         let usable = kits::load(home, &mut settings, &around);
+        let places = std::mem::take(&mut settings.places);
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
         let switched = intake::state_file(&home.switches()).ok().flatten();
         let mut defaults = settings.defaults;
@@ -168,6 +170,7 @@ impl Configuration {
         }
         warnings.extend(hooks.iter_mut().filter_map(|hook| cap(hook, home)));
         problems.extend(settings.problems);
+        problems.extend(hook_files::problems(&hooks, &places, env));
         problems.extend(crate::recorder::Settings::of(home).1);
         problems.extend(crate::Settled::of(home).1);
         let limits = Limits { call_within: LONGEST_CALL, ..defaults.limits.clone() };
@@ -200,7 +203,7 @@ impl Configuration {
             "rules": self.rules.count(),
             "mode": self.mode,
             "hooks": self.hooks.len(),
-            "unusable": self.problems.len(),
+            "unusable": count_entries(&self.problems),
         })
     }
 
@@ -208,7 +211,8 @@ impl Configuration {
     /// remembered.
     pub fn into_generation(self, person: Option<&Path>) -> Result<Generation, Failure> {
         let remembered = SessionMemory::keeping(self.sessions);
-        let rules = Rules::new(self.rules, person, self.problems.len(), remembered, self.servers);
+        let entries = count_entries(&self.problems);
+        let rules = Rules::new(self.rules, person, entries, remembered, self.servers);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
             .map_err(|error| Failure::failed(error.to_string()))
     }
@@ -253,7 +257,7 @@ impl Road {
             Memory::Ledger(_) | Memory::Spool { .. } => SessionMemory::keeping(sessions),
             Memory::None => SessionMemory::looking(sessions),
         };
-        let rules = Arc::new(Rules::new(rules, person, problems.len(), remembered, servers));
+        let rules = Arc::new(Rules::new(rules, person, count_entries(&problems), remembered, servers));
         let builder =
             Engine::builder().named(generation).judge(Arc::clone(&rules)).limits(limits).hooks(hooks);
         let engine = match memory {
@@ -367,6 +371,15 @@ fn cap(hook: &mut Hook, home: &Home) -> Option<Problem> {
     hook.timeout = LONGEST_HOOK;
     let source = home.settings().display().to_string();
     said.then(|| Problem::whole(&source, message).about("hook", Some(&hook.id)))
+}
+
+/// How many rules, hooks and files the problems are about: one entry may have several.
+fn count_entries(problems: &[Problem]) -> usize {
+    let same = |one: &Problem, other: &Problem| {
+        one.about.is_some() && one.source == other.source && one.about == other.about
+    };
+    let first = |(at, one): &(usize, &Problem)| !problems.iter().take(*at).any(|other| same(one, other));
+    problems.iter().enumerate().filter(first).count()
 }
 
 /// A file that is not there is no problem; one that cannot be read is.

@@ -13,6 +13,7 @@ use crate::Home;
 use crate::caller_rights::ReadRights;
 use crate::env::Env;
 use crate::guarded;
+use crate::hook_files;
 use crate::intake;
 use crate::mode::Mode;
 use crate::packs::PackList;
@@ -107,6 +108,7 @@ impl Sources {
             PackList::default()
         });
         found.packs(home, &list);
+        found.texts.extend(hook_files::rule(home, env));
         if let Some(path) = &home.organisation {
             found.organisation(path);
         }

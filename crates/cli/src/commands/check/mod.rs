@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_engine::{Limits, load};
+use tenterhook_engine::{Hook, Limits, load};
 use tenterhook_home::servers::{KnownServers, read_servers, unknown_servers};
 use tenterhook_home::{Configuration, Place};
 use tenterhook_policy::{Layer, Problem, RuleSet, Source};
 use tenterhook_profile::Level;
+
+mod trial;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -18,10 +20,11 @@ use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
 Without a file: the compiled-in rules, your `policy.yaml` and the hooks in your `tenterhook.yaml`,
-with every example of every rule. Exit code 1 if anything cannot be used.
+with every example of every rule. Programs and scripts of hooks must exist and be executable. Exit code 1 if anything cannot be used.
 
 Examples:
   tenterhook check
+  tenterhook check --run                                        also run each hook once on a sample
   tenterhook check my-rules.yaml --json
   tenterhook check --profile claude ~/.claude/settings.json     hooks that would not run, and why";
 
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     /// Check a harness's own hook settings: claude, gemini, llxprt, llxprt-2026-08, a3s
     #[arg(long, value_name = "PROFILE", requires = "files")]
     profile: Option<String>,
+    /// Run each hook of the settings once with a sample event; nothing is recorded
+    #[arg(long, conflicts_with_all = ["files", "profile"])]
+    run: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -50,7 +56,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let servers = read_servers(&context.env, std::env::current_dir().ok().as_deref());
     let unknown = unknown_servers(rules, &servers);
     let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).chain(unknown).collect();
-    let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let trials = if args.run { trial::run_each(hooks)? } else { Vec::new() };
+    let failed = trials.iter().any(|trial| trial.failure.is_some());
+    let exit = if problems.is_empty() && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         let rules: Vec<_> = rules
             .rules()
@@ -58,16 +66,20 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .collect();
         let hooks: Vec<_> = hooks.iter().map(|hook| hook.id.as_ref()).collect();
         context.terminal.print_json(
-            &json!({"rules": rules, "hooks": hooks, "problems": problems, "warnings": warnings}),
+            &json!({"rules": rules, "hooks": hooks, "problems": problems, "warnings": warnings, "runs": trials}),
         )?;
         return Ok(exit);
     }
     let mut text = findings(&problems.iter().collect::<Vec<_>>(), &warnings.iter().collect::<Vec<_>>());
-    let (rules, hooks) = (rules.rules().count(), hooks.iter().filter(|hook| hook.enabled).count());
+    text += &trials.iter().map(trial::Trial::line).collect::<String>();
+    let broken =
+        |hook: &&Hook| problems.iter().any(|problem| problem.about == Some(format!("hook `{}`", hook.id)));
+    let runnable = hooks.iter().filter(|hook| hook.enabled && !broken(hook)).count();
+    let (rules, hooks) = (rules.rules().count(), runnable);
     let in_force = format!("{} and {}", count(rules, "rule"), count(hooks, "hook"));
     let _ = match problems.len() {
         0 => writeln!(text, "{GOOD}✓{GOOD:#} {in_force} in force"),
-        many => writeln!(text, "{} cannot be used; {in_force} are in force", count(many, "thing")),
+        many => writeln!(text, "{BAD}✗{BAD:#} {}; {in_force} in force", count(many, "problem")),
     };
     context.terminal.say(&text)?;
     Ok(exit)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `check --run`: each hook is run once with a sample event.
+
+use serde::Serialize;
+use serde_json::json;
+use tenterhook_engine::{Hook, Matcher};
+use tenterhook_event::{Decision, Event, EventKind, Status, ToolCall};
+use tenterhook_home::kits::tried;
+
+use crate::error::CommandError;
+use crate::terminal::{BAD, DIM, GOOD, tame};
+use crate::until;
+
+/// How one run went.
+#[derive(Debug, Serialize)]
+pub(super) struct Trial {
+    hook: String,
+    event: EventKind,
+    decision: Decision,
+    took_us: u64,
+    /// Why the hook gave no answer, if so.
+    pub(super) failure: Option<String>,
+}
+
+/// Runs each enabled hook with the first event that it is for. Conditions are left out: what is tested is
+/// whether the hook runs and answers.
+pub(super) fn run_each(hooks: &[Hook]) -> Result<Vec<Trial>, CommandError> {
+    let enabled: Vec<_> = hooks.iter().filter(|hook| hook.enabled).cloned().collect();
+    until::until_told_to_end(async {
+        let mut trials = Vec::with_capacity(enabled.len());
+        for hook in enabled {
+            trials.push(run_one(hook).await?);
+        }
+        Ok(trials)
+    })
+}
+
+async fn run_one(hook: Hook) -> Result<Trial, CommandError> {
+    let id = hook.id.to_string();
+    let event = sample(hook.on.first().copied().unwrap_or(EventKind::PreTool))?;
+    let kind = event.event;
+    let hook = Hook { matcher: Matcher::all(), only_if: None, when: None, ..hook };
+    let outcome = tried::run(vec![hook], event).await?;
+    let step = outcome.trace.first();
+    let failure = match step.map(|step| step.status) {
+        Some(Status::Failed | Status::TimedOut) => {
+            Some(step.and_then(|step| step.note.clone()).unwrap_or_else(|| "it failed".to_owned()))
+        }
+        Some(_) => None,
+        None => Some("it was not run".to_owned()),
+    };
+    let took_us = step.map_or(0, |step| step.took_us);
+    let decision = step.map_or(Decision::None, |step| step.decision);
+    Ok(Trial { hook: id, event: kind, decision, took_us, failure })
+}
+
+fn sample(kind: EventKind) -> Result<Event, CommandError> {
+    let door = tenterhook_home::door::mint()?;
+    let mut event = Event::new(door.id, door.ts, "check", kind, kind.name());
+    let here = std::env::current_dir().ok().and_then(|dir| dir.to_str().map(ToOwned::to_owned));
+    event.cwd.clone_from(&here);
+    event.project = here;
+    event.harness_session_id = Some("check".to_owned());
+    if kind.concerns_tool() {
+        event.tool = Some(ToolCall::new("Bash", json!({"command": "true"})));
+    }
+    if kind == EventKind::Prompt {
+        event.detail.prompt = Some("a sample of `tenterhook check --run`".to_owned());
+    }
+    Ok(event)
+}
+
+impl Trial {
+    pub(super) fn line(&self) -> String {
+        let (hook, event) = (tame(&self.hook), self.event);
+        match &self.failure {
+            Some(why) => format!("{BAD}✗{BAD:#} {hook} on {event}: {}\n", tame(why)),
+            None => {
+                let ms = self.took_us / 1000;
+                format!("{GOOD}✓{GOOD:#} {hook} on {event}: {} {DIM}{ms} ms{DIM:#}\n", self.decision)
+            }
+        }
+    }
+}
