@@ -158,8 +158,18 @@ fn line(decided: &Decided<'_>, seq: u64) -> Value {
         "model": event.agent.model,
         "verdict": outcome.decision,
         "rule": outcome.deciding_rule(),
+        "by": by(outcome),
         "reason": outcome.reason().map(|reason| clean(&reason, GIST)),
         "generation": decided.generation,
         "took_us": decided.took_us,
     })
+}
+
+/// Who decided, as [`tenterhook_home::recorded::decided_by`] says it of a record.
+pub(crate) fn by(outcome: &tenterhook_event::Outcome) -> Option<String> {
+    match outcome.decided_by()? {
+        tenterhook_event::Origin::Rule(id) => Some(id.to_string()),
+        by @ tenterhook_event::Origin::Hook(_) => Some(by.to_string()),
+        tenterhook_event::Origin::Engine => None,
+    }
 }

@@ -142,6 +142,27 @@ impl Outcome {
         })
     }
 
+    /// Who decided: the rule if one did, else the hook, else Tenterhook itself. `None`: no decision.
+    pub fn decided_by(&self) -> Option<&Origin> {
+        let is = |wanted: fn(&Origin) -> bool| {
+            self.reasons.iter().map(|said| &said.by).find(|by| wanted(by)).filter(|_| {
+                matches!(self.decision, Decision::Allow | Decision::Defer | Decision::Ask | Decision::Deny)
+            })
+        };
+        let hook_step = || {
+            let step = self.trace.iter().find(|step| {
+                step.decision == self.decision
+                    && self.decision != Decision::None
+                    && matches!(step.by, Origin::Hook(_))
+            });
+            step.map(|step| &step.by)
+        };
+        is(|by| matches!(by, Origin::Rule(_)))
+            .or_else(|| is(|by| matches!(by, Origin::Hook(_))))
+            .or_else(hook_step)
+            .or_else(|| is(|by| matches!(by, Origin::Engine)))
+    }
+
     /// The last replacement of the tool's output, if any.
     pub fn tool_output(&self) -> Option<&Value> {
         self.modifications.iter().rev().find_map(|said| match &said.what {

@@ -92,6 +92,20 @@ pub fn payload(record: &Record) -> Value {
     bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
+/// Who decided, for people: the id of a rule, `hook:<id>`, or nothing.
+pub fn decided_by(leaf: &Value) -> Option<String> {
+    if let Some(rule) = leaf.field("policy_rule_id").as_str() {
+        return Some(rule.to_owned());
+    }
+    let verdict = leaf.field("verdict").as_str().filter(|verdict| *verdict != "none")?;
+    let steps = leaf.field("trace").as_array()?;
+    let by = |step: &Value| {
+        let decided = step.field("decision").as_str() == Some(verdict);
+        step.field("by").as_str().filter(|by| decided && by.starts_with("hook:")).map(ToOwned::to_owned)
+    };
+    steps.iter().find_map(by)
+}
+
 /// The tool call of a leaf.
 pub fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
     let name = leaf.field("tool").field("name").as_str()?;
@@ -125,7 +139,10 @@ fn event(leaf: &Value, payload: &Value) -> Option<Event> {
 fn outcome(leaf: &Value, payload: &Value) -> Outcome {
     let by = match leaf.field("policy_rule_id").as_str() {
         Some(rule) => Origin::rule(rule),
-        None => Origin::Engine,
+        None => match decided_by(leaf).as_deref().and_then(|by| by.strip_prefix("hook:")) {
+            Some(hook) => Origin::hook(hook),
+            None => Origin::Engine,
+        },
     };
     let said = |key: &str| -> Vec<Said<String>> {
         leaf.field(key)

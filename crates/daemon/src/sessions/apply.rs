@@ -5,12 +5,13 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, SessionCheck, Timestamp};
+use tenterhook_harness::Ask;
 use tenterhook_policy::Prices;
 
 use super::clean;
 use super::denial::Denial;
 use super::happened::Happened;
-use super::session::{Body, Doing, Ended, Prompt, Session, Subagent};
+use super::session::{Body, Doing, Ended, Prompt, QUIET, Session, Subagent};
 use super::told::Told;
 
 const PROMPTS: usize = 20;
@@ -18,6 +19,8 @@ const PROMPT: usize = 2000;
 const TITLE: usize = 80;
 const SUBAGENTS: usize = 200;
 const DENIALS: usize = 100;
+/// No harness waits longer for an approval, in milliseconds.
+const APPROVAL_MAX_MS: u64 = 90 * 1000;
 
 /// What a session is put together with.
 #[derive(Clone, Copy)]
@@ -46,6 +49,7 @@ impl Session {
         if latest && !(self.ended.is_some() && repeats_end(event)) {
             (self.last, self.last_event) = (event.ts, event.event);
             self.doing = doing(event, decision);
+            self.waits_until = waits_until(event);
             self.end(event, told);
         }
         if self.usage.read(event, self.model.as_deref(), around.prices) {
@@ -70,6 +74,14 @@ impl Session {
             if let Some(body) = body.as_deref_mut() {
                 body.denied(Denial::of(happened), told);
             }
+        }
+        if decision == Decision::Ask
+            && let Some(body) = body.as_deref_mut()
+        {
+            if body.asks.len() >= DENIALS {
+                body.asks.pop_front();
+            }
+            body.asks.push_back(Denial::of(happened));
         }
         self.body = body;
     }
@@ -201,6 +213,14 @@ fn doing(event: &Event, decision: Decision) -> Doing {
         _ if decision == Decision::Ask => Doing::Waits,
         _ => Doing::Works,
     }
+}
+
+/// Until when an agent that asked at this event can wait for the answer. Where the harness has a prompt of
+/// its own, nothing tells when it is closed; else the approval ends at the harness's deadline.
+fn waits_until(event: &Event) -> Timestamp {
+    let row = tenterhook_harness::find(&event.source).and_then(|harness| harness.event(&event.native_event));
+    let longest = if row.is_some_and(|row| row.ask == Ask::Prompt) { QUIET } else { APPROVAL_MAX_MS };
+    Timestamp::from_unix_ms(event.ts.unix_ms().saturating_add(longest))
 }
 
 /// A value as an option: null is nothing.

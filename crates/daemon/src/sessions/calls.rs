@@ -24,6 +24,8 @@ pub(super) struct Counted {
     pub(super) ok: u64,
     pub(super) failed: u64,
     pub(super) denied: u64,
+    /// Calls that a person was asked about.
+    pub(super) asked: u64,
 }
 
 /// The tools of a session.
@@ -58,6 +60,7 @@ impl Tools {
             all.ok += counted.ok;
             all.failed += counted.failed;
             all.denied += counted.denied;
+            all.asked += counted.asked;
         }
         all
     }

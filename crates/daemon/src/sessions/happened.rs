@@ -17,7 +17,7 @@ pub(crate) struct Happened<'a> {
     pub(crate) seq: u64,
     pub(crate) event: &'a Event,
     pub(crate) decision: Decision,
-    /// The rule that decided.
+    /// Who decided: the id of a rule, or `hook:<id>`.
     pub(crate) rule: Option<Cow<'a, str>>,
     /// Why it was denied.
     pub(crate) reason: Option<Cow<'a, str>>,
@@ -58,7 +58,7 @@ impl<'a> Happened<'a> {
             seq,
             event,
             decision: outcome.decision,
-            rule: outcome.deciding_rule().map(Cow::Borrowed),
+            rule: crate::observe::by(outcome).map(Cow::Owned),
             reason: if denied { outcome.reason().map(Cow::Owned) } else { None },
             nudge: (!once.is_empty()).then(|| Cow::Owned(once.join("; "))),
             input: outcome.tool_input.as_ref(),

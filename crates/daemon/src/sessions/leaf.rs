@@ -49,6 +49,8 @@ struct Leaf<'a> {
     verdict: Decision,
     reason: Option<String>,
     policy_rule_id: Option<String>,
+    #[serde(borrow, default)]
+    trace: Vec<TraceStep<'a>>,
     nudge: Option<String>,
     facts: Option<Value>,
     payload: Option<Mark>,
@@ -83,6 +85,20 @@ struct Part {
     tool_output: Option<Value>,
     model_response: Option<Value>,
     duration_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct TraceStep<'a> {
+    #[serde(borrow, default)]
+    by: Cow<'a, str>,
+    #[serde(default)]
+    decision: Decision,
+}
+
+/// The hook that decided, written `hook:<id>`.
+fn deciding_hook(trace: &[TraceStep<'_>], verdict: Decision) -> Option<String> {
+    let decides = |step: &&TraceStep<'_>| step.decision == verdict && step.by.starts_with("hook:");
+    trace.iter().find(decides).filter(|_| verdict != Decision::None).map(|step| step.by.clone().into_owned())
 }
 
 impl Past {
@@ -120,11 +136,13 @@ impl Past {
             Detail { prompt, cause, error, tool_output, model_response, duration_ms, ..Detail::default() };
         let seen = leaf.facts.and_then(|facts| serde_json::from_value(facts).ok());
         let denied = leaf.verdict == Decision::Deny;
+        let hook = || deciding_hook(&leaf.trace, leaf.verdict);
+        let rule = leaf.policy_rule_id.or_else(hook);
         Some(Self {
             seq: glance.seq,
             event,
             decision: leaf.verdict,
-            rule: leaf.policy_rule_id,
+            rule,
             reason: leaf.reason.filter(|_| denied),
             nudge: leaf.nudge.filter(|_| denied),
             input: tool_input,

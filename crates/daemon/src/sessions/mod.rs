@@ -157,6 +157,15 @@ impl Projector {
         }
     }
 
+    /// The approval that this event waited for has ended: nothing waits any more.
+    pub(crate) fn approval_ended(&self, event: &Event) {
+        let Some(key) = Key::of(event) else { return };
+        let mut held = self.lock();
+        if let Some(session) = held.shelf.sessions.get_mut(&key).filter(|session| session.last == event.ts) {
+            session.waits_until = event.ts;
+        }
+    }
+
     /// What hooks of programs are told of the session of an event.
     pub(crate) fn around(&self, event: &Event) -> Known {
         let held = self.lock();

@@ -18,7 +18,7 @@ use super::todo::{Progress, Todos};
 use super::usage::Usage;
 
 /// Without an event for so long, in milliseconds, nobody seems to work.
-const QUIET: u64 = 15 * 60 * 1000;
+pub(super) const QUIET: u64 = 15 * 60 * 1000;
 /// How long the last prompt of a session is that nobody looks at, in characters.
 pub(super) const SHORT: usize = 100;
 
@@ -37,6 +37,8 @@ pub(super) struct Session {
     /// The latest leaf that is in it.
     pub(super) last_seq: u64,
     pub(super) doing: Doing,
+    /// Until when the agent can wait for a person at most.
+    pub(super) waits_until: Timestamp,
     pub(super) ended: Option<Ended>,
     pub(super) events: u64,
     /// Events of callers that the session does not belong to.
@@ -65,6 +67,8 @@ pub(super) struct Body {
     pub(super) subagents: Vec<Subagent>,
     pub(super) prompts: VecDeque<Prompt>,
     pub(super) denials: VecDeque<Denial>,
+    /// Calls that a person was asked about.
+    pub(super) asks: VecDeque<Denial>,
     pub(super) waiting: Waiting,
     /// Calls that may have changed any file: commands, other agents, somebody else's tools.
     pub(super) commands: u64,
@@ -172,6 +176,7 @@ impl Session {
             last_event: EventKind::Other,
             last_seq: 0,
             doing: Doing::Works,
+            waits_until: ts,
             ended: None,
             events: 0,
             erased: 0,
@@ -217,9 +222,9 @@ impl Session {
         let quiet = now.unix_ms().saturating_sub(self.last.unix_ms()) > QUIET;
         match self.doing {
             Doing::Ended => State::Ended,
-            Doing::Waits => State::Waiting,
-            Doing::Works if !quiet => State::Active,
-            Doing::Works | Doing::Rests => State::Idle,
+            Doing::Waits if now <= self.waits_until => State::Waiting,
+            Doing::Works | Doing::Waits if !quiet => State::Active,
+            Doing::Works | Doing::Waits | Doing::Rests => State::Idle,
         }
     }
 
@@ -280,6 +285,7 @@ impl Session {
                 ("agents".to_owned(), json!(body.subagents)),
                 ("tool_results".to_owned(), json!(self.tools.0)),
                 ("denials".to_owned(), body.denials.iter().map(Denial::json).collect()),
+                ("asks".to_owned(), body.asks.iter().map(Denial::json).collect()),
             ]);
             if let Value::Object(files) = self.files() {
                 fields.extend([

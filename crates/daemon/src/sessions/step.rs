@@ -50,6 +50,7 @@ fn step(record: &Record) -> Value {
         "said": said,
         "verdict": leaf.field("verdict"),
         "rule": leaf.field("policy_rule_id"),
+        "by": recorded::decided_by(&leaf),
         "reason": leaf.field("reason"),
         "nudge": leaf.field("nudge"),
         "took_us": leaf.field("took_us"),

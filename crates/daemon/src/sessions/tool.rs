@@ -3,7 +3,7 @@
 //! Tool calls of a session: what they were asked to do, and what came of them.
 
 use serde_json::{Value, json};
-use tenterhook_event::{Decision, EventKind, ToolCall, ToolClass, Touch, Touches};
+use tenterhook_event::{Decision, Event, EventKind, ToolCall, ToolClass, Touch, Touches};
 
 use super::apply::{Around, some};
 use super::behind::{self, Behind};
@@ -34,6 +34,7 @@ impl Session {
         self.tools.count(&tool.name, |counted| {
             counted.calls += 1;
             counted.denied += u64::from(denied);
+            counted.asked += u64::from(happened.decision == Decision::Ask);
         });
         if let Some(body) = body.as_deref_mut()
             && let Some((hint, nudged)) = body.next_call(happened, told)
@@ -105,6 +106,15 @@ impl Session {
     }
 }
 
+/// Whether a path is the directory that the agent works in, or one above it.
+fn is_working_directory(path: &str, event: &Event) -> bool {
+    let path = path.trim_end_matches('/');
+    [&event.cwd, &event.project]
+        .into_iter()
+        .flatten()
+        .any(|dir| dir.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
 impl Body {
     /// The next call of an agent that was denied something. Says what it made of the hint, and whether there was one.
     fn next_call(&mut self, happened: &Happened<'_>, told: &mut Told) -> Option<(Hint, bool)> {
@@ -136,6 +146,11 @@ impl Body {
         for touch in touches.iter().filter(|touch| !is_guess(touch, &touches)) {
             if touch.how == Touches::Reads {
                 self.files.read(&touch.path);
+                continue;
+            }
+            // `git reset --hard` writes somewhere below the working directory, and nobody knows where.
+            if touch.how == Touches::Writes && is_working_directory(&touch.path, event) {
+                self.files.left_out += 1;
                 continue;
             }
             if !named && let Some(content) = self.files.content(&touch.path) {

@@ -39,7 +39,7 @@ impl Line {
                 tool: text(tool, "name"),
                 gist: some(tool, "gist").or_else(|| some(news, "prompt")).unwrap_or_default(),
                 verdict: verdict(news),
-                rule: text(news, "rule"),
+                rule: some(news, "by").unwrap_or_else(|| text(news, "rule")),
                 reason: text(news, "reason"),
                 took_us: number(news, "took_us"),
                 sought: String::new(),
@@ -68,7 +68,7 @@ impl Line {
                 tool: text(at(leaf, "tool"), "name"),
                 gist: gist.or_else(said).unwrap_or_default(),
                 verdict: verdict(leaf),
-                rule: text(leaf, "policy_rule_id"),
+                rule: some(leaf, "policy_rule_id").or_else(|| deciding_hook(leaf)).unwrap_or_default(),
                 reason: text(leaf, "reason"),
                 took_us: number(leaf, "took_us"),
                 sought: String::new(),
@@ -96,6 +96,15 @@ impl Line {
     pub(crate) fn fits(&self, words: &[String]) -> bool {
         words.iter().all(|word| self.sought.contains(word))
     }
+}
+
+/// The hook that decided, written `hook:<id>`.
+fn deciding_hook(leaf: &Value) -> Option<String> {
+    let verdict = some(leaf, "verdict").filter(|verdict| verdict != "none")?;
+    let steps = at(leaf, "trace").as_array()?;
+    let step =
+        steps.iter().find(|step| text(step, "decision") == verdict && text(step, "by").starts_with("hook:"));
+    step.map(|step| text(step, "by"))
 }
 
 pub(super) fn verdict(value: &Value) -> Decision {

@@ -75,6 +75,7 @@ pub(crate) struct Tool {
     pub(crate) calls: u64,
     pub(crate) failed: u64,
     pub(crate) denied: u64,
+    pub(crate) asked: u64,
 }
 
 /// Something that was denied.
@@ -144,7 +145,8 @@ impl Detail {
         let results = at(value, "tool_results").as_object();
         let tools = counts(at(value, "tools")).into_iter().map(|(name, calls)| {
             let result = results.and_then(|results| results.get(&name)).unwrap_or(&Value::Null);
-            Tool { calls, failed: number(result, "failed"), denied: number(result, "denied"), name }
+            let count = |key| number(result, key);
+            Tool { calls, failed: count("failed"), denied: count("denied"), asked: count("asked"), name }
         });
         let agent = |agent: &Value| {
             let over = if at(agent, "ended").is_null() { "at work" } else { "ended" };

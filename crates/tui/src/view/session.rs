@@ -94,9 +94,11 @@ fn facts(found: &Detail, theme: Theme, clock: Clock, width: usize) -> Lines {
     lines.push(theme.head("Tools"));
     for tool in &found.tools {
         let mut spans = vec![Span::raw(format!("  {} {:>5}", cell(&tool.name, 28), tool.calls))];
-        for (number, what, style) in
-            [(tool.failed, "failed", theme.warn()), (tool.denied, "denied", theme.bad())]
-        {
+        for (number, what, style) in [
+            (tool.asked, "asked", theme.warn()),
+            (tool.failed, "failed", theme.warn()),
+            (tool.denied, "denied", theme.bad()),
+        ] {
             if number > 0 {
                 spans.push(Span::styled(format!("  {number} {what}"), style));
             }

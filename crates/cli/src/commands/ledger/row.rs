@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use tenterhook_event::Decision;
-use tenterhook_home::recorded::{Field as _, payload, tool};
+use tenterhook_home::recorded::{Field as _, decided_by, payload, tool};
 pub(super) use tenterhook_home::recorded::{json, leaf};
 use tenterhook_ledger::Record;
 
@@ -21,7 +21,8 @@ pub(super) struct Row {
     pub(super) what: String,
     /// Of decisions only.
     pub(super) verdict: Option<Decision>,
-    pub(super) rule: String,
+    /// Who decided: the id of a rule, or `hook:<id>`.
+    pub(super) by: String,
     pub(super) reason: String,
 }
 
@@ -52,12 +53,13 @@ impl Row {
             Some(source) => tame(source),
             None => text(leaf.field("who")),
         };
-        let (rule, reason) = (text(leaf.field("policy_rule_id")), text(leaf.field("reason")));
+        let by = tame(&decided_by(&leaf).unwrap_or_default());
+        let reason = text(leaf.field("reason"));
         // Another leaf has what the harness heard.
         let what = if record.undelivered { format!("(nobody heard) {what}") } else { what };
         let is_foreign = leaf.field("session_check").as_str() == Some("unverified");
         let what = if is_foreign { format!("(unverified session) {what}") } else { what };
-        Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, rule, reason }
+        Self { seq: record.seq, at, from, what: what.trim().to_owned(), verdict, by, reason }
     }
 }
 
@@ -67,10 +69,10 @@ fn brief(detail: &Value) -> String {
     fields.iter().map(|(name, value)| format!("{name}={}", word(value))).collect::<Vec<_>>().join(" ")
 }
 
-/// Columns: the leaf, when, from whom, the verdict, what it was about, the rule.
+/// Columns: the leaf, when, from whom, the verdict, what it was about, who decided.
 pub(super) struct Table {
     what: usize,
-    rule: usize,
+    by: usize,
 }
 
 const SEQ: usize = 7;
@@ -81,18 +83,18 @@ const VERDICT: usize = 7;
 impl Table {
     pub(super) fn new() -> Self {
         let room = Terminal::width().saturating_sub(SEQ + AT + FROM + VERDICT + 5);
-        Self { what: room * 2 / 3, rule: room - room * 2 / 3 }
+        Self { what: room * 2 / 3, by: room - room * 2 / 3 }
     }
 
     pub(super) fn head(&self) -> String {
         format!(
             "{BOLD}{:>SEQ$} {} {} {} {} {}{BOLD:#}\n",
-            "LEAF",
+            "RECORD",
             fit("TIME (UTC)", AT),
             fit("FROM", FROM),
             fit("VERDICT", VERDICT),
             fit("WHAT", self.what),
-            fit("RULE", self.rule).trim_end()
+            fit("BY", self.by).trim_end()
         )
     }
 
@@ -109,7 +111,7 @@ impl Table {
             fit(&row.from, FROM),
             fit(word, VERDICT),
             fit(&row.what, self.what),
-            fit(&row.rule, self.rule).trim_end()
+            fit(&row.by, self.by).trim_end()
         )
     }
 }

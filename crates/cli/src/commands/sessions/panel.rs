@@ -69,6 +69,7 @@ pub(in crate::commands) fn session(session: &Value) -> String {
     files(session, &mut out);
     todos(session, &mut out);
     tools(session, &mut out);
+    asks(session, &mut out);
     denials(session, &mut out);
     agents(session, &mut out);
     usage(session, &mut out);
@@ -138,24 +139,42 @@ fn tools(session: &Value, out: &mut String) {
     let _ = writeln!(
         out,
         "\n{BOLD}Tools{BOLD:#} ({})",
-        counted(sum("calls"), sum("ok"), sum("failed"), sum("denied"))
+        counted(&["ok", "failed", "asked", "denied"].map(|key| (sum(key), key)), sum("calls"))
     );
     let wide = tools.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(40);
     for (name, one) in tools {
-        let line =
-            counted(number(one, "calls"), number(one, "ok"), number(one, "failed"), number(one, "denied"));
+        let parts = ["ok", "failed", "asked", "denied"].map(|key| (number(one, key), key));
+        let line = counted(&parts, number(one, "calls"));
         let _ = writeln!(out, "  {:<wide$}  {line}", tame(name));
     }
 }
 
-fn counted(calls: u64, ok: u64, failed: u64, denied: u64) -> String {
+/// `6 calls, 3 ok, 1 asked`. A call that was asked about and then ran is in both.
+fn counted(parts: &[(u64, &str)], calls: u64) -> String {
     let mut line = format!("{calls} call{}", if calls == 1 { "" } else { "s" });
-    for (number, word, style) in [(ok, "ok", GOOD), (failed, "failed", BAD), (denied, "denied", BAD)] {
-        if number > 0 {
-            let _ = write!(line, ", {style}{number} {word}{style:#}");
-        }
+    for (number, word) in parts.iter().filter(|(number, _)| *number > 0) {
+        let style = match *word {
+            "ok" => GOOD,
+            "asked" => WARN,
+            _ => BAD,
+        };
+        let _ = write!(line, ", {style}{number} {word}{style:#}");
     }
     line
+}
+
+/// Calls that a person was asked about.
+fn asks(session: &Value, out: &mut String) {
+    let asks = items(session, "asks");
+    if asks.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{BOLD}Asked{BOLD:#} ({})", asks.len());
+    for ask in asks {
+        let what = if ask.field("gone").is_null() { text(ask, "gist") } else { "(erased)".to_owned() };
+        let by = text(ask, "rule");
+        let _ = writeln!(out, "  {WARN}?{WARN:#} {} {what}  {DIM}{by}{DIM:#}", text(ask, "tool"));
+    }
 }
 
 fn denials(session: &Value, out: &mut String) {

@@ -57,6 +57,7 @@ fn line(record: &Record) -> Value {
         "said": said,
         "verdict": leaf.field("verdict"),
         "rule": leaf.field("policy_rule_id"),
+        "by": recorded::decided_by(&leaf),
         "reason": leaf.field("reason"),
         "what": leaf.field("what"),
         "who": leaf.field("who"),

@@ -59,8 +59,7 @@ fn table(gathered: &Gathered) -> String {
     );
     for Shown { row, kind, .. } in &gathered.shown {
         let word = row.verdict.map_or(kind.as_str(), |verdict| verdict.word());
-        let why =
-            if row.rule.is_empty() { row.reason.clone() } else { format!("{}: {}", row.rule, row.reason) };
+        let why = if row.by.is_empty() { row.reason.clone() } else { format!("{}: {}", row.by, row.reason) };
         let _ = writeln!(
             text,
             "<tr><td><a href=\"#leaf-{seq}\">{seq}</a></td><td>{}</td><td>{}</td><td class=\"{word}\">{word}</td><td><code>{}</code></td><td>{}</td></tr>",
