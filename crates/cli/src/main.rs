@@ -13,6 +13,7 @@ mod gate;
 mod intake;
 mod layout;
 mod page;
+mod port_holder;
 mod profiles;
 mod qr;
 mod ruling;

@@ -8,18 +8,22 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
+use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::{Env, Settled, Telemetry, clean};
 use tenterhook_ledger::Durability;
 
+use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::port_holder;
 
 /// Where the daemon listens unless somebody says otherwise.
 pub(super) const LISTEN: &str = "127.0.0.1:7878";
 
 const EXAMPLES: &str = "\
 Examples:
-  tenterhook serve                          in the foreground, on 127.0.0.1:7878 and the socket
+  tenterhook serve                          in the foreground, on the socket and 127.0.0.1:7878, or on a free
+                                            port if that one is taken
   tenterhook serve --listen none            on the socket only
   tenterhook serve --listen 127.0.0.1:0     on a free port; `tenterhook status` says which
   tenterhook start                          the same in the background";
@@ -66,8 +70,12 @@ impl How {
         // What cannot be used there is in `check` and `status`; the usual stands in its place.
         let (settled, _) = Settled::of(context.home()?);
         let said = self.listen.as_deref().or(context.env.tenterhook_listen.as_deref());
-        let said = said.or(settled.daemon.listen.as_deref()).unwrap_or(LISTEN);
-        let listen = if said == "none" { None } else { Some(address(said)?) };
+        let said = said.or(settled.daemon.listen.as_deref());
+        let listen = match said {
+            Some("none") => None,
+            Some(said) => Some(free_or_refused(address(said)?)?),
+            None => Some(usual_or_free(context)?),
+        };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
         Ok(Options { listen, durability, otlp: otlp(&context.env, settled.telemetry) })
     }
@@ -86,6 +94,49 @@ fn otlp(env: &Env, settled: Telemetry) -> Option<Otlp> {
     otlp.spans_every = ms("OTEL_BSP_SCHEDULE_DELAY").unwrap_or(otlp.spans_every);
     otlp.metrics_every = ms("OTEL_METRIC_EXPORT_INTERVAL").unwrap_or(otlp.metrics_every);
     Some(otlp)
+}
+
+/// An address that was asked for: if its port is taken, the process that holds it is named.
+fn free_or_refused(address: SocketAddr) -> Result<SocketAddr, CommandError> {
+    if !is_taken(address) {
+        return Ok(address);
+    }
+    Err(CommandError::failed(taken(address))
+        .hint("end that process, or choose another port: `--listen 127.0.0.1:0` takes a free one"))
+}
+
+/// The usual address, or a free port of the same address if it is taken. A harness that was installed with
+/// `--transport http` asks at the usual port only, so there the port is not changed.
+fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
+    let mut usual = address(LISTEN)?;
+    if !is_taken(usual) {
+        return Ok(usual);
+    }
+    let home = context.home()?;
+    let asks_here = |harness: &&Harness| {
+        let installer = harness.installer.as_ref();
+        installer.is_some_and(|installer| wiring::asked(home, installer).iter().any(|asked| asked.http))
+    };
+    if let Some(harness) = HARNESSES.iter().find(asks_here) {
+        return Err(CommandError::failed(taken(usual)).hint(format!(
+            "{} was installed with `--transport http` and asks at this port: end that process, or run \
+             `tenterhook install {}` to use the hook program instead",
+            harness.title, harness.id
+        )));
+    }
+    usual.set_port(0);
+    Ok(usual)
+}
+
+fn is_taken(address: SocketAddr) -> bool {
+    let bound = std::net::TcpListener::bind(address);
+    address.port() != 0 && bound.is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
+}
+
+/// That a port is taken, and by whom.
+pub(super) fn taken(address: SocketAddr) -> String {
+    let by = port_holder::describe(address.port()).unwrap_or_else(|| "another process".to_owned());
+    format!("port {} is taken by {by}", address.port())
 }
 
 /// Only this machine may come in: whoever holds the token may do a great deal.

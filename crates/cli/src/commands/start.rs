@@ -10,16 +10,17 @@ use tenterhook_files::FileClass;
 use tenterhook_home::authority::Action;
 use tenterhook_home::{Home, Settled, make_private, write_whole};
 
-use super::serve::How;
+use super::serve::{How, LISTEN, taken};
 use super::{status, stop};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::ProofArgs;
+use crate::terminal::WARN;
 
-/// How long a daemon may take until it answers.
 /// No more of the log is read to find out why a daemon did not start.
 const MAX_LOG_BYTES: u64 = 1 << 20;
+/// How long a daemon may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// With more files than this the spool is long.
@@ -61,11 +62,27 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return status::run(context, &status::Args {});
     }
     launch(context, home, &args.how)?;
+    let listen =
+        ask::get(home, "/v1/health")?.and_then(|health| Some(health.get("listen")?.as_str()?.to_owned()));
     if context.terminal.json {
-        context.terminal.print_json(&json!({"started": true, "log": home.log()}))?;
+        context.terminal.print_json(&json!({"started": true, "log": home.log(), "listen": listen}))?;
         return Ok(ExitCode::SUCCESS);
     }
+    say_other_port(context, &args.how, listen.as_deref())?;
     status::run(context, &status::Args {})
+}
+
+/// Says so if the usual port was taken and another one is used.
+fn say_other_port(context: &Context, how: &How, listen: Option<&str>) -> Result<(), CommandError> {
+    let asked = how.listen.is_some()
+        || context.env.tenterhook_listen.is_some()
+        || Settled::of(context.home()?).0.daemon.listen.is_some();
+    let (Some(listen), Ok(usual), false) = (listen, LISTEN.parse(), asked) else { return Ok(()) };
+    if listen == LISTEN {
+        return Ok(());
+    }
+    let text = format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", taken(usual));
+    context.terminal.note(&text)
 }
 
 /// Ends the daemon, if there is one, and starts another.
@@ -81,7 +98,8 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
     let mut child = command(context, home, &["serve", "--log", "json"])?.args(how.words()).spawn()?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
-        if ask::is_up(home) {
+        // The socket is there before the daemon knows whether it can start: only an answer counts.
+        if ask::is_up(home) && matches!(ask::get(home, "/v1/health"), Ok(Some(_))) {
             return Ok(());
         }
         if child.try_wait()?.is_some() {
@@ -94,9 +112,17 @@ pub(crate) fn launch(context: &Context, home: &Home, how: &How) -> Result<(), Co
         drop(file.seek(SeekFrom::Start(from)));
         drop(file.take(MAX_LOG_BYTES).read_to_string(&mut said));
     }
-    let last = said.lines().last().unwrap_or("it said nothing");
-    Err(CommandError::failed(format!("the daemon did not start: {last}"))
-        .hint(format!("see {}, or run `tenterhook serve` to watch it", log.display())))
+    let failure = child_error(&said);
+    Err(failure.hint(format!("the log is {}; `tenterhook serve` shows it as it happens", log.display())))
+}
+
+/// What the daemon said when it gave up: its error with its hints, else its last line.
+fn child_error(said: &str) -> CommandError {
+    let plain = |line: &'_ str, label: &str| line.strip_prefix(label).map(|rest| rest.trim().to_owned());
+    let error = said.lines().rev().find_map(|line| plain(line, "error:"));
+    let last = || said.lines().last().unwrap_or("it said nothing").to_owned();
+    let failure = CommandError::failed(format!("the daemon did not start: {}", error.unwrap_or_else(last)));
+    said.lines().filter_map(|line| plain(line, "hint:")).fold(failure, CommandError::hint)
 }
 
 /// Starts a daemon for the calls to come, where the settings say so. Nobody waits for it, and if it
