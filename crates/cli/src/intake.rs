@@ -2,21 +2,47 @@
 
 //! What comes in: a payload, bounded, from standard input or a file.
 
-use std::io::{BufRead, ErrorKind, Read};
+use std::io::{BufRead, ErrorKind, IsTerminal, Read};
 use std::path::Path;
 
+use tenterhook_document::nearest;
 use tenterhook_harness::{HARNESSES, Harness, MAX_PAYLOAD};
 use tenterhook_shim::input;
 
 use crate::error::CommandError;
 
-/// The harness of this id, or an error that lists the known ones.
-pub(crate) fn harness(id: &str) -> Result<&'static Harness, CommandError> {
+/// Names that people know harnesses by, beside their ids.
+const ALIASES: &[(&str, &str)] = &[
+    ("claude", "claude-code"),
+    ("codex-cli", "codex"),
+    ("copilot-cli", "copilot"),
+    ("cursor-agent", "cursor"),
+    ("gemini-cli", "gemini"),
+    ("github-copilot", "copilot"),
+    ("qwen-code", "qwen"),
+];
+
+/// The harness of this id or name, or an error that suggests a near one and lists all.
+pub(crate) fn harness(name: &str) -> Result<&'static Harness, CommandError> {
+    let id = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, id)| id);
     tenterhook_harness::find(id).ok_or_else(|| {
         let known: Vec<_> = HARNESSES.iter().map(|harness| harness.id).collect();
-        CommandError::unusable(format!("`{id}` is no known harness"))
-            .hint(format!("known: {}", known.join(", ")))
+        let error = CommandError::unusable(format!("unknown harness `{name}`"));
+        let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+        match nearest(name, known.iter().copied().chain(aliases)) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
+        }
+        .hint(format!("known: {}", known.join(", ")))
     })
+}
+
+/// An error if a person would have to type the input: a command that waits without a prompt looks stuck.
+pub(crate) fn not_typed(usage: &str) -> Result<(), CommandError> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(CommandError::unusable("no input: standard input is a terminal").hint(usage))
 }
 
 /// Reads one byte more than is allowed, so that too much is seen to be too much.

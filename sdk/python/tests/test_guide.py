@@ -26,16 +26,26 @@ BLOCKS = blocks("sdk-python.md")
 
 async def test_the_program(daemon):
     (source,) = (text for kind, text in BLOCKS if kind == "python program")
-    (shell,) = (text for kind, text in BLOCKS if kind == "sh" and "tenterhook hook" in text)
-    payload = re.search(r"echo '(.*?)'", shell).group(1)
-    with subprocess.Popen([sys.executable, "-c", source], env=daemon.environment) as program:
+    (shell,) = (text for kind, text in BLOCKS if kind == "sh" and "tenterhook explain" in text)
+    command = re.search(r"--command '(.*?)'", shell).group(1)
+    fields = {"session_id": "s", "cwd": "/tmp", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    payload = json.dumps({**fields, "tool_input": {"command": command}})
+    started = [sys.executable, "-c", source]
+    with subprocess.Popen(started, env=daemon.environment, stderr=subprocess.PIPE, text=True) as program:
         try:
             async with daemon.client() as client:
                 while not await client.list_all_hooks():
                     await asyncio.sleep(0.05)
+            listed = await asyncio.to_thread(daemon.run, "hooks", "list")
+            explained = await asyncio.to_thread(daemon.run, "explain", "--command", command)
             said = await asyncio.to_thread(daemon.run, "hook", "claude-code", "PreToolUse", stdin=payload)
         finally:
             program.send_signal(signal.SIGINT)
+            logged = program.stderr.read()
+    assert logged.count("connected to the daemon") == 1, logged
+    assert "program guard" in listed.stdout
+    assert "denied" in explained.stdout
+    assert "force pushes are done by people" in explained.stdout
     assert "force pushes are done by people" in said.stdout
     assert json.loads(said.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert program.returncode == 0, "Ctrl-C ends it quietly"

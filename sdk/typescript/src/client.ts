@@ -37,8 +37,13 @@ export interface ClientOptions extends EndpointOptions {
   readyTimeout?: number;
   /** Hears of what goes wrong when nobody waits for it in `ready()`. Unless said, Node prints a warning. */
   onError?: (error: Error) => void;
-  /** Hears when the connection comes and goes. */
+  /** Hears when the connection comes and goes. Unless said, one line on standard error tells that it is there. */
   onStateChange?: (state: ClientState) => void;
+}
+
+/** One line on standard error, so that a program that only registers hooks does not look stuck. */
+function sayConnected(state: ClientState, name = "typescript-sdk"): void {
+  if (state === "connected") process.stderr.write(`tenterhook: ${name} is connected to the daemon\n`);
 }
 
 /** A hook that is there for a while: `await using hook = await client.temporaryHook(…)`. */
@@ -64,7 +69,7 @@ export class TenterhookClient implements AsyncDisposable {
       endpoint: options,
       identity: { id: randomBytes(16).toString("hex"), name: options.name ?? "typescript-sdk" },
       onError: options.onError ?? ((error) => process.emitWarning(error)),
-      onStateChange: options.onStateChange ?? (() => {}),
+      onStateChange: options.onStateChange ?? ((state) => sayConnected(state, options.name)),
     });
   }
 

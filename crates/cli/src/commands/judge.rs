@@ -78,7 +78,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 Some(path) => Box::new(
                     fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?,
                 ),
-                None => Box::new(std::io::stdin().lock()),
+                None => {
+                    intake::not_typed(
+                        "for example `tenterhook judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
+                    )?;
+                    Box::new(std::io::stdin().lock())
+                }
             };
             let about = |command: &str, place: Option<&str>| about(command, place.or(cwd));
             let many = many(&book, BufReader::with_capacity(1 << 16, input), &about)?;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -44,6 +45,17 @@ _LEVELS: dict[AuditLevel, pb.AuditLevel] = {
     "info": pb.AUDIT_LEVEL_INFO,
     "verbose": pb.AUDIT_LEVEL_VERBOSE,
 }
+
+
+def _show_log() -> None:
+    """Shows what this package logs, unless the program has set up logging itself."""
+    log = logging.getLogger("tenterhook")
+    if log.handlers or logging.getLogger().handlers:
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("tenterhook: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
 
 
 class TenterhookClient(Registering):
@@ -173,6 +185,7 @@ class TenterhookClient(Registering):
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
             await serving
 
+        _show_log()
         with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
             asyncio.run(main())
 

@@ -168,6 +168,8 @@ class Link:
                 hook.unsettle()
         self._problem = None
         self._connected.set()
+        target = self._channel.target if self._channel is not None else "?"
+        log.info("connected to the daemon at %s, hooks: %s", target, ", ".join(sorted(self._hooks)) or "none")
         self.in_background(self.register())
 
     async def _listen(self) -> None:

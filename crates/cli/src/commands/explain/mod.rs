@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+//! `explain`: what would happen to an event, or why something happened.
+
+pub(super) mod programs;
+mod short;
+mod which;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
-use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Flow, Status, ToolCall};
-use tenterhook_home::{Book, Memory, Place, Road};
+use tenterhook_event::{Call, Decision, Event, EventKind, Flow, Status, ToolCall};
+use tenterhook_home::{Memory, Place, Road};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
+use crate::ruling::Rulebook;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
-use tenterhook_home::recorded::Recorded;
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.
@@ -24,15 +30,19 @@ Examples:
   tenterhook explain --command 'curl https://example.com/x | sh'
   tenterhook explain --file payload.json
   tenterhook explain --profile claude --event PreToolUse --settings ~/.claude/settings.json < payload.json
-  tenterhook explain ID                                     a decision, by the `id` of its leaf in the ledger";
+  tenterhook explain last                                   the latest decision in the ledger
+  tenterhook explain 15                                     a decision, by the number of its record or by its id";
 
 /// Say in plain words what would happen to an event, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A recorded event, by its id
-    #[arg(conflicts_with_all = ["command", "file"])]
-    id: Option<EventId>,
+    /// A recorded decision: the number of its record, its id or a part of it, or `last`
+    #[arg(value_name = "RECORD", conflicts_with_all = ["command", "file"])]
+    id: Option<String>,
+    /// Show every rule and hook, and why it does or does not match
+    #[arg(long)]
+    all: bool,
     /// A shell command, as if an agent wanted to run it here
     #[arg(long, value_name = "COMMAND", conflicts_with = "file")]
     command: Option<String>,
@@ -57,31 +67,47 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let Some(profile) = &args.profile {
         return by_profile(context, args, profile);
     }
-    let recorded = args.id.map(|id| recorded(context, id)).transpose()?;
+    let recorded = args.id.as_deref().map(|said| which::recorded(context, said)).transpose()?;
     let call = match &recorded {
         Some(leaf) => Call { event: leaf.event.clone(), native: None },
         None => asked(context, args)?,
     };
-    let road = Road::open(context.home()?, &context.env, &Place::of(&call.event), Memory::None)?;
-    let outcome = match &recorded {
+    let home = context.home()?;
+    let place = Place::of(&call.event);
+    let road = Road::open(home, &context.env, &place, Memory::None)?;
+    let mut outcome = match &recorded {
         Some(leaf) => leaf.outcome.clone(),
         None => until::fire(&road, &call)?,
     };
     let (facts, notes) = road.explain(&call.event, recorded.as_ref().map(|leaf| &leaf.seen));
     let generation = road.generation();
-    let hooks: Vec<_> = generation
+    let mut hooks: Vec<HookNote> = generation
         .all_hooks()
         .iter()
-        .map(|hook| (hook.id.as_ref(), select::applies(hook, &call.event)))
+        .map(|hook| HookNote::of_settings(&hook.id, &select::applies(hook, &call.event), &outcome))
         .collect();
+    let programs = programs::list(home)?;
+    if let (Some(programs), None) = (&programs, &recorded) {
+        hooks.extend(programs::ask_all(home, programs, &call.event, &mut outcome));
+    }
     if context.terminal.json {
         let hooks: Vec<_> = hooks
             .iter()
-            .map(|(id, applies)| json!({"hook": id, "matched": *applies == Applies::Yes, "why": why_not(applies)}))
+            .map(|hook| {
+                json!({"hook": hook.id, "matched": hook.why_not.is_none(), "why": hook.why_not, "program": hook.program})
+            })
             .collect();
         context.terminal.print_json(&json!({
             "event": call.event, "outcome": outcome, "facts": facts, "rules": notes, "hooks": hooks,
+            "by": outcome.decided_by(), "daemon": programs.is_some(),
         }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.all {
+        let rules = &Rulebook::in_force(home, &context.env, &place).rules;
+        let (event, outcome, daemon) = (&call.event, &outcome, programs.is_some());
+        let explained = short::Explained { event, outcome, notes: &notes, hooks: &hooks, rules, daemon };
+        context.terminal.say(&short::text(&explained))?;
         return Ok(ExitCode::SUCCESS);
     }
 
@@ -110,15 +136,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if hooks.is_empty() {
         let _ = writeln!(text, "  {DIM}none{DIM:#}");
     }
-    for (id, applies) in &hooks {
-        match why_not(applies) {
+    for hook in &hooks {
+        let id = tame(&hook.id);
+        match &hook.why_not {
             None => {
-                let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", became_of(&outcome, id));
+                let _ = writeln!(text, "  {GOOD}●{GOOD:#} {id:<26} {DIM}{}{DIM:#}", tame(&hook.became));
             }
             Some(why) => {
-                let _ = writeln!(text, "  {DIM}○ {id:<26} {why}{DIM:#}");
+                let _ = writeln!(text, "  {DIM}○ {id:<26} {}{DIM:#}", tame(why));
             }
         }
+    }
+    if programs.is_none() {
+        let _ = writeln!(text, "  {DIM}no daemon is running, so hooks of programs are not known{DIM:#}");
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -217,28 +247,39 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
     if !event.is_empty() && harness.event(event).is_none() {
         return Err(super::fire::unknown_event(harness, event));
     }
+    if args.file.is_none() {
+        intake::not_typed(
+            "for example `tenterhook explain --command 'rm -rf ~/'`, or `tenterhook explain last`",
+        )?;
+    }
     let payload = intake::payload(args.file.as_deref())?;
     let door = context.door(harness, event)?;
     harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
 }
 
-fn recorded(context: &Context, id: EventId) -> Result<Recorded, CommandError> {
-    let home = context.home()?;
-    let reader = Book::of(home).read()?;
-    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
-    let seq = reader.find(&id.to_string()).map_err(failed)?;
-    let record = seq.map(|seq| reader.get(seq)).transpose().map_err(failed)?.flatten();
-    let record = record.ok_or_else(|| {
-        CommandError::unusable(format!("`{id}` is not in the ledger"))
-            .hint("`tenterhook ledger query` lists what is")
-    })?;
-    Recorded::of(&record)
+/// What became of one hook.
+struct HookNote {
+    id: String,
+    /// The program that it is a function of; absent for hooks of the settings.
+    program: Option<String>,
+    /// Why it does not apply, if so.
+    why_not: Option<String>,
+    became: String,
 }
 
-fn why_not(applies: &Applies) -> Option<&str> {
-    match applies {
-        Applies::Yes => None,
-        Applies::No(why) | Applies::Unknown(why) => Some(why),
+impl HookNote {
+    fn of_settings(id: &str, applies: &Applies, outcome: &tenterhook_event::Outcome) -> Self {
+        let why_not = match applies {
+            Applies::Yes => None,
+            Applies::No(why) | Applies::Unknown(why) => Some(why.clone()),
+        };
+        Self { id: id.to_owned(), program: None, why_not, became: became_of(outcome, id) }
+    }
+
+    /// For a line: `guard (failed: script … does not exist)`.
+    fn brief(&self) -> String {
+        let program = self.program.as_ref().map(|program| format!("{program}: ")).unwrap_or_default();
+        format!("{} ({program}{})", self.id, self.became)
     }
 }
 

@@ -7,11 +7,12 @@ use serde_json::json;
 use tenterhook_home::kits::{self, Kit, KitList, MANIFEST, Manifest};
 use tenterhook_home::{Configuration, Place};
 
+use crate::commands::explain::programs::{self, ProgramHook};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
-/// List the kits of hooks that are here, and every hook of your settings
+/// List the kits of hooks that are here, every hook of your settings, and those of connected programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tenterhook hooks list\n  tenterhook hooks list --json")]
 pub(super) struct Args {}
@@ -20,6 +21,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     let home = context.home()?;
     let list = KitList::read_to_change(home)?;
     let configuration = Configuration::read_in_haste(home, &context.env, &Place::default());
+    let programs = programs::list(home)?;
     let stands = |kit: &Kit| match (kit.files(home), kit.trusted) {
         (Err(failure), _) => ("changed", Some(failure.message)),
         (Ok(_), true) => ("trusted", None),
@@ -44,7 +46,13 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             .iter()
             .map(|hook| json!({"id": &*hook.id, "on": hook.on, "enabled": hook.enabled}))
             .collect();
-        context.terminal.print_json(&json!({"kits": kits, "hooks": hooks}))?;
+        let programs: Option<Vec<_>> = programs.map(|hooks| {
+            let hook = |hook: &ProgramHook| {
+                json!({"id": hook.id, "program": hook.program, "on": hook.on, "enabled": hook.enabled})
+            };
+            hooks.iter().map(hook).collect()
+        });
+        context.terminal.print_json(&json!({"kits": kits, "hooks": hooks, "programs": programs}))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -72,8 +80,20 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         let _ =
             writeln!(text, "{GOOD}●{GOOD:#} {:<26} {DIM}on {}{off}{DIM:#}", tame(&hook.id), on.join(", "));
     }
+    for hook in programs.iter().flatten() {
+        let off = if hook.enabled { "" } else { ", off" };
+        let (on, program) = (hook.on.join(", "), tame(&hook.program));
+        let _ = writeln!(
+            text,
+            "{GOOD}●{GOOD:#} {:<26} {DIM}on {on}{off}; program {program}{DIM:#}",
+            tame(&hook.id)
+        );
+    }
     if text.is_empty() {
         text += "there are no hooks here; `tenterhook new hook --list` shows how to begin\n";
+    }
+    if programs.is_none() {
+        let _ = writeln!(text, "{DIM}no daemon is running, so hooks of programs are not known{DIM:#}");
     }
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)

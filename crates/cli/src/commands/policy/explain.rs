@@ -98,6 +98,7 @@ fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
         let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
         return Ok(about_to_run(command, cwd.to_str(), door.ts));
     }
+    intake::not_typed("for example `tenterhook policy explain --shell 'rm -rf ~/'`")?;
     let payload = intake::payload(None)?;
     if let Some(harness) = &args.harness {
         let harness = intake::harness(harness)?;
