@@ -62,6 +62,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         scope: None,
         dry_run: args.dry_run,
         yes: args.yes,
+        diff: true,
     };
     let proposals = [proposal];
     let done = propose(context, &change, &proposals, "adopt")?;

@@ -26,6 +26,9 @@ pub(super) struct ChangeArgs {
     /// Show what would change and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// Show every line that changes, not only a summary
+    #[arg(long)]
+    pub(super) diff: bool,
     /// Do not ask
     #[arg(long, short)]
     pub(super) yes: bool,
@@ -63,7 +66,10 @@ pub(super) fn propose(
 ) -> Result<bool, CommandError> {
     let terminal = context.terminal;
     if !terminal.json {
-        terminal.say(&proposals.iter().map(shown).collect::<String>())?;
+        terminal.say(&proposals.iter().map(|proposal| shown(proposal, args.diff)).collect::<String>())?;
+        if !args.diff && proposals.iter().any(|proposal| !proposal.plan.is_noop()) {
+            terminal.say(&format!("{DIM}`--diff` shows every line{DIM:#}\n"))?;
+        }
     }
     if args.dry_run {
         return Ok(false);
@@ -78,15 +84,38 @@ pub(super) fn propose(
     Ok(ask(terminal, question)?)
 }
 
-fn shown(proposal: &Proposal) -> String {
+fn shown(proposal: &Proposal, whole: bool) -> String {
     let Proposal { harness, plan, .. } = proposal;
-    let mut text = colored(&plan.diff());
+    let mut text = if whole { colored(&plan.diff()) } else { summary(proposal) };
     for note in &plan.notes {
         text += &format!("{WARN}note{WARN:#}: {note}\n");
     }
     if plan.is_noop() && plan.notes.is_empty() {
         let settings = plan.settings().map(|path| path.display().to_string()).unwrap_or_default();
         text += &format!("{}: nothing to change in `{settings}`\n", harness.title);
+    }
+    text
+}
+
+/// Each file that changes, with how many lines come and go.
+fn summary(proposal: &Proposal) -> String {
+    let mut text = String::new();
+    for step in proposal.plan.steps.iter().filter(|step| !step.change.is_noop()) {
+        let diff = step.change.diff();
+        let lines = |sign: char, header: &str| {
+            diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(header)).count()
+        };
+        let (added, removed) = (lines('+', "+++"), lines('-', "---"));
+        let what = match (&step.change.before, &step.change.after) {
+            (None, _) => "new file",
+            (_, None) => "removed",
+            _ => "changed",
+        };
+        text += &format!(
+            "{BOLD}{}{BOLD:#}: {} {DIM}({what}, {GOOD}+{added}{GOOD:#}{DIM} {BAD}−{removed}{BAD:#}{DIM} lines){DIM:#}\n",
+            proposal.harness.title,
+            step.change.path.display()
+        );
     }
     text
 }

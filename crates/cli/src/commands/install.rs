@@ -9,25 +9,25 @@ use tenterhook_files::FileClass;
 use tenterhook_harness::Harness;
 use tenterhook_harness::install::receipt::Asked;
 use tenterhook_harness::install::{Plan, Scope};
-use tenterhook_home::{Book, Home, Place, make_public, snapshot, write_whole};
+use tenterhook_home::{Book, Configuration, Home, Place, make_public, snapshot, write_whole};
 
-use super::change::{ChangeArgs, Proposal, ScopeName, described, propose, refused, report};
-use super::{pick, wiring};
+use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, refused, report};
+use super::{pick, plain_json, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
+use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 /// None of the small programs is larger.
 const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 
 const EXAMPLES: &str = "\
-The exact change is shown first. Comments, order and file mode are kept, the original is backed up,
+A summary of the change is shown first; `--diff` shows every line. Comments, order and file mode are kept, the original is backed up,
 and `tenterhook uninstall` brings it back byte for byte. Without a name, a terminal is asked which.
 
 Examples:
   tenterhook install                              choose among those that are here
-  tenterhook install claude-code --dry-run
+  tenterhook install claude-code --dry-run --diff
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in the settings of this project
   tenterhook install codex --trust                also tell Codex that you trust these hooks
@@ -42,6 +42,10 @@ pub(crate) struct Args {
     /// Tell the harness at once that you trust our hooks, where it would ask you (Codex)
     #[arg(long)]
     trust: bool,
+    /// Remove comments and trailing commas from settings that the harness would otherwise ignore; a copy of
+    /// the original is kept beside them
+    #[arg(long)]
+    remove_comments: bool,
     /// How the harness reaches us: by a small program, or by itself over HTTP (Claude Code only; said is
     /// what that costs)
     #[arg(long, value_name = "HOW", default_value = "command")]
@@ -66,7 +70,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let asked = Asked { scope, http, trust: args.trust };
     let (mut proposals, mut failures) = (Vec::new(), Vec::new());
     for harness in harnesses {
-        match plan(context, harness, &asked) {
+        match plan_plain(context, harness, &asked, args) {
             Ok(plan) => proposals.push(Proposal { harness, asked: asked.clone(), plan }),
             // One that was not named keeps nobody else from being wired.
             Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
@@ -109,6 +113,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         if done {
             text += &proposals.iter().map(|proposal| said(home, proposal)).collect::<String>();
             text += &summary(home, &proposals);
+            text += &unusable(context, home);
         }
         context.terminal.say(&text)?;
     }
@@ -150,6 +155,33 @@ fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shar
         }
     }
     Ok((chosen, shared))
+}
+
+/// The plan. If the harness would ignore its settings because of comments, taking them out is offered first.
+fn plan_plain(
+    context: &Context,
+    harness: &'static Harness,
+    asked: &Asked,
+    args: &Args,
+) -> Result<Plan, CommandError> {
+    let first = plan(context, harness, asked)?;
+    let Some(settings) =
+        first.settings().filter(|path| !first.in_force && plain_json::can_become_plain(path))
+    else {
+        return Ok(first);
+    };
+    let shown = settings.display();
+    let question =
+        format!("{} ignores `{shown}` because of its comments. Remove them (a copy is kept)?", harness.title);
+    let may_ask = Terminal::is_interactive() && !context.terminal.json && !args.change.yes;
+    let remove = !args.change.dry_run
+        && (args.remove_comments || may_ask && confirm(context.terminal, &question, "install")?);
+    if !remove {
+        return Ok(first);
+    }
+    let copy = plain_json::make_plain(settings)?;
+    context.terminal.note(&format!("the original with its comments is `{}`\n", copy.display()))?;
+    plan(context, harness, asked)
 }
 
 fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<Plan, CommandError> {
@@ -228,6 +260,14 @@ fn summary(home: &Home, proposals: &[Proposal]) -> String {
         names.join(" "),
         program = home.bin().join("tenterhook").display(),
     )
+}
+
+/// Rules and hooks that cannot be used: whoever installs should learn it now, not at the first call.
+fn unusable(context: &Context, home: &Home) -> String {
+    let place = Place::at(std::env::current_dir().ok());
+    let problems = Configuration::read_in_haste(home, &context.env, &place).problems;
+    let line = |problem: &tenterhook_policy::Problem| format!("{WARN}warning{WARN:#}: {problem}\n");
+    problems.iter().map(line).collect()
 }
 
 /// What harnesses spawn: small programs of their own, carried inside this one.

@@ -25,6 +25,7 @@ mod ledger;
 mod mode;
 mod new;
 mod pick;
+mod plain_json;
 mod policy;
 mod rules;
 mod scan;

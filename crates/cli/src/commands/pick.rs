@@ -16,6 +16,8 @@ use crate::terminal::{BOLD, DIM, Terminal};
 pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
     let mut known = detect::all(context)?;
     known.retain(|one| one.wired != Wiring::Impossible);
+    // Those that are here first.
+    known.sort_by_key(|one| !one.found);
     let here = || known.iter().filter(|one| one.found).map(|one| one.harness);
     if all {
         let here: Vec<_> = here().collect();
@@ -46,14 +48,14 @@ fn ask(terminal: Terminal, known: &[Detected]) -> Result<BTreeSet<usize>, Comman
     let mut chosen: BTreeSet<usize> =
         known.iter().enumerate().filter(|(_, one)| one.found).map(|(index, _)| index).collect();
     loop {
-        let mut text = String::from("Which harnesses shall be guarded?\n");
+        let mut text = String::from("Which agents should Tenterhook guard?\n");
         for (index, one) in known.iter().enumerate() {
             let mark = if chosen.contains(&index) { "x" } else { " " };
             let state = match (one.wired, one.found) {
                 (Wiring::Yes, _) => ", wired",
                 (Wiring::Lost | Wiring::Unheeded, _) => ", needs care",
                 (_, true) => ", found",
-                _ => "",
+                _ => ", not found",
             };
             text += &format!(
                 "  [{mark}] {BOLD}{:>2}{BOLD:#} {}{DIM}{state}{DIM:#}\n",
@@ -61,7 +63,7 @@ fn ask(terminal: Terminal, known: &[Detected]) -> Result<BTreeSet<usize>, Comman
                 one.harness.title
             );
         }
-        text += "Numbers turn one on or off, `all` or `none`, nothing goes ahead: ";
+        text += "Press Enter to go on with the marked ones, or type numbers, `all` or `none` to change the marks: ";
         terminal.err().write_all(text.as_bytes())?;
         let mut line = String::new();
         // Nobody there any more: nothing is chosen.

@@ -70,7 +70,9 @@ fn wired(patient: &mut Patient<'_>, harness: &'static Harness, asked: &Asked) {
     };
     if !plan.in_force {
         let says = format!("is wired, but does not heed it: {}", plan.notes.join("; "));
-        patient.broken(harness.title, says).fix(install);
+        // What keeps the harness from heeding our hooks is in its settings; installing again changes nothing.
+        let fix = "change the settings as described, then look again with `tenterhook doctor`";
+        patient.broken(harness.title, says).fix(fix);
         return;
     }
     for note in &plan.notes {

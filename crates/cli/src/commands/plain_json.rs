@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Settings that a harness reads as plain JSON, but that hold comments or trailing commas: the harness then
+//! ignores the whole file. Taking them out is offered; a copy of the original is kept.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_home::write_whole;
+
+use crate::error::CommandError;
+
+/// What the name of the kept copy ends with.
+const COPY: &str = "with-comments";
+
+/// Whether a file would be plain JSON without its comments and trailing commas.
+pub(super) fn can_become_plain(path: &Path) -> bool {
+    let Ok(text) = fs_err::read_to_string(path) else { return false };
+    !is_plain(&text) && is_plain(&without_comments(&text))
+}
+
+/// Takes comments and trailing commas out of a file. Returns where the original is kept.
+pub(super) fn make_plain(path: &Path) -> Result<PathBuf, CommandError> {
+    let text = fs_err::read_to_string(path)?;
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(path)?.permissions()) & 0o777;
+    let mut copy = path.as_os_str().to_owned();
+    copy.push(format!(".{COPY}"));
+    let copy = PathBuf::from(copy);
+    write_whole(&copy, text.as_bytes(), mode)?;
+    write_whole(path, without_comments(&text).as_bytes(), mode)?;
+    Ok(copy)
+}
+
+fn is_plain(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text.trim_start_matches('\u{feff}')).is_ok()
+}
+
+/// The text without comments and trailing commas. Everything else, strings above all, stays as it is.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if letter == '"' {
+            let end = end_of_string(rest);
+            let (string, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            out.push_str(string);
+            rest = after;
+        } else if rest.starts_with("//") {
+            rest = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default();
+        } else if rest.starts_with("/*") {
+            rest = rest.find("*/").and_then(|end| rest.get(end + 2..)).unwrap_or_default();
+        } else {
+            if matches!(letter, '}' | ']') {
+                drop_trailing_comma(&mut out);
+            }
+            out.push(letter);
+            rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+/// Where the string that the text begins with ends, its quotes included.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn drop_trailing_comma(out: &mut String) {
+    let solid = out.trim_end().len();
+    if out.trim_end().ends_with(',') {
+        out.remove(solid - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_comments_and_trailing_commas_go() {
+        let text = "{\n  // why\n  \"a\": \"x // y, ]\\\" /* z */\", /* c */\n  \"b\": [1, 2,],\n}\n";
+        let plain = without_comments(text);
+        let value: serde_json::Value = serde_json::from_str(&plain).unwrap();
+        assert_eq!(value, serde_json::json!({"a": "x // y, ]\" /* z */", "b": [1, 2]}));
+        assert_eq!(without_comments("{\"a\": 1}\n"), "{\"a\": 1}\n");
+    }
+}
