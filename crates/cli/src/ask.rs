@@ -62,7 +62,21 @@ pub(crate) fn request_within(
         400 => CommandError::unusable(message),
         _ => CommandError::failed(message),
     };
-    Err(text("hint").into_iter().fold(error, CommandError::hint))
+    Err(text("hint").and_then(for_people).into_iter().fold(error, CommandError::hint))
+}
+
+/// A hint of the API in words of the command line: people do not send requests.
+fn for_people(hint: &str) -> Option<String> {
+    const COMMANDS: &[(&str, &str)] = &[
+        ("/v1/approvals", "`tenterhook approvals list` lists them"),
+        ("/v1/hooks", "`tenterhook hooks list` lists them"),
+        ("/v1/ledger", "`tenterhook ledger query` lists them"),
+        ("/v1/sessions", "`tenterhook sessions list` lists them"),
+    ];
+    if !hint.contains("/v1/") {
+        return Some(hint.to_owned());
+    }
+    COMMANDS.iter().find(|(path, _)| hint.contains(path)).map(|(_, command)| (*command).to_owned())
 }
 
 /// Reads a stream of the daemon event by event, as long as `each` wants more.
@@ -161,6 +175,14 @@ fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hints_name_commands_and_not_requests() {
+        let hint = for_people("GET /v1/sessions lists them").unwrap();
+        assert_eq!(hint, "`tenterhook sessions list` lists them");
+        assert_eq!(for_people("wait a minute").as_deref(), Some("wait a minute"));
+        assert_eq!(for_people("GET /v1/other lists them"), None);
+    }
 
     #[test]
     fn an_answer_is_read_whole_or_in_chunks() {

@@ -34,6 +34,11 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::failed(error.to_string())
+        // An error straight from the system says neither what was done nor with which file.
+        match error.raw_os_error() {
+            Some(_) => Self::failed(format!("the system refused an operation: {error}"))
+                .hint("`tenterhook doctor` looks at files, permissions and the daemon"),
+            None => Self::failed(error.to_string()),
+        }
     }
 }

@@ -98,7 +98,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 fn list(context: &Context) -> Result<ExitCode, CommandError> {
-    let answer = get(context, "/v1/approvals")?;
+    let Some(answer) = ask::get(context.home()?, "/v1/approvals")? else {
+        if context.terminal.json {
+            context.terminal.print_json(&json!({"pending": []}))?;
+        } else {
+            context.terminal.say(
+                "no daemon is running, so no call waits for an approval; start one with `tenterhook start`\n",
+            )?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
     if context.terminal.json {
         context.terminal.print_json(&answer)?;
         return Ok(ExitCode::SUCCESS);

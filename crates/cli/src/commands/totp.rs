@@ -93,6 +93,10 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
 
 fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
     let begins = !codes.is_on() && codes.is_beginning();
+    if !begins && !codes.is_on() {
+        return Err(CommandError::unusable("codes are not set up, so there is none to verify")
+            .hint("set them up with `tenterhook totp enroll`"));
+    }
     if begins {
         // Whoever gives the first code decides what will be needed: an agent must not.
         gate::pass(context, Action::TotpEnroll, json!({"state": "code given"}), &ProofArgs::default())?;

@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         shown?;
         if stays {
             context.terminal.say(&farewell(&stage))?;
-            cancel.cancelled().await;
+            links(context, &stage, cancel).await?;
         }
         Ok(ExitCode::SUCCESS)
     })
@@ -76,25 +76,58 @@ async fn show(context: &Context, stage: &Stage, args: &Args, cancel: &Cancel) ->
     if json {
         return proof::leaves(context, &stage.context);
     }
+    page(context, in_a_hurry, cancel).await?;
     context.terminal.say(&view::latest(&stage.context)?)?;
+    page(context, in_a_hurry, cancel).await?;
     context.terminal.say(&proof::proved(&stage.context)?)?;
     context.terminal.say(&next())
+}
+
+/// Waits for Enter, so that each part can be read on a small screen.
+async fn page(context: &Context, in_a_hurry: bool, cancel: &Cancel) -> Result<(), CommandError> {
+    if in_a_hurry || !Terminal::is_interactive() {
+        return Ok(());
+    }
+    context.terminal.note(&format!("{DIM}-- press Enter to go on --{DIM:#}"))?;
+    cancel.or(enter()).await;
+    Ok(())
+}
+
+/// Whether Enter was pressed; false at the end of the input.
+async fn enter() -> bool {
+    // Reading a line cannot be called off; the process does not wait for it at its end.
+    let read = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
+    matches!(read.await, Ok(Ok(bytes)) if bytes > 0)
+}
+
+/// A new link to the dashboard whenever Enter is pressed, until everything is ended. A link is good for one
+/// minute only, so none is made before somebody wants it.
+async fn links(context: &Context, stage: &Stage, cancel: &Cancel) -> Result<(), CommandError> {
+    while Terminal::is_interactive() && cancel.or(enter()).await == Some(true) {
+        // On a line of its own, so that it can be copied whole.
+        context.terminal.say(&format!("{}\n", stage.dashboard()))?;
+    }
+    cancel.cancelled().await;
+    Ok(())
 }
 
 fn greeting(stage: &Stage) -> String {
     let lives = stage.dir().display();
     format!(
-        "{DIM}A daemon, an agent and its project, all in {lives}. The model follows a script; the rest is real.{DIM:#}\n\n"
+        "{DIM}A daemon, an agent and its project, all in\n{lives}.\nThe model follows a script; the rest is real.{DIM:#}\n\n"
     )
 }
 
 fn farewell(stage: &Stage) -> String {
     let home = stage.home().display();
     let me = Context::program();
-    let link = stage.dashboard();
+    let link = if Terminal::is_interactive() {
+        "Press Enter for a link to its dashboard, good once and for one minute.".to_owned()
+    } else {
+        format!("Its dashboard, once and within a minute:\n{BOLD}{}{BOLD:#}", stage.dashboard())
+    };
     format!(
-        "\nThe daemon goes on. Its dashboard, once and within a minute: {BOLD}{link}{BOLD:#}\n\
-         {DIM}Later: {me} --home {home} dashboard. Ctrl-C ends everything.{DIM:#}\n"
+        "\nThe daemon keeps running until Ctrl-C.\n{link}\n{DIM}From another terminal:\n  {me} --home {home} dashboard{DIM:#}\n"
     )
 }
 
@@ -102,9 +135,8 @@ fn next() -> String {
     let me = Context::program();
     format!(
         "\nNext:\n  \
-         {me} explain --command 'rm -rf ~/work'   {DIM}why a command would be stopped{DIM:#}\n  \
-         {me} install claude-code --dry-run       {DIM}what guarding Claude Code would change{DIM:#}\n  \
-         {me} install claude-code                 {DIM}guard it{DIM:#}\n  \
-         {me} ledger tail -f                      {DIM}watch it at work{DIM:#}\n"
+         {me} explain --command 'rm -rf ~/'\n      {DIM}why a command would be stopped{DIM:#}\n  \
+         {me} install claude-code --dry-run\n      {DIM}what guarding Claude Code would change{DIM:#}\n  \
+         {me} install claude-code\n      {DIM}guard it; then `{me} ledger tail -f` shows it at work{DIM:#}\n"
     )
 }

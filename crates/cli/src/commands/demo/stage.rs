@@ -14,17 +14,23 @@ use tenterhook_agent::Cancel;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::terminal::Terminal;
 
 /// The project before the agent works on it.
 const PROJECT: &[(&str, &str)] = &[
     ("src/cart.sh", include_str!("../../../assets/demo/cart.sh")),
     ("check.sh", include_str!("../../../assets/demo/check.sh")),
+    ("deploy.sh", include_str!("../../../assets/demo/deploy.sh")),
     ("build/cart.o", "object\n"),
     ("build/cart.map", "map\n"),
 ];
 const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
 /// How long each answer of the model takes, as the script has it.
 const PACE: &str = "pace_ms: 1300";
+/// The home directory of the demo's person.
+const PERSON: &str = "person";
+/// The turn that somebody has to answer is between these lines.
+const APPROVAL: (&str, &str) = ("  # approval:", "  # end of approval\n");
 const PROMPT: &str = "Issue 12: mend it, and tidy up the build directory.";
 /// So small that the session outgrows it.
 const CONTEXT_WINDOW: &str = "4000";
@@ -57,6 +63,8 @@ impl Stage {
         let program = std::env::current_exe()?;
         let server = json!({"command": program, "args": ["demo", "--mcp-server"]});
         fs_err::write(dir.path().join("mcp.json"), json!({"mcpServers": {"issues": server}}).to_string())?;
+        // What the agent tries to delete and to read is below this one, whatever the guard says.
+        fs_err::create_dir_all(dir.path().join(PERSON))?;
         let home = match &context.said_home {
             Some(said) => std::path::absolute(said)?,
             None => dir.path().join("home"),
@@ -66,7 +74,7 @@ impl Stage {
         if context.said_home.is_none() {
             fs_err::write(home.join("policy.yaml"), POLICY)?;
         }
-        let (daemon, address) = Daemon::start(&program, &home)?;
+        let (daemon, address) = Daemon::start(&program, &home, &dir.path().join(PERSON))?;
         Ok(Self { _daemon: daemon, context: Context::at(home.clone(), context.terminal), home, address, dir })
     }
 
@@ -82,7 +90,11 @@ impl Stage {
     pub(super) async fn play(&self, in_a_hurry: bool, cancel: &Cancel) -> Result<(), CommandError> {
         let dir = self.dir.path();
         let script = dir.join("session.yaml");
-        let text = if in_a_hurry { SCRIPT.replace(PACE, "pace_ms: 0") } else { SCRIPT.to_owned() };
+        let mut text = if in_a_hurry { SCRIPT.replace(PACE, "pace_ms: 0") } else { SCRIPT.to_owned() };
+        let answers = !in_a_hurry && Terminal::is_interactive();
+        if !answers {
+            text = without_approval(&text);
+        }
         fs_err::write(&script, text)?;
         let terminal = self.context.terminal;
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
@@ -91,7 +103,8 @@ impl Stage {
         command.args(["--context-window", CONTEXT_WINDOW, "--provider"]);
         command.arg(format!("scripted:{}", script.display()));
         command.arg("--mcp-config").arg(dir.join("mcp.json")).arg("--cwd").arg(dir.join("shop"));
-        command.stdin(Stdio::null()).kill_on_drop(true);
+        command.stdin(if answers { Stdio::inherit() } else { Stdio::null() }).kill_on_drop(true);
+        command.env("HOME", dir.join(PERSON));
         if terminal.json {
             command.stdout(Stdio::null());
         }
@@ -122,15 +135,24 @@ impl Stage {
     }
 }
 
+/// The script without the turn that somebody has to answer.
+fn without_approval(script: &str) -> String {
+    let (begin, end) = APPROVAL;
+    match (script.split_once(begin), script.split_once(end)) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
+        _ => script.to_owned(),
+    }
+}
+
 /// A daemon that ends with us.
 struct Daemon(Child);
 
 impl Daemon {
     /// Starts one, and waits until it says where it listens.
-    fn start(program: &Path, home: &Path) -> Result<(Self, String), CommandError> {
+    fn start(program: &Path, home: &Path, person: &Path) -> Result<(Self, String), CommandError> {
         let log = fs_err::File::create(home.join("demo.log"))?.into_parts().0;
         let mut command = Command::new(program);
-        command.arg("--home").arg(home).args(["serve", "--listen", "127.0.0.1:0"]);
+        command.arg("--home").arg(home).args(["serve", "--listen", "127.0.0.1:0"]).env("HOME", person);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         // Ctrl-C is for us; the daemon is ended when everything else is.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -109,6 +109,15 @@ pub(super) fn covered(context: &Context, book: &Book, otherwise: &str) -> Result
     book.read()
 }
 
+/// What a list says where nothing was ever recorded: that is an answer, not an error.
+pub(super) const NOTHING_RECORDED: &str = "nothing is recorded yet; guard an agent with `tenterhook install`, or see a session with `tenterhook demo`\n";
+
+/// Whether nothing was ever recorded in this home, spooled decisions included.
+pub(super) fn is_unused(book: &Book, context: &Context) -> Result<bool, CommandError> {
+    book.take_in_if_free();
+    Ok(book.spooled() == (0, 0) && !context.home()?.ledger().join("ledger.db").exists())
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn unread(error: ReadFailed) -> CommandError {
     CommandError::failed(error.to_string())
@@ -131,7 +140,16 @@ fn public_key(said: &str) -> Result<VerifierKey, CommandError> {
         )
     };
     said.parse().or_else(|error: tenterhook_ledger::note::NoteError| {
-        let Ok(text) = fs_err::read_to_string(said) else { return Err(unusable(error.to_string())) };
+        let text = match fs_err::read_to_string(said) {
+            Ok(text) => text,
+            // A key has a `+`; anything else is meant as a file.
+            Err(failed) if !said.contains('+') => {
+                let message = format!("cannot read the key file `{said}`: {}", failed.kind());
+                return Err(CommandError::unusable(message)
+                    .hint("the ledger writes its public key to `ledger/key.pub` in the state directory"));
+            }
+            Err(_) => return Err(unusable(error.to_string())),
+        };
         text.trim().parse().map_err(|error: tenterhook_ledger::note::NoteError| unusable(error.to_string()))
     })
 }

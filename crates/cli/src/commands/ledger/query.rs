@@ -7,7 +7,7 @@ use tenterhook_home::Book;
 
 use super::filter::FilterArgs;
 use super::row::{self, Row, Table};
-use super::unread;
+use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::DIM;
@@ -34,7 +34,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let reader = Book::of(context.home()?).read()?;
+    let book = Book::of(context.home()?);
+    if is_unused(&book, context)? {
+        if context.terminal.json {
+            context.terminal.print_json(&json!({"leaves": [], "next": null}))?;
+        } else {
+            context.terminal.say(NOTHING_RECORDED)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let reader = book.read()?;
     let mut filter = args.filter.filter();
     filter.before = args.before;
     let found = reader.query(&filter, args.limit).map_err(unread)?;
@@ -44,7 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     if found.records.is_empty() {
-        context.terminal.say("no leaf fits\n")?;
+        context.terminal.say("no record fits\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let table = Table::new();

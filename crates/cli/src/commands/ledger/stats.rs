@@ -11,7 +11,7 @@ use tenterhook_ledger::{Filter, Kind, Reader, SETTINGS, SoftwareKey};
 
 use super::filter::FilterArgs;
 use super::row::leaf;
-use super::unread;
+use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
@@ -34,6 +34,10 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let book = Book::of(home);
+    if is_unused(&book, context)? && !context.terminal.json {
+        context.terminal.say(NOTHING_RECORDED)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let reader = book.read()?;
     let stats = reader.stats(&args.filter.filter()).map_err(unread)?;
     let published = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);

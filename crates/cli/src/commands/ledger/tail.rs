@@ -9,7 +9,7 @@ use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;
 use super::row::{Row, Table, json};
-use super::unread;
+use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -44,6 +44,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let reader = match book.read() {
         Ok(reader) => reader,
         Err(_) if args.follow => first(context, &book)?,
+        Err(_) if is_unused(&book, context)? => {
+            context.terminal.note(NOTHING_RECORDED)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Err(error) => return Err(error),
     };
     let filter = args.filter.filter();

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tenterhook_daemon::sessions::Wanted;
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
 use tenterhook_home::recorded::Field as _;
+use tenterhook_home::{Book, door};
 
 use super::{escaped, offline, panel};
 use crate::ask;
-use crate::commands::ledger::moment;
+use crate::commands::ledger::{is_unused, moment};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::layout::fit;
@@ -50,6 +50,9 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let answer = match get(context, &wanted(args))? {
         Some(answer) => answer,
+        None if is_unused(&Book::of(context.home()?), context)? => {
+            json!({"sessions": [], "all": 0, "next": null})
+        }
         None => offline(context)?.list(&wanted(args), door::now())?,
     };
     if context.terminal.json {
@@ -93,7 +96,8 @@ pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<Value>, C
 fn table(answer: &Value) -> String {
     let sessions = answer.field("sessions").as_array().map(Vec::as_slice).unwrap_or_default();
     if sessions.is_empty() {
-        return "no session fits\n".to_owned();
+        return "no session fits; sessions appear once a guarded agent runs (`tenterhook detect` lists agents)\n"
+            .to_owned();
     }
     let title = Terminal::width().saturating_sub(84).max(16);
     let head = format!(
