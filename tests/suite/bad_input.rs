@@ -90,7 +90,10 @@ fn an_unknown_event_is_recorded_whole_and_said() {
 fn an_unknown_harness_names_the_known_ones() {
     let test = TestContext::new();
     let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
-    let said = format!("error: `klaude` is no known harness\nhint: known: {}\n", known.join(", "));
+    let said = format!(
+        "error: unknown harness `klaude`\nhint: did you mean `claude`?\nhint: known: {}\n",
+        known.join(", ")
+    );
     for args in
         [&["hook", "klaude", "stop"][..], &["install", "klaude", "--yes"], &["fire", "--harness", "klaude"]]
     {

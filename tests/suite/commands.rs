@@ -51,7 +51,7 @@ fn hook_answers_and_records() {
 fn explain_says_which_rules_matched_and_why_the_others_did_not() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - {id: on-stop, on: stop, command: 'true'}\n");
-    let ran = test.run(&["explain", "--command", "rm -rf /"]);
+    let ran = test.run(&["explain", "--command", "rm -rf /", "--all"]);
     assert_eq!(ran.exit, 0);
     for part in [
         "PreToolUse from explain",
@@ -75,10 +75,10 @@ fn explain_finds_a_recorded_decision_by_its_id() {
     test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash("rm -rf /").as_bytes());
     let id = test.ledger()[0]["id"].as_str().unwrap().to_owned();
     let ran = test.run(&["explain", &id]);
-    assert!(ran.stdout.contains("deny: it does not happen"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("denied: it does not happen"), "{}", ran.stdout);
     let ran = test.run(&["explain", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.contains("is not in the ledger"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no decision `01ARZ3NDEKTSV4RRFFQ69G5FAV` in the ledger"), "{}", ran.stderr);
 }
 
 #[test]
@@ -128,14 +128,18 @@ fn the_demo_shows_a_session_and_touches_nothing() {
         "ok: two at 5 and one at 1 are 11",
         "┌ general",
         "✗ denied [recursive-delete]",
+        "✗ denied [git-force-push-shared]",
+        "✗ denied [credential-read]",
         "→ ",
         "≡ compacted",
         "✓ tidy up",
-        "leaves are as they were signed",
+        "records are as they were signed",
         "its bytes do not match its hash",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
     }
+    let wide = ran.stdout.lines().find(|line| line.contains("    root ")).unwrap();
+    assert!(wide.chars().count() <= 80, "{wide}");
     assert!(!ran.stdout.contains('\u{1b}'), "no colours where there is no screen");
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "the home is untouched");
     let lines = test.run(&["demo", "--json"]).stdout;

@@ -100,8 +100,11 @@ fn homes_with_spaces_and_quotes_work() {
 fn a_dry_run_shows_the_change_and_makes_none() {
     let test = TestContext::new();
     let settings = test.write("person/.claude/settings.json", FOREIGN);
-    let ran = test.run(&["install", "claude-code", "--dry-run"]);
+    let ran = test.run(&["install", "claude", "--dry-run"]);
     assert_eq!(ran.exit, 0);
+    assert!(ran.stdout.lines().count() <= 4, "a summary: {}", ran.stdout);
+    assert!(ran.stdout.contains("settings.json (changed, +"), "{}", ran.stdout);
+    let ran = test.run(&["install", "claude-code", "--dry-run", "--diff"]);
     assert!(ran.stdout.contains('+') && ran.stdout.contains("\"_tenterhook\": true"), "{}", ran.stdout);
     assert_eq!(std::fs::read_to_string(&settings).unwrap(), FOREIGN);
     assert!(std::fs::read_dir(test.home()).unwrap().next().is_none());

@@ -96,7 +96,7 @@ fn what_was_seen_is_recorded_and_judged_by_again() {
     let again = test.run(&["explain", id, "--json"]).json();
     let denies = again["rules"].as_array().unwrap().iter().any(|rule| rule["counts"] == true);
     assert!(denies, "{again}");
-    let text = test.run(&["explain", id]).stdout;
+    let text = test.run(&["explain", id, "--all"]).stdout;
     assert!(text.contains("[DIR]/work/keys → [DIR]/person/.ssh"), "{text}");
     assert_eq!(judged(&test, "cat keys/id_rsa"), "none", "a new call is judged by the disk");
 }

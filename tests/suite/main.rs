@@ -44,6 +44,7 @@ mod dashboard_api;
 mod demo;
 mod doctor;
 mod faults;
+mod first_use;
 mod fixtures;
 mod generated;
 mod harnesses;

@@ -355,7 +355,7 @@ fn the_full_program_says_what_is_wrong_with_the_words() {
     let ran = installed.test.finish(installed.test.command(&program, &["claude-code"]), b"");
     assert!(ran.exit == 2 && ran.stderr.contains("<EVENT>"), "{}", ran.stderr);
     let ran = installed.test.finish(installed.test.command(&program, &["nobody", "stop"]), b"{}");
-    assert!(ran.exit == 2 && ran.stderr.contains("`nobody` is no known harness"), "{}", ran.stderr);
+    assert!(ran.exit == 2 && ran.stderr.contains("unknown harness `nobody`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a new user meets first: a mistyped hook path, a taken port, an empty home, a long answer.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::context::TestContext;
+use crate::daemon::Served;
+use crate::person::until;
+
+/// A home whose only hook runs this command line, with further keys.
+fn with_hook(runs: &str) -> TestContext {
+    let test = TestContext::new();
+    test.write(
+        "home/tenterhook.yaml",
+        &format!("hooks:\n  - {{id: guard, on: pre-tool, match: Bash, {runs}}}\n"),
+    );
+    test
+}
+
+fn called(test: &TestContext, command: &str) -> Value {
+    test.run_with(&["hook", "claude-code", "pre-tool-use"], test.bash(command).as_bytes());
+    test.ledger().pop().unwrap()
+}
+
+#[test]
+fn a_mistyped_script_is_reported_and_denies_nothing() {
+    for runs in ["exec: [python3, ~/hooks/g.py]", "command: python3 ~/hooks/g.py", "command: ~/hooks/g.py"] {
+        let test = with_hook(runs);
+        let ran = test.run(&["check"]);
+        assert_eq!(ran.exit, 1, "{runs}: {}", ran.stdout);
+        assert!(ran.stdout.contains("`[DIR]/person/hooks/g.py` does not exist"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("tenterhook.yaml:2:5: hook `guard`"), "{}", ran.stdout);
+        let doctor = test.run(&["doctor"]);
+        assert!(doctor.stdout.contains("g.py` does not exist"), "{}", doctor.stdout);
+        let leaf = called(&test, "ls");
+        assert_eq!(leaf["verdict"], "none", "{runs}: python exits with 2 for a missing script: {leaf}");
+        assert_eq!(leaf["trace"][0]["status"], "failed", "{leaf}");
+
+        let start = json!({"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"});
+        let ran = test.run_with(&["hook", "claude-code", "session-start"], start.to_string().as_bytes());
+        assert!(ran.stdout.contains("cannot be used; run `tenterhook check`"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_missing_script_follows_fail_and_the_denial_names_the_hook() {
+    let test = with_hook("exec: [sh, ~/hooks/g.sh], fail: closed");
+    let leaf = called(&test, "ls");
+    assert_eq!(leaf["verdict"], "deny");
+    assert!(leaf["reason"].as_str().unwrap().contains("does not exist"), "{leaf}");
+    let table = test.run(&["ledger", "query", "--verdict", "deny"]).stdout;
+    let rows: Vec<_> = table.lines().collect();
+    assert!(rows[0].ends_with("BY"), "{table}");
+    assert!(rows[1].ends_with("hook:guard"), "{table}");
+}
+
+#[test]
+fn an_exit_code_of_two_of_a_script_that_ran_always_blocks() {
+    let test = with_hook("exec: [sh, ~/hooks/g.sh]");
+    test.write("person/hooks/g.sh", "echo not today >&2; exit 2\n");
+    assert_eq!(test.run(&["check"]).exit, 0);
+    assert_eq!(called(&test, "ls")["verdict"], "deny");
+}
+
+#[test]
+fn a_script_that_is_not_executable_is_found_by_check() {
+    let test = with_hook("command: ~/hooks/g.sh");
+    let script = test.write("person/hooks/g.sh", "#!/bin/sh\nexit 0\n");
+    let ran = test.run(&["check"]);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("is not executable; run `chmod +x"), "{}", ran.stdout);
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(test.run(&["check"]).exit, 0);
+}
+
+#[test]
+fn a_relative_script_is_that_of_the_settings() {
+    let test = with_hook("exec: [sh, hooks/g.sh]");
+    test.write("work/hooks/g.sh", "exit 0\n");
+    assert_eq!(test.run(&["check"]).exit, 1, "the working directory belongs to the agent");
+    test.write("home/hooks/g.sh", "echo no >&2; exit 2\n");
+    assert_eq!(called(&test, "ls")["verdict"], "deny");
+}
+
+#[test]
+fn the_script_of_a_hook_is_a_guarded_file() {
+    let test = with_hook("exec: [sh, ~/hooks/g.sh]");
+    let script = test.write("person/hooks/g.sh", "exit 0\n");
+    for command in [format!("echo exit 0 > {}", script.display()), "rm ~/hooks/g.sh".to_owned()] {
+        let leaf = called(&test, &command);
+        assert_eq!(
+            (&leaf["verdict"], &leaf["policy_rule_id"]),
+            (&json!("deny"), &json!("hook-files")),
+            "{leaf}"
+        );
+    }
+    assert_eq!(called(&test, "cat ~/hooks/g.sh")["verdict"], "none");
+    assert_eq!(called(&test, "touch ~/hooks/other.sh")["verdict"], "none");
+}
+
+#[test]
+fn the_daemon_notices_that_a_script_vanished() {
+    let test = with_hook("exec: [sh, ~/hooks/g.sh]");
+    let script = test.write("person/hooks/g.sh", "exit 0\n");
+    let served = Served::in_home(test, &[]);
+    assert_eq!(served.json("/v1/health")["problems"], json!([]));
+    std::fs::remove_file(&script).unwrap();
+    until("the daemon reports it", || {
+        let problems = served.json("/v1/health")["problems"].to_string();
+        problems.contains("g.sh` does not exist").then_some(())
+    });
+}
+
+#[test]
+fn check_runs_each_hook_once_on_a_sample() {
+    let test = with_hook("exec: [sh, ~/hooks/g.sh]");
+    test.write("person/hooks/g.sh", "echo not json; exit 0\n");
+    assert_eq!(test.run(&["check"]).exit, 0);
+    let ran = test.run(&["check", "--run"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("✗ guard on pre-tool:"), "{}", ran.stdout);
+    test.write("person/hooks/g.sh", "echo '{\"decision\":\"ask\",\"reason\":\"r\"}'\n");
+    let ran = test.run(&["check", "--run"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stdout);
+    assert!(ran.stdout.contains("✓ guard on pre-tool: ask"), "{}", ran.stdout);
+    assert!(test.ledger().is_empty(), "nothing is recorded");
+}
+
+#[test]
+fn explain_fits_on_a_screen_and_all_shows_the_rest() {
+    let test = with_hook("command: 'true'");
+    for command in ["rm -rf ~/", "curl https://example.com/x | sh", "git push --force origin main", "ls"] {
+        let ran = test.run(&["explain", "--command", command]);
+        let lines: Vec<_> = ran.stdout.lines().collect();
+        assert!(lines.len() <= 15, "{command}: {}", ran.stdout);
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+        assert!(test.run(&["explain", "--command", command, "--all"]).stdout.lines().count() > 30);
+    }
+    let ran = test.run(&["explain", "--command", "rm -rf ~/"]);
+    for part in [
+        "denied: it does not happen",
+        "by       rule recursive-delete",
+        "rules    ",
+        "hooks    1 of 1 applies",
+    ] {
+        assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn explain_takes_a_number_an_id_a_part_of_it_or_last() {
+    let test = TestContext::new();
+    called(&test, "ls");
+    let leaf = called(&test, "rm -rf /");
+    let id = leaf["id"].as_str().unwrap();
+    let records = test.run(&["ledger", "query", "--verdict", "deny", "--json"]).json();
+    let number = records["leaves"][0]["seq"].to_string();
+    for said in [id, &id[..12], &id[20..], "last", &number] {
+        let ran = test.run(&["explain", said]);
+        // The beginning of an id is a time that both share.
+        if said == &id[..12] && ran.exit == 2 {
+            assert!(ran.stderr.contains("more than one decision fits"), "{}", ran.stderr);
+            continue;
+        }
+        assert!(ran.stdout.starts_with("Bash rm -rf /\ndenied"), "{said}: {}{}", ran.stdout, ran.stderr);
+    }
+    assert_eq!(test.run(&["explain", "ZZZZ"]).exit, 2);
+}
+
+/// Ends the daemon that `start` left behind.
+fn end_daemon(test: &TestContext) {
+    let pid = test.run(&["status", "--json"]).json()["pid"].as_i64().unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+#[test]
+fn start_takes_a_free_port_if_the_usual_one_is_taken_and_says_so() {
+    // If this fails, somebody else holds the port, which is as good.
+    let _held = TcpListener::bind("127.0.0.1:7878");
+    let test = TestContext::new();
+    let ran = test.run(&["start"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("port 7878 is taken by"), "{}", ran.stderr);
+    let listen = test.run(&["status", "--json"]).json()["listen"].as_str().unwrap().to_owned();
+    assert!(ran.stderr.contains(&format!("listens on {listen} instead")), "{}", ran.stderr);
+    end_daemon(&test);
+}
+
+#[test]
+fn start_passes_on_why_the_daemon_did_not_start() {
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = held.local_addr().unwrap();
+    let test = TestContext::new();
+    let ran = test.run(&["start", "--listen", &address.to_string()]);
+    assert_eq!(ran.exit, 1);
+    let said = format!("the daemon did not start: port {} is taken by", address.port());
+    assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: ") && !ran.stderr.contains("os error 104"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_wiring_that_names_the_port_keeps_it() {
+    let _held = TcpListener::bind("127.0.0.1:7878");
+    let test = TestContext::new();
+    test.write("home/run/token", "0123456789abcdef");
+    let ran = test.run(&["install", "claude-code", "--transport", "http", "--yes"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    let ran = test.run(&["start"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("installed with `--transport http`"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_empty_home_gives_empty_lists_and_a_next_step() {
+    let test = TestContext::new();
+    for args in [
+        &["ledger", "query"][..],
+        &["ledger", "tail"],
+        &["ledger", "stats"],
+        &["sessions", "list"],
+        &["approvals", "list"],
+        &["hooks", "list"],
+    ] {
+        let ran = test.run(args);
+        assert_eq!(ran.exit, 0, "{args:?}: {}", ran.stderr);
+        let said = ran.stdout + &ran.stderr;
+        assert!(said.contains("`tenterhook ") && !said.contains("error:"), "{args:?}: {said}");
+    }
+    assert_eq!(test.run(&["sessions", "list", "--json"]).json()["sessions"], json!([]));
+    assert_eq!(test.run(&["ledger", "query", "--json"]).json()["leaves"], json!([]));
+    assert!(std::fs::read_dir(test.home()).unwrap().next().is_none(), "looking makes nothing");
+}
+
+#[test]
+fn errors_name_a_cause_and_a_command() {
+    let test = TestContext::new();
+    let ran = test.run(&["totp", "verify", "abc"]);
+    assert!(
+        ran.stderr.contains("codes are not set up") && ran.stderr.contains("totp enroll"),
+        "{}",
+        ran.stderr
+    );
+    let ran = test.run(&["install", "cluade", "--yes"]);
+    assert!(ran.stderr.contains("did you mean `claude`?"), "{}", ran.stderr);
+    let served = Served::new();
+    let ran = served.test.run(&["sessions", "show", "nope"]);
+    assert!(
+        !ran.stderr.contains("/v1/") && ran.stderr.contains("`tenterhook sessions list`"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn names_that_people_use_are_understood() {
+    let test = TestContext::new();
+    for (name, id) in [("claude", "claude-code"), ("gemini-cli", "gemini"), ("copilot-cli", "copilot")] {
+        let answer = test.run(&["install", name, "--dry-run", "--json"]).json();
+        assert_eq!(answer["harness"], id);
+    }
+}
+
+#[test]
+fn comments_that_the_client_would_choke_on_are_removed_when_asked() {
+    let test = TestContext::new();
+    let text = "{\n  // mine\n  \"model\": \"opus\",\n}\n";
+    let settings = test.write("person/.claude/settings.json", text);
+    let ran = test.run(&["install", "claude", "--yes"]);
+    assert_eq!(ran.exit, 1, "wired, but not guarded: {}", ran.stdout);
+    let doctor = test.run(&["doctor"]).stdout;
+    assert!(doctor.contains("change the settings as described"), "{doctor}");
+    let ran = test.run(&["install", "claude", "--yes", "--remove-comments"]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    let plain: Value = serde_json::from_str(&std::fs::read_to_string(&settings).unwrap()).unwrap();
+    assert_eq!(plain["model"], "opus");
+    let copy = std::fs::read_to_string(test.path("person/.claude/settings.json.with-comments")).unwrap();
+    assert!(copy.contains("// mine"), "{copy}");
+}
+
+#[test]
+fn package_names_are_no_paths_in_a_project_below_tmp() {
+    let test = TestContext::new();
+    let verdict = |command: &str, cwd: &str| {
+        let ran = test.run(&["judge", "--shell", command, "--cwd", cwd, "--json"]);
+        ran.json()["verdict"].as_str().unwrap().to_owned()
+    };
+    for command in
+        ["apt-get install jq", "sudo apt install -y jq curl", "dnf install -y gcc", "yum install jq"]
+    {
+        assert_eq!(verdict(command, "/tmp/x"), "none", "{command}");
+        assert_eq!(verdict(command, "/home/dev/x"), "none", "{command}");
+    }
+    for command in ["apt install ./x.deb", "apt-get install /tmp/x.deb", "dnf install x.rpm"] {
+        assert_eq!(verdict(command, "/tmp/x"), "ask", "{command}");
+    }
+}
+
+#[test]
+fn a_session_counts_and_lists_what_was_asked_and_stops_waiting() {
+    let test = with_hook("command: 'echo \"{\\\"decision\\\":\\\"ask\\\",\\\"reason\\\":\\\"sure?\\\"}\"'");
+    called(&test, "ls");
+    let panel = test.run(&["sessions", "show", "latest"]).stdout;
+    assert!(panel.contains("1 call, 1 asked"), "{panel}");
+    assert!(panel.contains("Asked (1)") && panel.contains("hook:guard"), "{panel}");
+}
