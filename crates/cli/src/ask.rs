@@ -76,7 +76,9 @@ fn for_people(hint: &str) -> Option<String> {
     if !hint.contains("/v1/") {
         return Some(hint.to_owned());
     }
-    COMMANDS.iter().find(|(path, _)| hint.contains(path)).map(|(_, command)| (*command).to_owned())
+    // The one that is named first is what was asked for.
+    let named = COMMANDS.iter().filter_map(|(path, command)| Some((hint.find(path)?, command)));
+    named.min_by_key(|(at, _)| *at).map(|(_, command)| (*command).to_owned())
 }
 
 /// Reads a stream of the daemon event by event, as long as `each` wants more.
@@ -180,6 +182,7 @@ mod tests {
     fn hints_name_commands_and_not_requests() {
         let hint = for_people("GET /v1/sessions lists them").unwrap();
         assert_eq!(hint, "`tenterhook sessions list` lists them");
+        assert_eq!(for_people("GET /v1/sessions lists them; GET /v1/ledger has all").unwrap(), hint);
         assert_eq!(for_people("wait a minute").as_deref(), Some("wait a minute"));
         assert_eq!(for_people("GET /v1/other lists them"), None);
     }

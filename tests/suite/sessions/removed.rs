@@ -114,6 +114,6 @@ fn a_decision_that_nobody_heard_is_not_counted() {
     });
     let session = settled(served);
     assert_eq!((&session["events"], &session["files"]["changed"]), (&json!(2), &json!(0)));
-    assert_eq!(session["calls"], json!({"calls": 1, "ok": 0, "failed": 0, "denied": 1}));
+    assert_eq!(session["calls"], json!({"calls": 1, "ok": 0, "failed": 0, "denied": 1, "asked": 0}));
     assert_eq!(session["denials"][0]["reason"], "nobody answered");
 }

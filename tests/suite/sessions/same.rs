@@ -45,7 +45,7 @@ fn what_is_too_large_for_the_record_is_gone_from_the_start() {
     assert_eq!((&session["files"]["left_out"], &session["erased"]), (&json!(2), &json!(6)));
     let denial = &session["denials"][0];
     assert_eq!((&denial["gist"], &denial["gone"]), (&json!(null), &json!("too-large")));
-    assert_eq!(session["calls"], json!({"calls": 4, "ok": 2, "failed": 0, "denied": 1}));
+    assert_eq!(session["calls"], json!({"calls": 4, "ok": 2, "failed": 0, "denied": 1, "asked": 0}));
 }
 
 #[test]

@@ -58,7 +58,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if context.terminal.json {
         context.terminal.print_json(&answer)?;
     } else {
-        context.terminal.say(&table(&answer))?;
+        let Args { harness, state, project, since, after, .. } = args;
+        let is_filtered =
+            since.is_some() || [harness, state, project, after].iter().any(|part| part.is_some());
+        context.terminal.say(&table(&answer, is_filtered))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,11 +96,15 @@ pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<Value>, C
     ask::get(context.home()?, &path)
 }
 
-fn table(answer: &Value) -> String {
+fn table(answer: &Value, is_filtered: bool) -> String {
     let sessions = answer.field("sessions").as_array().map(Vec::as_slice).unwrap_or_default();
     if sessions.is_empty() {
-        return "no session fits; sessions appear once a guarded agent runs (`tenterhook detect` lists agents)\n"
-            .to_owned();
+        return if is_filtered {
+            "no session fits\n".to_owned()
+        } else {
+            "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n"
+                .to_owned()
+        };
     }
     let title = Terminal::width().saturating_sub(84).max(16);
     let head = format!(
