@@ -73,6 +73,7 @@ mod sdk_cases;
 mod sdk_faults;
 mod sdk_road;
 mod seeds;
+mod self_manage;
 mod service;
 mod sessions;
 mod shim;

@@ -29,6 +29,7 @@ mod plain_json;
 mod policy;
 mod rules;
 mod scan;
+mod self_manage;
 mod serve;
 mod service;
 mod sessions;
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     Fire(fire::Args),
     Bus(bus::Args),
     Hook(hook::Args),
+    #[command(name = "self")]
+    SelfManage(self_manage::Args),
     Completions(completions::Args),
 }
 
@@ -119,6 +122,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Fire(args) => fire::run(context, &args),
         Command::Bus(args) => bus::run(context, &args),
         Command::Hook(args) => hook::run(context, &args),
+        Command::SelfManage(args) => self_manage::run(context, &args),
         Command::Completions(args) => completions::run(context, &args),
     }
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `self`: where this program came from, whether it is what was released, and newer releases of it.
+
+mod info;
+mod install_method;
+mod release;
+mod release_source;
+mod update;
+mod verify;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+const EXAMPLES: &str = "\
+Examples:
+  tenterhook self info
+  tenterhook self verify
+  tenterhook self update --check
+  tenterhook self update --from ./tenterhook-0.2.0";
+
+/// Show, verify or update this program
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Info(info::Args),
+    Verify(verify::Args),
+    Update(update::Args),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::Info(args) => info::run(context, args),
+        Command::Verify(args) => verify::run(context, args),
+        Command::Update(args) => update::run(context, args),
+    }
+}
+
+/// The Rust target this program was built for.
+fn build_target() -> String {
+    let system = match (std::env::consts::OS, cfg!(target_env = "musl")) {
+        ("macos", _) => "apple-darwin",
+        (_, true) => "unknown-linux-musl",
+        (_, false) => "unknown-linux-gnu",
+    };
+    format!("{}-{system}", std::env::consts::ARCH)
+}
+
+/// The file of the running program, with links resolved.
+fn running_program() -> Result<PathBuf, CommandError> {
+    let program = std::env::current_exe()?;
+    Ok(fs_err::canonicalize(&program).unwrap_or(program))
+}
+
+/// `<prefix>/share/tenterhook` of a program in `<prefix>/bin`.
+fn shared_files(program: &Path) -> Option<PathBuf> {
+    let bin = program.parent().filter(|dir| dir.ends_with("bin"))?;
+    Some(bin.parent()?.join("share/tenterhook"))
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Signed releases: the manifest of programs, and the list of files.
+//!
+//! `packaging/dist.py` writes both. `manifest.json` is inside every package; `SHA256SUMS` lists the packages.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use minisign_verify::{PublicKey, Signature};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::CommandError;
+
+pub(super) const MANIFEST_FILE: &str = "manifest.json";
+pub(super) const CHECKSUMS_FILE: &str = "SHA256SUMS";
+pub(super) const SIGNATURE_SUFFIX: &str = ".minisig";
+/// The name of the main program in a manifest.
+pub(super) const PROGRAM: &str = "tenterhook";
+
+/// The public key that `make dist` compiles in. Builds from source have none.
+const COMPILED_IN_KEY: Option<&str> = option_env!("TENTERHOOK_RELEASE_KEY");
+const SUPPORTED_FORMAT: u32 = 1;
+
+/// What a release consists of.
+#[derive(Debug, Deserialize)]
+pub(super) struct ReleaseManifest {
+    format: u32,
+    pub(super) version: String,
+    targets: BTreeMap<String, ReleaseTarget>,
+}
+
+/// A release for one Rust target.
+#[derive(Debug, Deserialize)]
+pub(super) struct ReleaseTarget {
+    /// File name of the archive.
+    pub(super) archive: String,
+    /// SHA-256 of each program, in hexadecimal.
+    pub(super) programs: BTreeMap<String, String>,
+}
+
+impl ReleaseManifest {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, CommandError> {
+        let manifest: Self = serde_json::from_slice(bytes)
+            .map_err(|error| CommandError::failed(format!("invalid release manifest: {error}")))?;
+        if manifest.format != SUPPORTED_FORMAT {
+            let format = manifest.format;
+            return Err(CommandError::failed(format!("release manifest has unknown format {format}"))
+                .hint("install the new release by hand: this program is too old to read it"));
+        }
+        Ok(manifest)
+    }
+
+    pub(super) fn target(&self, target: &str) -> Result<&ReleaseTarget, CommandError> {
+        self.targets.get(target).ok_or_else(|| {
+            let known: Vec<_> = self.targets.keys().map(String::as_str).collect();
+            CommandError::failed(format!("release {} has no build for {target}", self.version))
+                .hint(format!("builds: {}", known.join(", ")))
+        })
+    }
+}
+
+impl ReleaseTarget {
+    /// The archive's name, if it is a plain file name.
+    pub(super) fn archive_name(&self) -> Result<&str, CommandError> {
+        let plain = Path::new(&self.archive).file_name().is_some_and(|name| name == self.archive.as_str());
+        if plain {
+            Ok(&self.archive)
+        } else {
+            Err(CommandError::failed("invalid archive name in the manifest"))
+        }
+    }
+}
+
+/// The key to verify with: the given one, else the compiled-in one.
+pub(super) fn release_key(given: Option<&str>) -> Result<PublicKey, CommandError> {
+    let text = given.or(COMPILED_IN_KEY).ok_or_else(|| {
+        CommandError::failed("this build has no release key")
+            .hint("it was built from source; packages made by `make dist` carry the key they are signed with")
+    })?;
+    let decoded = if text.trim().contains('\n') {
+        PublicKey::decode(text)
+    } else {
+        PublicKey::from_base64(text.trim())
+    };
+    decoded.map_err(|error| CommandError::unusable(format!("invalid minisign public key: {error}")))
+}
+
+/// The compiled-in public key, in base64.
+pub(super) fn compiled_in_key() -> Option<&'static str> {
+    COMPILED_IN_KEY
+}
+
+/// Verifies a file against its signature and returns the signed comment.
+pub(super) fn verify_signature(
+    name: &str,
+    bytes: &[u8],
+    signature: &str,
+    key: &PublicKey,
+) -> Result<String, CommandError> {
+    let decoded = Signature::decode(signature)
+        .map_err(|error| CommandError::failed(format!("invalid signature of {name}: {error}")))?;
+    key.verify(bytes, &decoded, false).map_err(|error| {
+        CommandError::failed(format!("signature of {name} does not match: {error}"))
+            .hint("the file was changed, or signed with a different key: do not use it")
+    })?;
+    Ok(decoded.trusted_comment().to_owned())
+}
+
+/// SHA-256 in hexadecimal.
+pub(super) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// The hash that `SHA256SUMS` has for a file.
+pub(super) fn listed_hash<'a>(checksums: &'a str, name: &str) -> Option<&'a str> {
+    checksums.lines().find_map(|line| {
+        let (hash, listed) = line.split_once("  ")?;
+        (listed == name).then_some(hash)
+    })
+}
+
+/// A version that can be compared. A pre-release is older than its release.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ReleaseVersion {
+    numbers: [u64; 3],
+    is_final: bool,
+    pre_release: String,
+}
+
+impl ReleaseVersion {
+    pub(super) fn parse(text: &str) -> Result<Self, CommandError> {
+        let invalid = || CommandError::failed(format!("invalid version `{text}`"));
+        let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
+        let mut parts = core.split('.').map(|part| part.parse::<u64>().map_err(|_| invalid()));
+        let mut next = || parts.next().unwrap_or_else(|| Err(invalid()));
+        let numbers = [next()?, next()?, next()?];
+        if parts.next().is_some() {
+            return Err(invalid());
+        }
+        Ok(Self { numbers, is_final: pre_release.is_empty(), pre_release: pre_release.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_number_and_pre_releases_come_first() {
+        let ordered = ["0.1.0-rc.1", "0.1.0", "0.1.9", "0.1.10", "0.2.0-beta", "0.2.0", "1.0.0"];
+        let parsed: Vec<_> = ordered.iter().map(|text| ReleaseVersion::parse(text).unwrap()).collect();
+        assert!(parsed.is_sorted());
+        for invalid in ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.x"] {
+            assert!(ReleaseVersion::parse(invalid).is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
+    fn an_archive_name_is_a_file_name() {
+        let named = |archive: &str| ReleaseTarget { archive: archive.to_owned(), programs: BTreeMap::new() };
+        assert!(named("tenterhook-0.1.0-x.tar.gz").archive_name().is_ok());
+        for name in ["../x.tar.gz", "/etc/passwd", "a/b", "", ".."] {
+            assert!(named(name).archive_name().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_hash_is_found_by_the_whole_name() {
+        let list = "aa  manifest.json\nbb  manifest.json.minisig\n";
+        assert_eq!(listed_hash(list, "manifest.json"), Some("aa"));
+        assert_eq!(listed_hash(list, "manifest"), None);
+    }
+}
