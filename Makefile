@@ -10,6 +10,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .PHONY: help run build test test-rust lint generate picture bench fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
+.PHONY: dist dist-test dist-reproducible
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
@@ -163,3 +164,13 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 web/node_modules: web/package-lock.json
 	cd web && npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# Packages of a release; docs/RELEASING.md has the variables.
+dist: web ## Build the packages of a release into target/dist (signed; see docs/RELEASING.md)
+	CARGO="$(CARGO)" sh packaging/dist.sh
+
+dist-test: ## Install each package of target/dist on a bare root without Rust, and use it there (needs root)
+	python3 packaging/test/run.py "$(abspath $(TARGET))/dist"
+
+dist-reproducible: web ## Build twice in different directories and compare the bytes
+	CARGO="$(CARGO)" sh packaging/reproducible.sh

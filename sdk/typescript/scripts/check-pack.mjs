@@ -51,7 +51,7 @@ function install() {
   const [{ filename, files }] = JSON.parse(said.slice(said.search(/^\[$/m)));
   const unwanted = files
     .map(({ path }) => path)
-    .filter((path) => !/^(dist\/|LICENSE-|README\.md|package\.json)/.test(path));
+    .filter((path) => !/^(bin\/|dist\/|LICENSE-|README\.md|package\.json)/.test(path));
   expect(unwanted, []);
   npm(app, "init", "--yes");
   npm(app, "install", "--prefer-offline", "--no-audit", "--no-fund", join(dir, filename));

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Debian packages, written without dpkg-deb."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+from archives import Files, ar_bytes, tar_xz
+from layout import Build, prefix_files
+from metadata import PACKAGE, Project
+
+ARCHITECTURES = {
+    "x86_64-unknown-linux-musl": "amd64",
+    "x86_64-unknown-linux-gnu": "amd64",
+    "aarch64-unknown-linux-musl": "arm64",
+    "aarch64-unknown-linux-gnu": "arm64",
+}
+ZSH_COMPLETION = ("share/zsh/site-functions/_tenterhook", "share/zsh/vendor-completions/_tenterhook")
+COPYRIGHT = """\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: tenterhook
+Source: {homepage}
+
+Files: *
+Copyright: the Tenterhook authors
+License: Apache-2.0 or Expat
+ The texts are beside this file: LICENSE-APACHE and LICENSE-MIT. The licences of the crates that are linked into the
+ program are in THIRD-PARTY-LICENSES.txt.
+"""
+
+
+def package(project: Project, build: Build, manifest: Path, epoch: int) -> tuple[str, bytes]:
+    """A package without dependencies and without maintainer scripts: the program is static."""
+    architecture = ARCHITECTURES[build.target]
+    files: Files = {"usr/" + name: entry for name, entry in prefix_files(build, "deb", manifest).items()}
+    old, new = (f"usr/{path}" for path in ZSH_COMPLETION)
+    files[new] = files.pop(old)
+    man = "usr/share/man/man1/tenterhook.1"
+    files[man + ".gz"] = (gzip.compress(files.pop(man)[0], 9, mtime=0), 0o644)
+    files[f"usr/share/doc/{PACKAGE}/copyright"] = (COPYRIGHT.format(homepage=project.homepage).encode(), 0o644)
+    size = sum(len(contents) for contents, _ in files.values())
+    # A pre-release sorts before its release with `~`.
+    version = project.version.replace("-", "~")
+    control = (
+        f"Package: {PACKAGE}\nVersion: {version}\nArchitecture: {architecture}\n"
+        f"Maintainer: Tenterhook maintainers <noreply@invalid>\nInstalled-Size: {-(-size // 1024)}\n"
+        f"Section: utils\nPriority: optional\nHomepage: {project.homepage}\n"
+        f"Description: {project.description}\n"
+        " Tenterhook checks every action of AI coding agents (prompts, tool calls,\n"
+        " permissions) against one policy, and blocks, rewrites, asks or logs.\n"
+    )
+    sums = "".join(f"{hashlib.md5(data).hexdigest()}  {name}\n" for name, (data, _) in sorted(files.items()))  # noqa: S324
+    control_files: Files = {"control": (control.encode(), 0o644), "md5sums": (sums.encode(), 0o644)}
+    members = [
+        ("debian-binary", b"2.0\n"),
+        ("control.tar.xz", tar_xz(control_files, epoch, "./")),
+        ("data.tar.xz", tar_xz(files, epoch, "./")),
+    ]
+    return f"{PACKAGE}_{version}_{architecture}.deb", ar_bytes(members, epoch)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What packages say about the project, and what cargo knows about its dependencies."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "tenterhook"
+LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|notice|unlicense)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Project:
+    """The repository, as packages describe it."""
+
+    root: Path
+
+    @cached_property
+    def workspace(self) -> dict[str, Any]:
+        """`[workspace.package]` of Cargo.toml."""
+        return tomllib.loads((self.root / "Cargo.toml").read_text())["workspace"]["package"]
+
+    @property
+    def version(self) -> str:
+        """The version of every package."""
+        return str(self.workspace["version"])
+
+    @property
+    def homepage(self) -> str:
+        """The repository's address."""
+        return str(self.workspace["repository"])
+
+    @property
+    def description(self) -> str:
+        """One line."""
+        return str(self.workspace["description"])
+
+    def dependencies(self, target: str) -> list[dict[str, Any]]:
+        """The packages that are linked into the program for a target, sorted by name and version."""
+        command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
+        found = json.loads(subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout)
+        packages = {package["id"]: package for package in found["packages"]}
+        nodes = {node["id"]: node for node in found["resolve"]["nodes"]}
+        todo = [identifier for identifier, package in packages.items() if package["name"] == PACKAGE]
+        reached: set[str] = set()
+        while todo:
+            identifier = todo.pop()
+            if identifier in reached:
+                continue
+            reached.add(identifier)
+            for dependency in nodes[identifier]["deps"]:
+                if any(kind["kind"] is None for kind in dependency["dep_kinds"]):
+                    todo.append(dependency["pkg"])
+        return sorted((packages[identifier] for identifier in reached), key=lambda it: (it["name"], it["version"]))
+
+    def checksums(self) -> dict[tuple[str, str], str]:
+        """The SHA-256 of each crate file, from Cargo.lock."""
+        lock = tomllib.loads((self.root / "Cargo.lock").read_text())
+        return {(it["name"], it["version"]): it["checksum"] for it in lock["package"] if "checksum" in it}
+
+
+def sbom(project: Project, targets: list[str], epoch: int) -> bytes:
+    """A CycloneDX 1.5 bill of materials: the crates linked into the program for any of the targets."""
+    checksums = project.checksums()
+    components: dict[str, dict[str, Any]] = {}
+    for target in targets:
+        for package in project.dependencies(target):
+            name, version = package["name"], package["version"]
+            if package["source"] is None and name == PACKAGE:
+                continue
+            component = {
+                "type": "library",
+                "bom-ref": f"pkg:cargo/{name}@{version}",
+                "name": name,
+                "version": version,
+                "purl": f"pkg:cargo/{name}@{version}",
+                "licenses": [{"expression": (package["license"] or "NOASSERTION").replace("/", " OR ")}],
+            }
+            if (name, version) in checksums:
+                component["hashes"] = [{"alg": "SHA-256", "content": checksums[name, version]}]
+            components[component["purl"]] = component
+    ordered = [components[key] for key in sorted(components)]
+    identity = uuid.uuid5(uuid.NAMESPACE_URL, project.version + "".join(components))
+    document = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "serialNumber": f"urn:uuid:{identity}",
+        "version": 1,
+        "metadata": {
+            "timestamp": datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "component": {
+                "type": "application",
+                "bom-ref": PACKAGE,
+                "name": PACKAGE,
+                "version": project.version,
+                "purl": f"pkg:cargo/{PACKAGE}@{project.version}",
+                "licenses": [{"expression": str(project.workspace["license"])}],
+            },
+        },
+        "components": ordered,
+        "dependencies": [{"ref": PACKAGE, "dependsOn": [component["bom-ref"] for component in ordered]}],
+    }
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def third_party_licences(project: Project, target: str) -> bytes:
+    """The licence texts of everything that is linked in; a text that several crates share is printed once."""
+    texts: dict[str, list[str]] = {}
+    without = []
+    for package in project.dependencies(target):
+        if package["source"] is None:
+            continue
+        label = f"{package['name']} {package['version']} ({package['license']})"
+        folder = Path(package["manifest_path"]).parent
+        files = sorted(path for path in folder.iterdir() if path.is_file() and LICENCE_FILE.match(path.name))
+        for path in files:
+            text = path.read_text(errors="replace").strip()
+            texts.setdefault(text, []).append(label)
+        if not files:
+            without.append(label)
+    parts = [f"Licences of the Rust crates that are linked into Tenterhook {project.version} for {target}.\n"]
+    if without:
+        parts.append("Crates that ship no licence text:\n  " + "\n  ".join(without) + "\n")
+    for text, labels in sorted(texts.items(), key=lambda item: item[1]):
+        parts.append("=" * 80 + "\n" + "\n".join(dict.fromkeys(labels)) + "\n\n" + text + "\n")
+    return "\n".join(parts).encode()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Installs each package of a release on a bare root without Rust, uses it there and removes it again.
+
+usage: run.py RELEASE [CASE...]     needs root (chroot, mounts); `make dist-test` calls it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bare_root import BareRoot, TestFailure, exercise, remove_root
+from pretended import pretended_release
+from registry import Registry, download_npm_dependencies
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("TENTERHOOK_ROOT_CACHE", Path.home() / ".cache/tenterhook-root"))
+WORK = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")).resolve() / "dist-test"
+
+
+class Suite:
+    """The cases, and what they share."""
+
+    def __init__(self, release: Path) -> None:
+        self.release = release
+        manifest = json.loads((release / "manifest.json").read_text())
+        self.version: str = manifest["version"]
+        self.target, description = next(iter(manifest["targets"].items()))
+        self.archive: str = description["archive"]
+        self.cases: dict[str, Callable[[], None]] = {
+            "busybox": self.plain_directory,
+            "archive": self.unpacked_archive,
+            "install.sh": self.install_script,
+            "tampered": self.tampered_release,
+            "update": self.self_update,
+            "deb": self.debian_package,
+            "npm": self.npm_packages,
+            "pip": self.python_wheel,
+        }
+
+    def root(self, *, busybox_only: bool = False) -> BareRoot:
+        """A fresh root."""
+        return BareRoot(WORK / "root", CACHE, self.release, busybox_only=busybox_only)
+
+    def plain_directory(self) -> None:
+        """A directory with nothing but busybox: the program needs no library, and finds hosts without one."""
+        root = self.root(busybox_only=True)
+        root.run(f"mkdir -p /opt && tar -x -z -f /release/{self.archive} -C /opt", user="root")
+        program = f"/opt/{self.archive.removesuffix('.tar.gz')}/bin/tenterhook"
+        exercise(root, program, self.version, "archive")
+        registry = Registry([self.release])
+        said = root.run(f"{program} self update --check --from http://localhost:{registry.port}").stdout
+        registry.close()
+        if "is the newest release" not in said:
+            raise TestFailure(f"look-up of localhost: {said}")
+
+    def unpacked_archive(self) -> None:
+        """The archive, unpacked by hand."""
+        root = self.root()
+        root.run(f"tar -x -z -f /release/{self.archive}")
+        exercise(root, f"/home/user/{self.archive.removesuffix('.tar.gz')}/bin/tenterhook", self.version, "archive")
+
+    def install_script(self) -> None:
+        """install.sh: each way to verify, options, and --uninstall."""
+        root = self.root()
+        before = root.files()
+        hide = "mkdir -p /hidden; mv {} /hidden/"
+        for tool, how in (("", "minisign"), ("/usr/bin/minisign", "OpenSSL"), ("/usr/bin/openssl", "NOT verified")):
+            if tool:
+                root.run(hide.format(tool), user="root")
+                before = root.files()
+            ran = root.run("sh /release/install.sh --from /release")
+            if how not in ran.stdout or ("WARNING" in ran.stderr) != (how == "NOT verified"):
+                raise TestFailure(f"install.sh with {how}: {ran.stdout}{ran.stderr}")
+            exercise(root, "/home/user/.local/bin/tenterhook", self.version, "archive")
+            root.run("sh /release/install.sh --uninstall")
+            if left := root.files() - before:
+                raise TestFailure(f"left behind: {sorted(left)}")
+        root.run("mv /hidden/* /usr/bin/", user="root")
+        root.expect_failure("sh /release/install.sh --from /release --version 9.9.9", "not version 9.9.9")
+        root.expect_failure("sh /release/install.sh --nonsense", "unknown option")
+        root.run(f"sh -s -- --from file:///release --prefix mine --version {self.version} < /release/install.sh")
+        root.run("mine/bin/tenterhook self verify")
+        if "--prefix" not in root.run("sh /release/install.sh --help").stdout:
+            raise TestFailure("--help")
+        registry = Registry([self.release])
+        root.run(f"sh /release/install.sh --from {registry.url} --prefix fetched && fetched/bin/tenterhook --version")
+        registry.close()
+
+    def tampered_release(self) -> None:
+        """A changed file, list or signature installs nothing, whichever tool verifies."""
+        root = self.root()
+        changes = {
+            "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
+            "list": ("sed -i 's/^0/1/; s/^[a-f]/0/' /bad/SHA256SUMS", "signature of the release does not match"),
+            "comment": ("sed -i '3s/0/1/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
+            "signature": ("sed -i '2s/A/B/g' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
+        }
+        for hidden in ("", "/usr/bin/minisign"):
+            if hidden:
+                root.run(f"mv {hidden} /hidden-minisign", user="root")
+            for name, (change, message) in changes.items():
+                root.run(f"rm -rf /bad; cp -r /release /bad; {change}; chmod -R a+rX /bad", user="root")
+                root.expect_failure("sh /release/install.sh --from /bad", message)
+                if root.host_path("/home/user/.local/bin/tenterhook").exists():
+                    raise TestFailure(f"a changed {name} was installed")
+        root.run("sh /release/install.sh --from /release && printf x >> .local/bin/tenterhook")
+        root.expect_failure(".local/bin/tenterhook self verify", "differs from the release")
+        root.run("sed -i 's/\"version\"/\"Version\"/' .local/share/tenterhook/manifest.json")
+        root.expect_failure(".local/bin/tenterhook self verify", "signature of manifest.json does not match")
+
+    def self_update(self) -> None:
+        """`self update` takes a newer signed release, and refuses an older, a changed and a foreign one."""
+        root = self.root()
+        root.run("sh /release/install.sh --from /release")
+        program = ".local/bin/tenterhook"
+        for version in ("9.9.9", "0.0.1"):
+            pretended_release(self.release, root.host_path(f"/v{version}"), version)
+        if "is the newest release" not in root.run(f"{program} self update --from /release").stdout:
+            raise TestFailure("the same version")
+        if "9.9.9 is available" not in root.run(f"{program} self update --check --from /v9.9.9").stdout:
+            raise TestFailure("--check")
+        root.expect_failure(f"{program} self update --from /v0.0.1", "is older than")
+        root.run(f"cp -r /v9.9.9 /bad && printf x >> /bad/{self.archive}", user="root")
+        root.expect_failure(f"{program} self update --from /bad", "differs from the signed release")
+        pretended_release(self.release, root.host_path("/foreign"), "9.9.9", WORK / "foreign.key")
+        root.expect_failure(f"{program} self update --from /foreign", "does not match")
+        root.expect_failure(f"{program} self update --from http://example.com", "unsupported release source")
+        registry = Registry([root.host_path("/v9.9.9")])
+        root.run(f"TENTERHOOK_RELEASES={registry.url} {program} self update")
+        registry.close()
+        manifest = json.loads(root.host_path("/home/user/.local/share/tenterhook/manifest.json").read_text())
+        if manifest["version"] != "9.9.9":
+            raise TestFailure(f"after the update the manifest is for {manifest['version']}")
+        root.run(f"{program} self verify")
+
+    def debian_package(self) -> None:
+        """The .deb, with dpkg."""
+        root = self.root()
+        before = root.files()
+        deb = next(self.release.glob("*.deb")).name
+        root.run(f"dpkg --install /release/{deb}", user="root")
+        exercise(root, "/usr/bin/tenterhook", self.version, "deb")
+        root.run("test -f /usr/share/man/man1/tenterhook.1.gz -o -f /usr/share/tenterhook/manifest.json")
+        root.expect_failure("tenterhook self update --from /release", "installed by deb", "sudo apt install")
+        root.run("dpkg --purge tenterhook", user="root")
+        left = {path for path in root.files() - before if not path.startswith("var/")}
+        if left:
+            raise TestFailure(f"left behind: {sorted(left)}")
+
+    def npm_packages(self) -> None:
+        """npm install from a registry on this machine; without the optional package there is a clear error."""
+        dependencies = WORK / "npm-dependencies"
+        download_npm_dependencies(REPOSITORY / "sdk/typescript/package-lock.json", dependencies)
+        registry = Registry([self.release, dependencies])
+        root = self.root()
+        npm = f"npm --registry {registry.url} --no-audit --no-fund --loglevel=error"
+        root.run(f"{npm} install --global --prefix /home/user/.npm-global tenterhook")
+        exercise(root, "/home/user/.npm-global/bin/tenterhook", self.version, "npm")
+        root.expect_failure(".npm-global/bin/tenterhook self update --from /release", "installed by npm", "npm install --global")
+        # The exit code of the program is the launcher's.
+        root.expect_failure(".npm-global/bin/tenterhook nonsense", "unrecognized subcommand")
+        root.run(f"mkdir app && cd app && npm init --yes >/dev/null && {npm} install --omit=optional tenterhook")
+        root.expect_failure("app/node_modules/.bin/tenterhook --version", "is not installed", "--include=optional")
+        root.run("cd app && node --input-type=module -e 'import { TenterhookClient } from \"tenterhook\"; TenterhookClient.name'")
+        root.run(f"{npm} uninstall --global --prefix /home/user/.npm-global tenterhook && test ! -e .npm-global/bin/tenterhook")
+        registry.close()
+
+    def python_wheel(self) -> None:
+        """pip picks the wheel with the program; SDK and command come together."""
+        dependencies = WORK / "python-dependencies"
+        if not dependencies.exists():
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:", "--python-version", "3.11"]
+            platform = ["--platform", "manylinux_2_17_x86_64", "--platform", "manylinux2014_x86_64", "--dest", dependencies]
+            subprocess.run([*pip, *platform, "grpcio>=1.85.1", "protobuf>=7.35.1"], check=True)
+        root = self.root()
+        subprocess.run(["cp", "-r", dependencies, root.host_path("/wheels")], check=True)
+        root.run("python3 -m venv venv && venv/bin/pip install --quiet --no-index -f /release -f /wheels tenterhook")
+        exercise(root, "/home/user/venv/bin/tenterhook", self.version, "pip")
+        root.expect_failure("venv/bin/tenterhook self update --from /release", "installed by pip", "pip install --upgrade")
+        root.run("venv/bin/python -c 'import tenterhook; from importlib.metadata import version; assert version(\"tenterhook\") == tenterhook.__version__'")
+        root.run("venv/bin/pip uninstall --yes --quiet tenterhook && test ! -e venv/bin/tenterhook && test ! -e venv/share/tenterhook/manifest.json")
+
+
+def main() -> None:
+    """Runs the cases in a mount namespace of its own."""
+    if len(sys.argv) < 2:
+        raise SystemExit(__doc__)
+    if os.geteuid() != 0:
+        raise SystemExit("run.py: chroot and mounts need root")
+    if "TENTERHOOK_TEST_NAMESPACE" not in os.environ:
+        os.environ["TENTERHOOK_TEST_NAMESPACE"] = "1"
+        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv])
+    subprocess.run(["sh", REPOSITORY / "packaging/test/root.sh", CACHE], check=True)
+    WORK.mkdir(parents=True, exist_ok=True)
+    suite = Suite(Path(sys.argv[1]).resolve())
+    failed = []
+    for name in sys.argv[2:] or suite.cases:
+        began = time.monotonic()
+        try:
+            suite.cases[name]()
+            verdict = "ok"
+        except TestFailure as error:
+            failed.append(name)
+            verdict = f"FAILED\n{error}"
+        finally:
+            remove_root(WORK / "root")
+        print(f"{name}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
+    print("Homebrew formula and Dockerfile: written, not run (no brew, no container engine)")
+    if failed:
+        raise SystemExit(f"failed: {', '.join(failed)}")
+    print(f"every package of {suite.version} ({suite.target}) installs, works and is removed on a bare root")
+
+
+if __name__ == "__main__":
+    main()
