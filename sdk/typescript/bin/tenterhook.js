@@ -19,15 +19,15 @@ try {
     `error: the program for ${platform} is not installed: package ${packageName} is missing`,
     "hint: it is an optional dependency; install again without `--omit=optional` or `--no-optional`:",
     "hint:   npm install --include=optional tenterhook",
-    "hint: a platform without a package needs a build from source; the SDK (`import \"tenterhook\"`) works without the program",
+    "hint: a platform without a package needs a build from source; the SDK works without the program",
   ];
-  console.error(lines.join("\n"));
+  process.stderr.write(`${lines.join("\n")}\n`);
   process.exit(1);
 }
 
 const ran = spawnSync(program, process.argv.slice(2), { stdio: "inherit" });
 if (ran.error) {
-  console.error(`error: ${program} could not be started: ${ran.error.message}`);
+  process.stderr.write(`error: ${program} could not be started: ${ran.error.message}\n`);
   process.exit(1);
 }
 process.exit(ran.signal ? 128 + constants.signals[ran.signal] : ran.status);
