@@ -15,6 +15,14 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "tenterhook"
+# npm packages whose code is in the dashboard, and with it in the program.
+BUNDLED_IN_DASHBOARD = ("clsx", "esm-env", "svelte", "uplot")
+# Last part of the Rust target -> the C library that is linked in.
+C_LIBRARY_NOTES = {
+    "musl": "The C library is musl, copyright 2005-2020 Rich Felker and others, MIT licence (its text is below).",
+    "gnu": "The C library is the GNU C library, LGPL-2.1-or-later; the program can be linked again from its source.",
+    "darwin": "The C library is part of the system.",
+}
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|notice|unlicense)", re.IGNORECASE)
 
 
@@ -113,23 +121,29 @@ def sbom(project: Project, targets: list[str], epoch: int) -> bytes:
 
 
 def third_party_licences(project: Project, target: str) -> bytes:
-    """The licence texts of everything that is linked in; a text that several crates share is printed once."""
+    """The licence texts of everything that is linked in; a text that several packages share is printed once."""
+    folders = [
+        (f"{package['name']} {package['version']} ({package['license']})", Path(package["manifest_path"]).parent)
+        for package in project.dependencies(target)
+        if package["source"] is not None
+    ]
+    for name in BUNDLED_IN_DASHBOARD:
+        folder = project.root / "web/node_modules" / name
+        if folder.is_dir():
+            description = json.loads((folder / "package.json").read_text())
+            folders.append((f"{name} {description['version']} ({description['license']}), in the dashboard", folder))
     texts: dict[str, list[str]] = {}
     without = []
-    for package in project.dependencies(target):
-        if package["source"] is None:
-            continue
-        label = f"{package['name']} {package['version']} ({package['license']})"
-        folder = Path(package["manifest_path"]).parent
+    for label, folder in folders:
         files = sorted(path for path in folder.iterdir() if path.is_file() and LICENCE_FILE.match(path.name))
         for path in files:
-            text = path.read_text(errors="replace").strip()
-            texts.setdefault(text, []).append(label)
+            texts.setdefault(path.read_text(errors="replace").strip(), []).append(label)
         if not files:
             without.append(label)
-    parts = [f"Licences of the Rust crates that are linked into Tenterhook {project.version} for {target}.\n"]
+    parts = [f"Licences of what is linked into Tenterhook {project.version} for {target}.\n"]
+    parts.append("The Rust standard library is licensed under Apache-2.0 or MIT. " + C_LIBRARY_NOTES[target.rsplit("-", 1)[-1]] + "\n")
     if without:
-        parts.append("Crates that ship no licence text:\n  " + "\n  ".join(without) + "\n")
+        parts.append("Packages that ship no licence text:\n  " + "\n  ".join(without) + "\n")
     for text, labels in sorted(texts.items(), key=lambda item: item[1]):
         parts.append("=" * 80 + "\n" + "\n".join(dict.fromkeys(labels)) + "\n\n" + text + "\n")
     return "\n".join(parts).encode()
