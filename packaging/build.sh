@@ -61,3 +61,16 @@ case $target in
 esac
 # PACKAGES is for trying single crates.
 "$cargo" "$subcommand" --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"
+program=$target_dir/$target/dist/tenterhook
+if [ -n "${PACKAGES:-}" ]; then
+    exit 0
+fi
+# Cargo forgets the profile's `strip` for a package that has an opt-level of its own.
+strip=${STRIP:-strip}
+case $target in
+    "$(uname -m)"-*) ;;
+    *) strip=${STRIP:-llvm-strip} ;;
+esac
+if ! "$strip" "$program"; then
+    echo "build.sh: $strip could not remove symbols from $program: it is larger than it need be (set STRIP)" >&2
+fi
