@@ -166,11 +166,11 @@ web/node_modules: web/package-lock.json
 	@touch $@
 
 # Packages of a release; docs/RELEASING.md has the variables.
-dist: web ## Build the packages of a release into target/dist (signed; see docs/RELEASING.md)
+dist: web ## Build the packages of a release into target/packages (signed; see docs/RELEASING.md)
 	CARGO="$(CARGO)" sh packaging/dist.sh
 
-dist-test: ## Install each package of target/dist on a bare root without Rust, and use it there (needs root)
-	python3 packaging/test/run.py "$(abspath $(TARGET))/dist"
+dist-test: ## Install each package of target/packages on a bare root without Rust, and use it there (needs root)
+	python3 packaging/test/run.py "$(abspath $(TARGET))/packages"
 
 dist-reproducible: web ## Build twice in different directories and compare the bytes
 	CARGO="$(CARGO)" sh packaging/reproducible.sh

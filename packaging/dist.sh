@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 #
-# dist.sh [OUT]: builds the program for each target and makes every package of a release in OUT [default: target/dist].
+# dist.sh [OUT]: builds the program for each target and makes every package of a release in OUT [default: target/packages].
 #
 #   DIST_TARGETS             Rust targets [default: x86_64-unknown-linux-musl if installed, else a static glibc build]
 #   DIST_PROGRAM             a program that is built already, for work on the packages; its target is the first target
@@ -14,7 +14,7 @@ repository=$(cd "$(dirname "$0")/.." && pwd -P)
 cd "$repository"
 target_dir=${CARGO_TARGET_DIR:-$repository/target}
 case $target_dir in /*) ;; *) target_dir=$repository/$target_dir ;; esac
-out=${1:-$target_dir/dist}
+out=${1:-$target_dir/packages}
 architecture=$(uname -m)
 
 say() { printf 'dist: %s\n' "$*"; }

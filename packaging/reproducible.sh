@@ -26,9 +26,9 @@ for name in a second-directory; do
     }
 done
 # Ed25519 signatures are deterministic, so even they are equal.
-if diff -r "$work/a/target/dist" "$work/second-directory/target/dist"; then
-    echo "reproducible: $(ls "$work/a/target/dist" | wc -l) files are equal in both builds"
-    cat "$work/a/target/dist/SHA256SUMS"
+if diff -r "$work/a/target/packages" "$work/second-directory/target/packages"; then
+    echo "reproducible: $(ls "$work/a/target/packages" | wc -l) files are equal in both builds"
+    cat "$work/a/target/packages/SHA256SUMS"
 else
     echo "reproducible: the builds differ" >&2
     exit 1
