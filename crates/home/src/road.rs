@@ -104,7 +104,7 @@ impl Configuration {
 
     /// The same where the project's files were read before, with the rights of a caller.
     pub fn read_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
-        let sources = Sources::in_force_with(home, project);
+        let sources = Sources::in_force_with(home, env, project);
         Self::read_sources(home, env, sources, RuleSet::load_in_haste_with)
     }
 

@@ -96,11 +96,11 @@ impl Place {
 impl Sources {
     /// What is in force in a home, and in the project an agent works on.
     pub fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
-        Self::in_force_with(home, place.read_project(env.home.as_deref()))
+        Self::in_force_with(home, env, place.read_project(env.home.as_deref()))
     }
 
     /// What is in force in a home, and in a project whose files were read before.
-    pub fn in_force_with(home: &Home, project: Vec<ProjectText>) -> Self {
+    pub fn in_force_with(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
         let mut found = Self::default();
         found.mode(home);
         let list = PackList::read(home).unwrap_or_else(|problem| {
