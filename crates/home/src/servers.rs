@@ -122,13 +122,13 @@ impl SettingsReader {
         let files = mcp_settings(harness, &ground, None);
         let stamps: Vec<_> = files.iter().map(|(path, _)| stamp(path)).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match read.get(harness.id).filter(|read| read.stamps == stamps) {
-            Some(read) => read.servers.clone(),
-            None => {
-                let servers = servers_of(harness, &ground, None);
-                read.insert(harness.id, Read { stamps, servers: servers.clone() });
-                servers
-            }
+        let same = read.get(harness.id).filter(|read| read.stamps == stamps);
+        let known = if let Some(read) = same {
+            read.servers.clone()
+        } else {
+            let servers = servers_of(harness, &ground, None);
+            read.insert(harness.id, Read { stamps, servers: servers.clone() });
+            servers
         };
         Some(McpServers(BTreeMap::from([(harness.id.to_owned(), known?)])))
     }
