@@ -16,8 +16,8 @@ use crate::terminal::{BOLD, DIM, GOOD, WARN, tame};
 
 const EXAMPLES: &str = "\
 Where a rule says `ask` and the harness cannot ask by itself, the call waits for an answer here, and is denied
-when nobody gives one in time. A yes takes a person: `approve` typed on a terminal, or a code. An agent that is
-guarded cannot approve anything.
+when nobody gives one in time. To approve takes a person: `approve` typed on a terminal, or a code. What was shown
+is approved, and nothing that took its place meanwhile. A guarded agent cannot approve anything without a code.
 
 Examples:
   tenterhook approvals list

@@ -15,7 +15,7 @@ impl Daemon {
     /// Who is at the other end.
     pub(crate) fn caller(&self, peer: Peer) -> Caller {
         match peer {
-            Peer::Local { uid, pid, start } => Caller::connected(uid, pid.zip(start), &self.authority.agents),
+            Peer::Local { uid, pid, start } => Caller::connected(uid, pid, start, &self.authority.agents),
             Peer::Token => Caller::with_token(self.uid),
             Peer::Browser => Caller::in_browser(self.uid),
         }

@@ -78,7 +78,8 @@ mod linux {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::io::Read as _;
     use std::os::unix::net::UnixListener;

@@ -229,8 +229,13 @@ async fn connection(
     end: watch::Receiver<bool>,
 ) {
     let Ok(credentials) = stream.peer_cred() else { return };
-    // Before the first byte of a request is trusted, and before the caller can have much time to exit.
-    let peer = identity::identify(&stream, credentials.uid(), credentials.pid());
+    // Before the first byte of a request is trusted, and before the caller can have much time to exit. A hook
+    // call that is on its way already needs no more than its account.
+    let peer = if bytes.starts_with(MAGIC) {
+        Peer::Local { uid: credentials.uid(), pid: credentials.pid().filter(|pid| *pid > 0), start: None }
+    } else {
+        identity::identify(&stream, credentials.uid(), credentials.pid())
+    };
     if !admitted(&daemon, peer) {
         tracing::warn!(uid = credentials.uid(), "another account knocked at the socket");
         return;

@@ -63,7 +63,8 @@ impl Ancestry {
 }
 
 /// Ancestors of a process as they are at this moment.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 pub(super) fn ancestors(pid: i32) -> Vec<Process> {
     walk(pid).0
 }
@@ -123,7 +124,8 @@ fn check((processes, whole): (Vec<Process>, bool), start: u64) -> Ancestry {
     if consistent { Ancestry::Complete(processes) } else { Ancestry::Unknown("its ancestry is inconsistent") }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

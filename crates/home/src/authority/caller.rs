@@ -60,15 +60,15 @@ pub enum Way {
 }
 
 impl Caller {
-    /// The process at the other end of the socket: its number, and the start that was verified when the
+    /// The process at the other end of the socket: its number, and its start if that was verified when the
     /// connection was accepted.
-    pub fn connected(uid: u32, process: Option<(i32, u64)>, agents: &Agents) -> Self {
-        let ancestry = match process {
+    pub fn connected(uid: u32, pid: Option<i32>, start: Option<u64>, agents: &Agents) -> Self {
+        let ancestry = match pid.zip(start) {
             _ if cfg!(not(target_os = "linux")) => Ancestry::Unsupported,
             Some((pid, start)) => Ancestry::of(pid, start),
             None => Ancestry::Unknown("the process that opened the connection has ended or is not visible"),
         };
-        Self::of(uid, process.map(|(pid, _)| pid), &ancestry, Way::Socket, agents)
+        Self::of(uid, pid, &ancestry, Way::Socket, agents)
     }
 
     /// The process we are.

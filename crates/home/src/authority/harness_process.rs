@@ -192,7 +192,8 @@ fn children(pid: i32) -> Vec<i32> {
     found
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
