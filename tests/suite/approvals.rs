@@ -66,11 +66,14 @@ fn a_call_waits_until_a_person_says_yes_and_both_are_leaves() {
             assert!(listed.contains(part), "`{part}` is not in\n{listed}");
         }
         assert_eq!(guard.ask("GET", "/v1/health", &Value::Null).1["pending"], 1);
+        assert_eq!(guard.ask("GET", "/v1/sessions/s", &Value::Null).1["state"], "waiting");
         let ran = test.person(&["approvals", "approve", id.split_at(20).1, "--note", "fine"]);
         assert_eq!((ran.exit, ran.stdout.as_str()), (0, "✓ approved\n"), "{}", ran.stderr);
         id
     });
     assert!(!is_denied(&reply), "{reply}");
+    let session = guard.ask("GET", "/v1/sessions/s", &Value::Null).1;
+    assert_eq!((&session["state"], &session["calls"]["asked"]), (&json!("active"), &json!(1)), "{session}");
     let asked = test.ledger().pop().unwrap();
     assert_eq!((&asked["id"], &asked["verdict"]), (&json!(id), &json!("ask")));
     let leaf = test.last_change();

@@ -65,3 +65,31 @@ fn only_the_agent_that_was_denied_can_take_its_hint() {
     told.apply(&event("s", 3, EventKind::Stop), Decision::Deny);
     assert_eq!(told.whole(1)["denied"]["all"], 1, "a denied stop only means: go on");
 }
+
+#[test]
+fn an_agent_waits_no_longer_than_its_approval_can_last() {
+    let told = Teller::new();
+    let mut asked = tool("s", 1000, "Bash", json!({"command": "make"}));
+    asked.source = "codex".to_owned();
+    "PreToolUse".clone_into(&mut asked.native_event);
+    told.apply(&asked, Decision::Ask);
+    let key = Key::of(&asked).unwrap();
+    let state = |ms: u64| {
+        let held = told.projector.lock();
+        held.shelf.sessions.get(&key).unwrap().state(Timestamp::from_unix_ms(ms)).word()
+    };
+    assert_eq!((state(2000), state(61_000), state(200_000)), ("waiting", "waiting", "active"));
+    assert_eq!(state(1000 + 16 * 60 * 1000), "idle");
+    told.projector.approval_ended(&asked);
+    assert_eq!(state(2000), "active");
+}
+
+#[test]
+fn calls_that_were_asked_about_are_counted_and_listed() {
+    let told = Teller::new();
+    told.apply(&tool("s", 1, "Bash", json!({"command": "make"})), Decision::Ask);
+    let whole = told.whole(1);
+    assert_eq!(whole["tool_results"]["Bash"]["asked"], 1);
+    assert_eq!(whole["asks"][0]["gist"], "make");
+    assert_eq!(whole["denials"], json!([]));
+}
