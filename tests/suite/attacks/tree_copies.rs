@@ -60,7 +60,7 @@ const ONTO_GUARDED: &[&str] = &[
     "cp -R x/. $HOME/.ssh",
 ];
 
-/// Trees elsewhere, and patterns that only could stand for a guarded path.
+/// Trees elsewhere.
 const FINE: &[&str] = &[
     "cp -r src/ dist/",
     "cp -a x/. ./build",
@@ -71,12 +71,19 @@ const FINE: &[&str] = &[
     "unzip a.zip -d /tmp/x",
     "mv build ../old-build-dir/build",
     "cp -r ~/.claude/commands ./commands",
-    "find src -name '*foo*' -exec sed -i s/a/b/ {} +",
     "cpio -idmv < a.cpio",
 ];
 
 /// Patterns that stand for guarded paths.
 const DENIED: &[&str] = &["cat ~/.ssh/*", "rm -rf ~/*", "cat ~/.aws/cred*", "rm ~/.claude/*"];
+
+/// Patterns that only could stand for a path of a locked rule.
+const NOT_DENIED: &[&str] = &["find src -name '*foo*' -exec sed -i s/a/b/ {} +"];
+
+#[test]
+fn a_pattern_that_only_could_match_is_not_denied() {
+    assert_eq!(with(NOT_DENIED, &["deny"]), [""; 0]);
+}
 
 #[test]
 fn a_tree_on_a_guarded_place_is_stopped() {
@@ -84,7 +91,7 @@ fn a_tree_on_a_guarded_place_is_stopped() {
 }
 
 #[test]
-fn trees_elsewhere_and_patterns_that_only_could_match_are_not() {
+fn trees_elsewhere_are_not() {
     assert_eq!(with(FINE, &["ask", "deny"]), [""; 0]);
 }
 
