@@ -43,7 +43,7 @@ export type DashboardKey = { /** what the page shows in `tenterhook-page`, besid
 
 export type DashboardLink = { until: string; /** opens the dashboard in one browser, once */ url: string };
 
-export type Decided = { cwd?: string | null; event: string; generation?: string; harness: string; id: string; model?: string | null; native_event?: string; prompt?: string | null; reason?: string | null; rule?: string | null; seq: number; session?: string | null; took_us: number; tool?: ShownTool; ts: string; verdict: string };
+export type Decided = { /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; cwd?: string | null; event: string; generation?: string; harness: string; id: string; model?: string | null; native_event?: string; prompt?: string | null; reason?: string | null; rule?: string | null; seq: number; session?: string | null; took_us: number; tool?: ShownTool; ts: string; verdict: string };
 
 /** A decision about the thing itself. The order is the precedence: the greatest found stands. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
@@ -62,7 +62,8 @@ export type EraseRequest = { /** the first leaf */ from: number; proof?: Proof; 
 export type Error = { error: { /** what to do next */ hint?: string; /** what went wrong */ message: string } };
 
 /** The normal form: one event, whatever the harness. */
-export type Event = { /** Who acts. */ agent?: Agent; /** Where the agent works. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** What kind of event it is. */ event: EventKind; /** The harness's id of the conversation. */ harness_session_id?: string | null; /** Unique id, minted at the door. */ id: EventId; /** The harness's own name for it. */ native_event: string; /** Root of the project the agent works on. */ project?: string | null; /** The harness it came from: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event reached us. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of this form. */ v: number };
+export type Event = { /** Who acts. */ agent?: Agent; /** Where the agent works. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** What kind of event it is. */ event: EventKind; /** The harness's id of the conversation. */ harness_session_id?: string | null; /** Unique id, minted at the door. */ id: EventId; /** The harness's own name for it. */ native_event: string; /** Root of the project the agent works on. */ project?: string | null; /** When it happened by the sender's clock, where the sender says so. `ts` is never the sender's. */ sender_ts?: Timestamp | null; /** What the daemon found when it compared the session with the calling process; absent: the session is the
+caller's own, or nothing was compared. */ session_check?: SessionCheck | null; /** The harness it came from: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event reached us. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of this form. */ v: number };
 
 /** A ULID: 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time. */
 export type EventId = string;
@@ -125,7 +126,7 @@ export type Leaf = Record & ({ /** what is hashed, to the byte */ raw: { leaf: s
 
 export type Leaves = { leaves: Record[]; /** `before` of the next page */ next: number | null };
 
-export type Line = { event?: string | null; harness?: string | null; kind?: string | null; pruned: boolean; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; session?: string | null; took_us?: number | null; tool?: ShownTool; ts?: string | null; verdict?: string | null; /** what changed */ what?: string | null; /** who changed it */ who?: string | null };
+export type Line = { /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; event?: string | null; harness?: string | null; kind?: string | null; pruned: boolean; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; session?: string | null; took_us?: number | null; tool?: ShownTool; ts?: string | null; verdict?: string | null; /** what changed */ what?: string | null; /** who changed it */ who?: string | null };
 
 export type Lines = { lines: Line[]; /** `before` of the next page */ next: number | null; /** leaves in all, whether they fit or not */ size: number };
 
@@ -134,7 +135,10 @@ export type MarkedAgent = { boot?: string; harness: string; name: string; /** th
 export type MarkedAgents = { agents: MarkedAgent[] };
 
 /** An MCP tool: the server and its own name for the tool. */
-export type Mcp = { /** The server, as configured in the harness. */ server: string; /** The tool, as the server names it. */ tool: string };
+export type Mcp = { /** Other readings of the harness's name for the tool; empty if server and tool are certain. */ also?: McpName[]; /** The server, as configured in the harness; empty if the harness does not say. */ server: string; /** The tool, as the server names it. */ tool: string };
+
+/** One reading of a harness's name for an MCP tool. */
+export type McpName = { /** The server. */ server: string; /** The tool. */ tool: string };
 
 /** How a change meets what is there. */
 export type Merge = "replace" | "shallow" | "deep";
@@ -199,7 +203,10 @@ export type Sealed = { sealed: boolean };
 /** Which tools the model may choose from. */
 export type SelectionMode = "auto" | "any" | "none";
 
-export type Session = SessionSummary & ({ agents: Subagent[]; /** each once, in the order of the first change */ changed_files: ChangedFile[]; /** every change, in order */ changes: FileChange[]; denials: Denial[]; /** what rules noted about it */ labels: string[]; prompt_texts: ({ gone?: Gone; seq: number; text: string | null; ts: string })[]; todo_items: Todo[]; tool_results: { [key: string]: ToolCounts }; touched: { deletes: number; path: string; reads: number; writes: number }[] });
+export type Session = SessionSummary & ({ agents: Subagent[]; /** calls that a person was asked about */ asks: Denial[]; /** each once, in the order of the first change */ changed_files: ChangedFile[]; /** every change, in order */ changes: FileChange[]; denials: Denial[]; /** what rules noted about it */ labels: string[]; prompt_texts: ({ gone?: Gone; seq: number; text: string | null; ts: string })[]; todo_items: Todo[]; tool_results: { [key: string]: ToolCounts }; touched: { deletes: number; path: string; reads: number; writes: number }[] });
+
+/** Whose session an event names, as far as the daemon can tell. */
+export type SessionCheck = "unverified" | "resumed";
 
 export type SessionDiff = { changes: (FileChange & ({ /** lines with their signs, without file names */ diff: string | null; /** why there is no diff, or not all of it: `unknown` for what a command did, `before-unknown` when nobody says what was there before */ why: "erased" | "too-large" | "pruned" | "not-yet" | "unknown" | "before-unknown" | null }))[]; path: string };
 
@@ -243,7 +250,7 @@ export type Templates = { templates: Template[] };
 
 export type Timeline = { /** `before` of the next page */ next: number | null; steps: TimelineStep[] };
 
-export type TimelineStep = { agent?: { [key: string]: unknown } | null; erased?: boolean; event?: string | null; id?: string | null; native_event?: string | null; nudge?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** `unverified`: the session belongs to another process, or the caller is not known; `resumed`: the process that used it before has ended */ session_check?: "unverified" | "resumed" | null; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; /** the hook decided by itself; another step of the event counts */ undelivered?: boolean; verdict?: string | null };
+export type TimelineStep = { agent?: { [key: string]: unknown } | null; /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; erased?: boolean; event?: string | null; id?: string | null; native_event?: string | null; nudge?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** `unverified`: the session belongs to another process, or the caller is not known; `resumed`: the process that used it before has ended */ session_check?: "unverified" | "resumed" | null; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; /** the hook decided by itself; another step of the event counts */ undelivered?: boolean; verdict?: string | null };
 
 /** Milliseconds since the Unix epoch; written `2026-11-15T08:00:00.000Z`. */
 export type Timestamp = string;
@@ -256,7 +263,7 @@ export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool 
 /** What a tool does, whatever the harness calls it. */
 export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
 
-export type ToolCounts = { /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
+export type ToolCounts = { /** calls that a person was asked about */ asked: number; /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
 
 export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
 
