@@ -90,6 +90,11 @@ impl Names {
         self.globs.plain.binary_search_by(spelled).is_ok() && !self.except.contains(name)
     }
 
+    /// Whether some of them are patterns.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.globs.patterns.is_empty()
+    }
+
     /// The names that are written out.
     pub(crate) fn spelled_out(&self) -> impl Iterator<Item = &str> {
         self.globs.plain.iter().map(String::as_str)

@@ -16,10 +16,16 @@ pub struct McpFact {
     pub certain: bool,
     /// Every reading, this one included.
     pub readings: Vec<McpReading>,
-    /// Whether the servers of the harness are known, and none of them can be the one of the call.
+    /// The servers of the harness, without what harnesses change in names, if they are known.
     #[serde(skip)]
     pub(crate) servers: Option<Vec<String>>,
+    /// Whether the harness may have cut the name, as models allow no longer one.
+    #[serde(skip)]
+    pub(crate) shortened: bool,
 }
+
+/// Harnesses cut joined names that are longer than about 64 letters.
+const SHORTENED_FROM: usize = 60;
 
 /// One reading of a harness's name for an MCP tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,8 +39,8 @@ pub struct McpReading {
 }
 
 impl McpFact {
-    pub(super) fn of(tool: &ToolCall, harness: &str, servers: Option<&McpServers>) -> Option<Self> {
-        let mcp = tool.mcp.as_ref()?;
+    pub(super) fn of(call: &ToolCall, harness: &str, servers: Option<&McpServers>) -> Option<Self> {
+        let mcp = call.mcp.as_ref()?;
         let servers = servers.and_then(|servers| servers.of(harness));
         let folded: Option<Vec<String>> =
             servers.map(|servers| servers.iter().map(|name| fold_mcp_name(name)).collect());
@@ -63,9 +69,22 @@ impl McpFact {
             configured.map_or(server, String::as_str)
         };
         let known = readings.iter().filter(|reading| reading.known).count();
-        let certain = (mcp.also.is_empty() || known == 1) && other.is_none();
-        Some(Self { server: server.to_owned(), tool: tool.to_owned(), certain, readings, servers: folded })
+        let shortened = call.name.len() >= SHORTENED_FROM && !told(call);
+        let certain = (mcp.also.is_empty() || known == 1) && other.is_none() && !shortened;
+        Some(Self {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            certain,
+            readings,
+            servers: folded,
+            shortened,
+        })
     }
+}
+
+/// Whether the harness names the tool beside the joined name, which then does not matter.
+fn told(call: &ToolCall) -> bool {
+    call.mcp.as_ref().is_some_and(|mcp| mcp.also.is_empty() && !call.name.ends_with(&mcp.tool))
 }
 
 #[cfg(test)]

@@ -230,3 +230,19 @@ fn a_server_that_the_harness_does_not_name_is_asked_about() {
     assert_eq!(by_servers(&event("erase"), &deny, Some(&servers("cursor", &["records"]))), Decision::Ask);
     assert_eq!(by_servers(&event("erase"), &deny, Some(&servers("cursor", &["other"]))), Decision::None);
 }
+
+#[test]
+fn a_tool_whose_long_name_the_harness_has_cut_is_asked_about() {
+    let long = "erase_everything_that_was_ever_recorded_in_the_archive";
+    let deny = |tool: &str| {
+        let mcp = format!("match: {{mcp: {{server: records, tool: {tool:?}}}}}");
+        good(&format!("version: 1\nrules:\n  - {{id: x, {mcp}, verdict: deny}}\n"))
+    };
+    let name = format!("mcp__records__erase_ever{}", "0123456789abcdef0123456789abcdef01234567");
+    let cut = call("codex", &name, json!({}));
+    assert_eq!(by_servers(&cut, &deny(long), None), Decision::Ask);
+    assert_eq!(by_servers(&cut, &deny("*archive"), None), Decision::Ask);
+    assert_eq!(by_servers(&cut, &deny("note"), None), Decision::None);
+    let whole = call("codex", "mcp__records__note", json!({}));
+    assert_eq!(by_servers(&whole, &deny("*archive"), None), Decision::None);
+}

@@ -7,6 +7,7 @@
 
 use super::{Check, Held, OPEN_NAME, Sense, Tell, one_of};
 use crate::compile::Mcp;
+use crate::compile::glob::Names;
 use crate::facts::{Facts, McpFact, McpReading};
 
 /// How well a reading fits.
@@ -50,24 +51,36 @@ impl Mcp {
     }
 
     fn fit(&self, mcp: &McpFact, reading: &McpReading) -> Option<Fit> {
-        if self.folded_tool.as_ref().is_some_and(|names| !names.matches(&reading.tool)) {
-            return None;
-        }
-        let Some(wanted) = &self.folded_server else { return Some(self.how_sure(mcp, reading)) };
-        if reading.server.is_empty() {
-            // The harness does not say: it may be any of its servers.
-            let may_be =
-                mcp.servers.as_ref().is_none_or(|servers| servers.iter().any(|name| wanted.matches(name)));
-            return may_be.then_some(Fit::Doubtful);
-        }
-        wanted.matches(&reading.server).then(|| self.how_sure(mcp, reading)).filter(|fit| {
-            // Beside a server that is known, others only count if the rule names them.
-            *fit == Fit::Sure || wanted.spell_out(&reading.server)
-        })
-    }
-
-    fn how_sure(&self, mcp: &McpFact, reading: &McpReading) -> Fit {
+        let by_tool = self.folded_tool.as_ref();
+        let shortened = match by_tool {
+            Some(names) if names.matches(&reading.tool) => false,
+            Some(names) if mcp.shortened && may_be_shortened(names, &reading.tool) => true,
+            Some(_) => return None,
+            None => false,
+        };
         let known = reading.known || mcp.readings.iter().all(|other| !other.known);
-        if known { Fit::Sure } else { Fit::Doubtful }
+        let fit = if known && !shortened { Fit::Sure } else { Fit::Doubtful };
+        let spelled_out = match &self.folded_server {
+            None => by_tool.is_some_and(|names| names.spell_out(&reading.tool)),
+            Some(wanted) if reading.server.is_empty() => {
+                // The harness does not say: it may be any of its servers.
+                let servers = mcp.servers.as_ref();
+                let may_be = servers.is_none_or(|servers| servers.iter().any(|name| wanted.matches(name)));
+                return may_be.then_some(Fit::Doubtful);
+            }
+            Some(wanted) if !wanted.matches(&reading.server) => return None,
+            Some(wanted) => wanted.spell_out(&reading.server),
+        };
+        // Beside a server that is known, others only count if the rule names them.
+        (known || spelled_out).then_some(fit)
     }
+}
+
+/// Whether a tool that a harness has cut the name of may be one of these: what is left of the name says too
+/// little for patterns, and of a longer name only how it begins.
+fn may_be_shortened(names: &Names, tool: &str) -> bool {
+    const SAME_LETTERS: usize = 6;
+    let alike = |name: &str| name.bytes().zip(tool.bytes()).take_while(|(one, other)| one == other).count();
+    let begins_alike = |name: &str| alike(name) >= SAME_LETTERS.min(name.len());
+    names.has_patterns() || names.spelled_out().any(begins_alike)
 }
