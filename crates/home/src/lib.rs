@@ -49,8 +49,8 @@ pub use clean::clean;
 pub use env::Env;
 pub use error::Failure;
 pub use home::{Home, make_private, make_public, write_whole};
-pub use intake::{regular_file, state_file};
 pub use identifiers::{has_secret_identifier, is_secret_identifier, redact_identifier, redact_identifiers};
+pub use intake::{regular_file, state_file};
 pub use mode::Mode;
 pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,

@@ -41,9 +41,14 @@ fn codex_is_not_let_start_what_it_could_type_into() {
 #[test]
 fn codex_runs_what_was_read_without_a_question() {
     let test = TestContext::new();
-    for command in
-        ["python3 - <<'EOF'\nprint(1)\nEOF", "python3 script.py", "echo ls | sh", "psql -c 'select 1'"]
-    {
+    for command in [
+        "python3 - <<'EOF'\nprint(1)\nEOF",
+        "python3 script.py",
+        "echo ls | sh",
+        "psql -c 'select 1'",
+        "ruby -v",
+        "python3 -h",
+    ] {
         let ran = codex(&test, command);
         assert_eq!((ran.stdout.as_str(), ran.exit), ("", 0), "{command}: {}", ran.stderr);
     }

@@ -111,6 +111,9 @@ pub(super) fn script<'a>(kind: Interpreter, program: &str, words: &'a [Word]) ->
             rest = after;
             continue;
         }
+        if prints_about_itself(program, text) && after.is_empty() {
+            return Script::Nothing;
+        }
         rest = after;
         for (at, letter) in text.char_indices().skip(1) {
             let end = at + letter.len_utf8();
@@ -138,6 +141,15 @@ pub(super) fn script<'a>(kind: Interpreter, program: &str, words: &'a [Word]) ->
         }
     }
     Script::Stdin
+}
+
+/// Whether an option on its own prints the version or the usage. Python and shells mean something else by `-v`.
+fn prints_about_itself(program: &str, option: &str) -> bool {
+    match option {
+        "-v" => matches!(family(program), "ruby" | "lua" | "luajit" | "node" | "nodejs" | "perl" | "php"),
+        "-h" => matches!(family(program), "python" | "pypy" | "ruby" | "node" | "nodejs" | "perl" | "php"),
+        _ => false,
+    }
 }
 
 /// The text behind `-c`; a shell takes more options before it.
