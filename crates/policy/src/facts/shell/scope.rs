@@ -166,7 +166,7 @@ impl Scope {
 
     /// `export NAME`
     pub(super) fn export(&mut self, name: &str) {
-        let text = self.get(name).map(|value| value.into_word()).filter(|word| !word.dynamic);
+        let text = self.get(name).map(Expansion::into_word).filter(|word| !word.dynamic);
         if let Some(word) = text.filter(|word| word.text.contains("://")) {
             Arc::make_mut(&mut self.exported).push(format!("{name}={}", word.text));
         }

@@ -128,7 +128,7 @@ impl Reader {
         let named = |(names, _, _): &&(&[&str], &str, Pane)| {
             // It takes the beginning of a name for the name.
             let begun = |name: &&str| verb.text.len() > 3 && name.starts_with(&verb.text);
-            names.contains(&verb.text.as_str()) || names.iter().any(|name| begun(name))
+            names.contains(&verb.text.as_str()) || names.iter().any(begun)
         };
         let Some((_, takes, pane)) = TMUX.iter().find(named) else { return };
         let told = told(rest, takes);
@@ -280,11 +280,11 @@ pub(super) fn typed_text(text: &str) -> String {
         out.push_str(before);
         let key = behind.find('}').and_then(|end| behind.get(1..end));
         let letters = match key {
-            Some("enter" | "return") => "\n",
             Some("tab") => "\t",
             Some("space") => " ",
             Some(
-                "up" | "down" | "left" | "right" | "escape" | "esc" | "backspace" | "home" | "end" | "delete",
+                "enter" | "return" | "up" | "down" | "left" | "right" | "escape" | "esc" | "backspace"
+                | "home" | "end" | "delete",
             ) => "\n",
             _ => {
                 out.push('{');

@@ -324,7 +324,7 @@ impl Prompt {
             }
         }
         // `mongosh script.js`
-        if operands.iter().any(|operand| operand.ends_with(".js")) {
+        if operands.iter().any(|operand| operand.rsplit('.').next() == Some("js")) {
             return false;
         }
         let mut operands = operands.into_iter();
