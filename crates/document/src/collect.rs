@@ -2,12 +2,16 @@
 
 //! Reads a node into a type and reports every mistake in it, not only the first one.
 
+use std::collections::HashSet;
+
 use serde::de::DeserializeOwned;
 
 use crate::{Misfit, Node, Spot, Value, nearest, read};
 
 /// A node with more mistakes than this is not worth a longer list.
 const MAX_MISTAKES: usize = 20;
+/// The node is read at most this often, whatever is wrong with it.
+const MAX_ATTEMPTS: usize = 200;
 /// The place of values that were put in for missing keys: no file has it.
 const FILLED_IN: Spot = Spot { line: usize::MAX, column: 1 };
 
@@ -43,7 +47,10 @@ pub fn read_all<T: DeserializeOwned>(node: &Node) -> ReadAll<T> {
         drop_repeated(&mut reading.copy);
     }
     let mut value = None;
-    while mistakes.len() < MAX_MISTAKES {
+    for _ in 0..MAX_ATTEMPTS {
+        if mistakes.len() >= MAX_MISTAKES {
+            break;
+        }
         let misfit = match read::<T>(&reading.copy) {
             Ok(found) => {
                 value = Some(found).filter(|_| !holds_filled_in(&reading.copy));
@@ -75,11 +82,12 @@ pub fn repeated_keys(node: &Node) -> Vec<Misfit> {
 fn find_repeated(node: &Node, found: &mut Vec<Misfit>) {
     match &node.value {
         Value::Map(entries) => {
-            for (at, (key, value)) in entries.iter().enumerate() {
-                let text = key.text();
-                if text.is_some() && entries.iter().take(at).any(|(other, _)| other.text() == text) {
-                    let message = format!("the key `{}` is repeated", text.unwrap_or_default());
-                    found.push(Misfit { spot: key.spot, message });
+            let mut seen = HashSet::new();
+            for (key, value) in entries {
+                if let Some(text) = key.text()
+                    && !seen.insert(text)
+                {
+                    found.push(Misfit { spot: key.spot, message: format!("the key `{text}` is repeated") });
                 }
                 find_repeated(value, found);
             }
@@ -93,15 +101,11 @@ fn find_repeated(node: &Node, found: &mut Vec<Misfit>) {
 fn drop_repeated(node: &mut Node) {
     match &mut node.value {
         Value::Map(entries) => {
-            let mut seen: Vec<String> = Vec::new();
-            entries.retain(|(key, _)| match key.text() {
-                Some(text) if seen.iter().any(|known| known == text) => false,
-                text => {
-                    seen.extend(text.map(ToOwned::to_owned));
-                    true
-                }
-            });
-            entries.iter_mut().for_each(|(_, value)| drop_repeated(value));
+            let mut seen = HashSet::new();
+            entries.retain(|(key, _)| key.text().is_none_or(|text| seen.insert(text.to_owned())));
+            for (_, value) in entries {
+                drop_repeated(value);
+            }
         }
         Value::List(items) => items.iter_mut().for_each(drop_repeated),
         _ => {}
@@ -191,25 +195,26 @@ fn sample(number: usize) -> Option<Value> {
 /// Tries the next value for the key that was filled in last.
 fn exchange(node: &mut Node, number: usize) -> bool {
     let Some(value) = sample(number) else { return false };
-    fn last(node: &mut Node) -> Option<&mut Node> {
-        match &mut node.value {
-            Value::Map(entries) => {
-                let at = entries
-                    .iter()
-                    .rposition(|(key, value)| key.spot == FILLED_IN || holds_filled_in(value))?;
-                let (key, value) = entries.get_mut(at)?;
-                if key.spot == FILLED_IN { Some(value) } else { last(value) }
-            }
-            Value::List(items) => {
-                let at = items.iter().rposition(holds_filled_in)?;
-                last(items.get_mut(at)?)
-            }
-            _ => None,
-        }
-    }
-    let Some(filled) = last(node) else { return false };
+    let Some(filled) = newest_filled_in(node) else { return false };
     filled.value = value;
     true
+}
+
+/// The value that was put in last.
+fn newest_filled_in(node: &mut Node) -> Option<&mut Node> {
+    match &mut node.value {
+        Value::Map(entries) => {
+            let at =
+                entries.iter().rposition(|(key, value)| key.spot == FILLED_IN || holds_filled_in(value))?;
+            let (key, value) = entries.get_mut(at)?;
+            if key.spot == FILLED_IN { Some(value) } else { newest_filled_in(value) }
+        }
+        Value::List(items) => {
+            let at = items.iter().rposition(holds_filled_in)?;
+            newest_filled_in(items.get_mut(at)?)
+        }
+        _ => None,
+    }
 }
 
 fn holds_filled_in(node: &Node) -> bool {

@@ -23,8 +23,8 @@ pub(super) fn first_command(
 ) -> Vec<Option<String>> {
     let mut reader = WordReader { rest: text, home, variable };
     let mut words = Vec::new();
-    while let Some(word) = reader.next_word() {
-        words.push(word);
+    while reader.skip_to_word() {
+        words.push(reader.read_word());
     }
     let skipped = words.iter().take_while(|word| {
         word.as_deref().is_some_and(|word| is_assignment(word) || PREFIXES.contains(&word))
@@ -44,12 +44,14 @@ struct WordReader<'a> {
 }
 
 impl WordReader<'_> {
-    /// The next word. `None` at the end of the command; `Some(None)` if it is not plain.
-    fn next_word(&mut self) -> Option<Option<String>> {
+    /// Goes to the next word. False at the end of the command.
+    fn skip_to_word(&mut self) -> bool {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
-        if self.rest.starts_with(['\n', ';', '&', '|', '<', '>', '(', ')', '#']) || self.rest.is_empty() {
-            return None;
-        }
+        !self.rest.is_empty() && !self.rest.starts_with(['\n', ';', '&', '|', '<', '>', '(', ')', '#'])
+    }
+
+    /// The word that comes next; `None` if it is not plain.
+    fn read_word(&mut self) -> Option<String> {
         let mut word = Some(String::new());
         if let (Some(rest), Some(home)) = (self.rest.strip_prefix("~/"), self.home) {
             word = Some(format!("{home}/"));
@@ -71,7 +73,7 @@ impl WordReader<'_> {
             }
             self.rest = self.rest.get(letter.len_utf8()..).unwrap_or_default();
         }
-        Some(word.filter(|_| quote.is_none()))
+        word.filter(|_| quote.is_none())
     }
 
     /// Puts the value of the variable in that the rest begins with.
