@@ -56,7 +56,7 @@ const ONTO_GUARDED: &[&str] = &[
     "pax -rw . ~/.claude",
     "scp -r host:x/. ~/.claude/",
     "docker cp c:/x/. ~/.claude",
-    r##"python3 -c "import shutil; shutil.copytree('x', '/home/user/.claude', dirs_exist_ok=True)""##,
+    r#"python3 -c "import shutil; shutil.copytree('x', '/home/user/.claude', dirs_exist_ok=True)""#,
     "cp -R x/. $HOME/.ssh",
 ];
 

@@ -386,7 +386,8 @@ mod tests {
         assert_eq!(short(index), ["Write .envrc \"x\\n\""]);
         let indented = "*** Begin Patch\n  *** Add File: x\n+a\n*** Delete File: y\n *** Add File: z\n+b\n";
         assert_eq!(short(indented), ["Write x \"a\\n\"", "Delete y \"\"", "Write z \"b\\n\""]);
-        let many: String = (0..=MOST_FILES).map(|number| format!("*** Delete File: {number}\n")).collect();
+        let lines: Vec<_> = (0..=MOST_FILES).map(|number| format!("*** Delete File: {number}\n")).collect();
+        let many = lines.concat();
         assert!(read(&many).cut);
         assert_eq!(read("@@ -1 +1 @@\n-a\n+secret\n").loose, "secret\n");
     }

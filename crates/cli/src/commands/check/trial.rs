@@ -74,12 +74,11 @@ fn sample(kind: EventKind) -> Result<Event, CommandError> {
 impl Trial {
     pub(super) fn line(&self) -> String {
         let (hook, event) = (tame(&self.hook), self.event);
-        match &self.failure {
-            Some(why) => format!("{BAD}✗{BAD:#} {hook} on {event}: {}\n", tame(why)),
-            None => {
-                let ms = self.took_us / 1000;
-                format!("{GOOD}✓{GOOD:#} {hook} on {event}: {} {DIM}{ms} ms{DIM:#}\n", self.decision)
-            }
+        if let Some(why) = &self.failure {
+            format!("{BAD}✗{BAD:#} {hook} on {event}: {}\n", tame(why))
+        } else {
+            let ms = self.took_us / 1000;
+            format!("{GOOD}✓{GOOD:#} {hook} on {event}: {} {DIM}{ms} ms{DIM:#}\n", self.decision)
         }
     }
 }

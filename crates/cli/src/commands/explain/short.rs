@@ -91,7 +91,8 @@ fn part(label: &str, text: &str, width: usize, most: usize) -> String {
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            *last = fit(&format!("{last} …"), width.saturating_sub(LABEL)).trim_end().to_owned();
+            let cut = fit(&format!("{last} …"), width.saturating_sub(LABEL));
+            cut.trim_end().clone_into(last);
         }
     }
     let mut out = String::new();
@@ -125,7 +126,7 @@ fn place_of(by: &Origin, explained: &Explained<'_>) -> String {
 fn change(explained: &Explained<'_>) -> String {
     let by = match (explained.outcome.decision, explained.outcome.decided_by()) {
         (Decision::None, _) => return "to stop it, write a rule: `tenterhook new rule`".to_owned(),
-        (Decision::Allow | Decision::Defer, None) | (_, None) => return String::new(),
+        (_, None) => return String::new(),
         (_, Some(by)) => by,
     };
     match by {
