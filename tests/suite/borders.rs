@@ -19,7 +19,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-when", &["tenterhook-event"]),
     (
         "tenterhook-engine",
-        &["tenterhook-document", "tenterhook-event", "tenterhook-harness", "tenterhook-when"],
+        &[
+            "tenterhook-document",
+            "tenterhook-event",
+            "tenterhook-files",
+            "tenterhook-harness",
+            "tenterhook-when",
+        ],
     ),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
     ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-when"]),

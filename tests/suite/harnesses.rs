@@ -68,7 +68,7 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
         program(&test, name);
     }
     let config = test.write("person/.codex/config.toml", "# mine\n[features]\nhooks = false\n");
-    let dry = run(&test, &["install", "--all", "--dry-run"]);
+    let dry = run(&test, &["install", "--all", "--dry-run", "--diff"]);
     assert_eq!(dry.exit, 0, "{}", dry.stderr);
     assert!(dry.stdout.contains("+hooks = true"), "{}", dry.stdout);
     assert!(!test.path("person/.gemini").exists());
@@ -118,14 +118,12 @@ fn a_person_chooses_by_number() {
     let test = TestContext::new();
     test.write("person/.gemini/settings.json", "{}");
     test.write("person/.qwen/settings.json", "{}");
-    let said = run(&test, &["detect", "--json"]).json();
-    let known = said["harnesses"].as_array().unwrap().iter().filter(|one| one["wired"] != "impossible");
-    let number = known.clone().position(|one| one["harness"] == "qwen").unwrap() + 1;
-    // `script` gives a terminal: the second of the two is turned off, then comes the yes.
+    // Agents that are here come first, and are marked. `script` gives a terminal: the second of the two is
+    // turned off, then comes the yes.
     let program = env!("CARGO_BIN_EXE_tenterhook");
     let command = test.command(Path::new("script"), &["-qec", &format!("'{program}' install"), "/dev/null"]);
-    let ran = test.finish(command, format!("{number}\n\ny\n").as_bytes());
-    assert!(ran.stdout.contains("Which harnesses shall be guarded?"), "{}{}", ran.stdout, ran.stderr);
+    let ran = test.finish(command, b"2\n\ny\n");
+    assert!(ran.stdout.contains("[x]  2 Qwen Code, found"), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("Gemini CLI is guarded from its next session on"), "{}", ran.stdout);
     assert_eq!(std::fs::read_to_string(test.path("person/.qwen/settings.json")).unwrap(), "{}");
 }

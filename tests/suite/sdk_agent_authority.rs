@@ -182,7 +182,7 @@ fn same_user_what_cannot_be_had_is_said_with_what_to_do() {
     there is no tool `Fly` (known: Bash, Read, Write, Edit, Glob, Grep, TodoWrite, Task)
     the daemon has no key for anthropic (start it with ANTHROPIC_API_KEY in its environment)
     `model` is no ModelConfig, from column 9 (it has `provider`, `name`, `baseUrl`, `script`, `temperature` and `maxTokens`; keys are the daemon's own)
-    the script cannot be read: failed to query resolved metadata `[DIR]/work/no.yaml`: No such file or directory (os error 2) (name a file of yours)
+    the script cannot be read: no such file (name a file of yours)
     the model did not answer: this session has no model, only tools (create it with a `model`)
     16 of your sessions are there, and 16 in all (end one: there may be 16 of one program, 32 of one process, and 64 in all)
     ");

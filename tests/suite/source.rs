@@ -34,13 +34,15 @@ fn unsafe_code_is_only_where_the_spawned_programs_begin() {
 /// Reads that no limit is needed for, and why.
 const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/agent/", "a file that the user names, which may be a pipe of the shell"),
-    ("cli/src/commands/check.rs", "a file that the user names"),
+    ("cli/src/commands/check/", "a file that the user names"),
     ("cli/src/commands/install.rs", "the running program itself"),
     ("cli/src/commands/judge.rs", "a file that the user names"),
     ("cli/src/commands/ledger/", "an export, proof, checkpoint or key that the user names"),
     ("cli/src/commands/policy/", "a file that the user names"),
+    ("cli/src/commands/self_manage/", "a release that the user names, and the installed program"),
     ("cli/src/gate.rs", "a file that the user names, bounded"),
     ("cli/src/intake.rs", "a file that the user names, bounded"),
+    ("cli/src/port_holder.rs", "tables of the kernel about connections and processes"),
     ("daemon/src/dashboard/files.rs", "our own pages, in builds for development"),
     ("daemon/src/dashboard/neighbour.rs", "a table of the kernel"),
     ("harness/src/install/file.rs", "a directory, to sync it"),

@@ -68,17 +68,17 @@ impl<K> Shares<K> {
     }
 }
 
-impl<K: Eq + Hash> Share<K> {
+impl<K: Clone + Eq + Hash> Share<K> {
     /// Takes `amount` more units, if that leaves enough for others.
     pub(crate) fn try_grow(&mut self, amount: usize) -> bool {
         let mut held = self.shares.lock();
-        let (all, total) = (held.all, self.shares.total);
-        let Some(own) = held.by_holder.get_mut(&self.holder).filter(|own| is_fair(**own, all, amount, total))
-        else {
+        // A holder without an entry has nothing yet: the entry goes with the last unit of any of its shares.
+        let own = held.by_holder.get(&self.holder).copied().unwrap_or(0);
+        if !is_fair(own, held.all, amount, self.shares.total) {
             return false;
-        };
-        *own += amount;
+        }
         held.all += amount;
+        held.by_holder.insert(self.holder.clone(), own + amount);
         drop(held);
         self.amount += amount;
         true
@@ -104,6 +104,17 @@ mod tests {
 
     fn take_all(shares: &Arc<Shares<&'static str>>, holder: &'static str) -> Vec<Share<&'static str>> {
         std::iter::from_fn(|| shares.try_take(holder, 1)).collect()
+    }
+
+    #[test]
+    fn an_empty_share_grows_after_another_share_of_its_holder_is_given_back() {
+        let shares = Shares::new(100);
+        let (mut empty, other) = (shares.try_take("a", 0).unwrap(), shares.try_take("a", 1).unwrap());
+        drop(other);
+        assert!(empty.try_grow(10));
+        assert_eq!(shares.in_use(), 10);
+        drop(empty);
+        assert_eq!(shares.in_use(), 0);
     }
 
     #[test]

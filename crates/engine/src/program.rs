@@ -132,7 +132,9 @@ fn missing_interpreter(path: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = Vec::with_capacity(SHEBANG_BYTES);
     let limit = u64::try_from(SHEBANG_BYTES).unwrap_or(u64::MAX);
-    std::fs::File::open(path).ok()?.take(limit).read_to_end(&mut start).ok()?;
+    // A pipe in its place would never answer.
+    let script = tenterhook_files::open(path, tenterhook_files::FileClass::Named).ok()??;
+    script.take(limit).read_to_end(&mut start).ok()?;
     let first = start.split(|byte| *byte == b'\n').next()?;
     let line = std::str::from_utf8(first).ok()?.strip_prefix("#!")?;
     let interpreter = line.split_whitespace().next()?;

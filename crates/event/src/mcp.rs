@@ -133,21 +133,24 @@ impl McpServers {
 mod tests {
     use super::*;
 
-    fn readings(mcp: &Option<Mcp>) -> Vec<String> {
+    fn readings(mcp: Option<&Mcp>) -> Vec<String> {
         mcp.iter().flat_map(|mcp| mcp.readings().map(|(server, tool)| format!("{server}|{tool}"))).collect()
     }
 
     #[test]
     fn a_name_is_split_wherever_its_separator_is() {
-        assert_eq!(readings(&Mcp::from_tool_name("mcp__files__read_file")), ["files|read_file"]);
-        assert_eq!(readings(&Mcp::from_tool_name("mcp__a__b__c")), ["a|b__c", "a__b|c"]);
-        assert_eq!(readings(&Mcp::from_tool_name("mcp__a___b")), ["a|_b", "a_|b"]);
-        assert_eq!(readings(&Mcp::from_tool_name("mcp_a_b_c")), ["a|b_c", "a_b|c"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp__files__read_file").as_ref()), ["files|read_file"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp__a__b__c").as_ref()), ["a|b__c", "a__b|c"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp__a___b").as_ref()), ["a|_b", "a_|b"]);
+        assert_eq!(readings(Mcp::from_tool_name("mcp_a_b_c").as_ref()), ["a|b_c", "a_b|c"]);
         assert_eq!(
-            readings(&Mcp::split("google_drive_erase", "_")),
+            readings(Mcp::split("google_drive_erase", "_").as_ref()),
             ["google|drive_erase", "google_drive|erase"]
         );
-        assert_eq!(readings(&Mcp::split_last("my-server-echo", "-")), ["my-server|echo", "my|server-echo"]);
+        assert_eq!(
+            readings(Mcp::split_last("my-server-echo", "-").as_ref()),
+            ["my-server|echo", "my|server-echo"]
+        );
         for name in ["mcp__", "mcp__server", "mcp__server__", "mcp____tool", "mcp_", "read"] {
             assert_eq!(Mcp::from_tool_name(name), None, "{name}");
         }

@@ -93,5 +93,6 @@ fn the_directory_is_on_record_and_explained() {
     assert_eq!(directories, &json!([{"text": "..", "resolved": "[DIR]/person"}]));
     let said = test.run(&["explain", "--harness", "opencode", "--file", file]).stdout;
     assert!(said.contains("rm -rf precious (in ..)"), "{said}");
+    let said = test.run(&["explain", "--all", "--harness", "opencode", "--file", file]).stdout;
     assert!(said.contains("Runs in\n  .. → [DIR]/person\n"), "{said}");
 }

@@ -53,7 +53,7 @@ fn run(args: &Value, around: &Around) -> Result<Output, ToolFailed> {
 pub(super) fn whole(path: &std::path::Path) -> Result<String, ToolFailed> {
     match read_text(path, FileClass::Named, LARGEST) {
         Ok(Some(text)) => Ok(text),
-        Ok(None) => Err(ToolFailed::file(path, &std::io::ErrorKind::NotFound.into())),
+        Ok(None) => Err(ToolFailed::new(format!("`{}`: no such file", path.display()))),
         Err(error) => Err(match FileRefused::reason_of(&error) {
             Some(_) => ToolFailed::new(error.to_string()),
             None => ToolFailed::file(path, &error),

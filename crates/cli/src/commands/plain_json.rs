@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tenterhook_files::{FileClass, read_text};
 use tenterhook_home::write_whole;
 
 use crate::error::CommandError;
@@ -12,15 +13,20 @@ use crate::error::CommandError;
 /// What the name of the kept copy ends with.
 const COPY: &str = "with-comments";
 
+/// No settings file of a harness is larger.
+const MAX_SETTINGS_BYTES: u64 = 16 << 20;
+
 /// Whether a file would be plain JSON without its comments and trailing commas.
 pub(super) fn can_become_plain(path: &Path) -> bool {
-    let Ok(text) = fs_err::read_to_string(path) else { return false };
+    let Ok(Some(text)) = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES) else { return false };
     !is_plain(&text) && is_plain(&without_comments(&text))
 }
 
 /// Takes comments and trailing commas out of a file. Returns where the original is kept.
 pub(super) fn make_plain(path: &Path) -> Result<PathBuf, CommandError> {
-    let text = fs_err::read_to_string(path)?;
+    // A link of a dotfile manager stays a link.
+    let path = &fs_err::canonicalize(path)?;
+    let text = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES)?.unwrap_or_default();
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(path)?.permissions()) & 0o777;
     let mut copy = path.as_os_str().to_owned();
     copy.push(format!(".{COPY}"));

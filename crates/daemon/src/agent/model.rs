@@ -202,7 +202,7 @@ mod tests {
         the daemon has no key for openai; start it with OPENAI_API_KEY in its environment
         there is no provider `mine`; known: anthropic, openai, gemini, scripted
         a scripted model needs its `script`; name a file
-        the script cannot be read: failed to query resolved metadata `/nowhere/no.yaml`: No such file or directory (os error 2); name a file of yours
+        the script cannot be read: no such file; name a file of yours
         none of none
         ");
     }

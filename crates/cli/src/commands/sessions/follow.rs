@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use tenterhook_home::Book;
 use tenterhook_home::recorded::Field as _;
 
+use super::list::NO_SESSIONS;
 use super::{escaped, offline, show};
 use crate::ask;
+use crate::commands::ledger::is_unused;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, DIM, GOOD, WARN, tame};
@@ -55,6 +57,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             None => "/v1/sessions/stream".to_owned(),
         };
         ask::stream(context.home()?, &path, &mut show)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.id.is_none() && is_unused(&Book::of(context.home()?), context)? {
+        context.terminal.say(NO_SESSIONS)?;
         return Ok(ExitCode::SUCCESS);
     }
     let ledger = offline(context)?;

@@ -17,6 +17,10 @@ use crate::error::CommandError;
 use crate::layout::fit;
 use crate::terminal::{BOLD, DIM, Terminal, tame};
 
+/// What an unused home says, with the next step.
+pub(super) const NO_SESSIONS: &str =
+    "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n";
+
 const EXAMPLES: &str = "\
 Examples:
   tenterhook sessions list
@@ -99,12 +103,7 @@ pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<Value>, C
 fn table(answer: &Value, is_filtered: bool) -> String {
     let sessions = answer.field("sessions").as_array().map(Vec::as_slice).unwrap_or_default();
     if sessions.is_empty() {
-        return if is_filtered {
-            "no session fits\n".to_owned()
-        } else {
-            "no sessions yet; they appear once a guarded agent runs (`tenterhook detect` lists agents)\n"
-                .to_owned()
-        };
+        return if is_filtered { "no session fits\n".to_owned() } else { NO_SESSIONS.to_owned() };
     }
     let title = Terminal::width().saturating_sub(84).max(16);
     let head = format!(

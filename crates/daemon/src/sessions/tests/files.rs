@@ -66,7 +66,10 @@ fn changes_are_asked_then_done_or_failed() {
     assert_eq!(news.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["tool"]);
     assert_eq!(changes(&told), ["Write write a done +2 -0 -", "Edit edit b failed +2 -1 -"]);
     let whole = told.whole(9);
-    assert_eq!(whole["tool_results"]["Edit"], json!({"calls": 1, "ok": 0, "failed": 1, "denied": 0}));
+    assert_eq!(
+        whole["tool_results"]["Edit"],
+        json!({"calls": 1, "ok": 0, "failed": 1, "denied": 0, "asked": 0})
+    );
     assert_eq!(
         whole["changed_files"],
         json!([{
@@ -104,7 +107,7 @@ fn a_harness_that_only_tells_results_is_understood_too() {
     let call = tool("s", 1, "write_file", json!({"file_path": "a", "content": "x"}));
     told.apply(&result(&call, json!({})), Decision::None);
     assert_eq!(changes(&told), ["write_file write a done +1 -? -"]);
-    assert_eq!(told.whole(9)["calls"], json!({"calls": 1, "ok": 1, "failed": 0, "denied": 0}));
+    assert_eq!(told.whole(9)["calls"], json!({"calls": 1, "ok": 1, "failed": 0, "denied": 0, "asked": 0}));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_session_is_what_its_events_say() {
     assert_eq!((&found["duration_ms"], &found["last_seq"]), (&json!(5000), &json!(6)));
     assert_eq!(found["verdicts"], json!({"none": 4, "allow": 1, "deny": 1}));
     assert_eq!(found["tools"], json!({"Read": 1, "Write": 2, "TodoWrite": 1}));
-    assert_eq!(found["calls"], json!({"calls": 4, "ok": 0, "failed": 0, "denied": 1}));
+    assert_eq!(found["calls"], json!({"calls": 4, "ok": 0, "failed": 0, "denied": 1, "asked": 0}));
     assert_eq!(
         found["files"],
         json!({"read": 1, "written": 1, "deleted": 0, "changed": 1, "behind": 0, "left_out": 0}),
