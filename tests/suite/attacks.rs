@@ -10,6 +10,7 @@ mod dashboard_account;
 mod foreign_sessions;
 mod hostile_files;
 mod identity_lockout;
+mod judged;
 mod ledger_files;
 mod mcp_names;
 mod native;

@@ -207,10 +207,11 @@ fn words_reference() {
         let names: Vec<_> =
             TOOLS.iter().filter(|row| row.class == *class).map(|row| format!("`{}`", row.name)).collect();
         let roles = class.roles();
+        let directory = roles.directory.concat();
         let keys = [
             ("command", roles.command),
             ("list of commands", roles.commands),
-            ("working directory", roles.directory),
+            ("working directory", &*directory),
             ("path", roles.path),
             ("written path", roles.output),
             ("written path, if the value looks like one", roles.loose_output),

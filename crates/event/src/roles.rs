@@ -16,8 +16,8 @@ pub struct Roles {
     pub command: &'static [&'static str],
     /// A list of commands, each shell text, an argv, or an object with a `command` role.
     pub commands: &'static [&'static str],
-    /// The directory that commands run in, and that relative paths start from.
-    pub directory: &'static [&'static str],
+    /// The directory that commands run in, and that relative paths start from; several lists count as one.
+    pub directory: &'static [&'static [&'static str]],
     /// A path, or several.
     pub path: &'static [&'static str],
     /// A path that is written, whatever happens to the others.
@@ -138,17 +138,6 @@ const WORKING_DIRECTORIES: &[&str] = &[
 ];
 /// Names of a directory that other arguments may start from.
 const BASE_DIRECTORIES: &[&str] = &[
-    "cwd",
-    "workdir",
-    "working_dir",
-    "working_directory",
-    "current_dir",
-    "current_directory",
-    "current_working_directory",
-    "work_directory",
-    "chdir",
-    "pwd",
-    "exec_dir",
     "dir_path",
     "directory",
     "directory_path",
@@ -162,39 +151,11 @@ const BASE_DIRECTORIES: &[&str] = &[
     "root_directory",
     "start_directory",
     "target_directory",
-    "output_dir",
-    "output_directory",
-    "out_dir",
-    "destination_directory",
 ];
+/// Names of the directory that results go to.
+const OUTPUT_DIRECTORIES: &[&str] = &["output_dir", "output_directory", "out_dir", "destination_directory"];
 /// Names of a working directory for a tool that runs commands, where a directory can hardly be anything else.
-pub(crate) const SHELL_DIRECTORIES: &[&str] = &[
-    "cwd",
-    "workdir",
-    "working_dir",
-    "working_directory",
-    "current_dir",
-    "current_directory",
-    "current_working_directory",
-    "work_directory",
-    "chdir",
-    "pwd",
-    "exec_dir",
-    "dir_path",
-    "directory",
-    "directory_path",
-    "dir",
-    "folder",
-    "folder_path",
-    "base_dir",
-    "base_directory",
-    "base_path",
-    "root_dir",
-    "root_directory",
-    "start_directory",
-    "target_directory",
-    "path",
-];
+pub(crate) const SHELL_DIRECTORIES: &[&[&str]] = &[WORKING_DIRECTORIES, BASE_DIRECTORIES, &["path"]];
 /// Values nested deeper than this are not looked into.
 const DEEPEST_ARGUMENT: usize = 12;
 
@@ -210,17 +171,17 @@ impl ToolClass {
                 ..NOTHING
             },
             Self::Read | Self::Search => {
-                Roles { directory: WORKING_DIRECTORIES, path: PATHS, output: OUTPUTS, ..NOTHING }
+                Roles { directory: &[WORKING_DIRECTORIES], path: PATHS, output: OUTPUTS, ..NOTHING }
             }
             Self::Write | Self::Edit => Roles {
-                directory: WORKING_DIRECTORIES,
+                directory: &[WORKING_DIRECTORIES],
                 path: PATHS,
                 content: CONTENTS,
                 patch: PATCHES,
                 ..written
             },
             Self::Patch => Roles {
-                directory: WORKING_DIRECTORIES,
+                directory: &[WORKING_DIRECTORIES],
                 path: PATHS,
                 patch: &[
                     "input",
@@ -240,7 +201,7 @@ impl ToolClass {
             Self::Mcp | Self::Other => Roles {
                 command: COMMANDS,
                 commands: &["commands"],
-                directory: BASE_DIRECTORIES,
+                directory: &[WORKING_DIRECTORIES, BASE_DIRECTORIES, OUTPUT_DIRECTORIES],
                 path: PATHS,
                 content: CONTENTS,
                 url: URLS,
@@ -260,10 +221,10 @@ pub(crate) fn same_key(name: &str, key: &str) -> bool {
 }
 
 /// Every working directory in the arguments; `None` is one that is not a text.
-pub(crate) fn working_directories<'a>(args: &'a Value, keys: &[&str]) -> Vec<Option<&'a str>> {
+pub(crate) fn working_directories<'a>(args: &'a Value, keys: &[&[&str]]) -> Vec<Option<&'a str>> {
     let mut found = Vec::new();
     each_argument(args, DEEPEST_ARGUMENT, &mut |name, value| {
-        if keys.iter().any(|key| same_key(name, key)) {
+        if keys.iter().copied().flatten().any(|key| same_key(name, key)) {
             match value {
                 Value::Null => {}
                 Value::String(text) if text.trim().is_empty() => {}

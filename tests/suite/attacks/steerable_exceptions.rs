@@ -2,39 +2,7 @@
 
 //! An exception to a rule is decided by what was parsed, never by words that stand anywhere in the text.
 
-use std::path::Path;
-
-use serde_json::{Value, json};
-
-use crate::context::TestContext;
-
-/// The verdict of the rules compiled in on each command, in `/home/user/project`.
-fn verdicts(commands: &[&str]) -> Vec<String> {
-    let line = |command: &&str| json!({"command": command, "cwd": "/home/user/project"}).to_string() + "\n";
-    let test = TestContext::new();
-    let program = Path::new(env!("CARGO_BIN_EXE_tenterhook"));
-    let mut command = test.command(program, &["judge", "--jsonl", "-"]);
-    command.env_clear().env("HOME", "/home/user");
-    let ran = test.finish(command, commands.iter().map(line).collect::<String>().as_bytes());
-    let verdict = |line: &str| {
-        let answer: Value = serde_json::from_str(line).unwrap();
-        answer["verdict"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned()
-    };
-    let verdicts: Vec<_> = ran.stdout.lines().map(verdict).collect();
-    assert_eq!(verdicts.len(), commands.len(), "{}", ran.stderr);
-    verdicts
-}
-
-/// Those of the commands that get one of these verdicts.
-fn with<'c>(commands: &[&'c str], wanted: &[&str]) -> Vec<&'c str> {
-    let verdicts = verdicts(commands);
-    commands
-        .iter()
-        .zip(verdicts)
-        .filter(|(_, said)| wanted.contains(&said.as_str()))
-        .map(|(one, _)| *one)
-        .collect()
-}
+use super::judged::with_verdict;
 
 /// Each once passed: a comment, a value or a second statement made an exception hold.
 const STEERED: &[&str] = &[
@@ -96,10 +64,10 @@ const FINE: &[&str] = &[
 
 #[test]
 fn no_text_beside_the_statement_makes_an_exception_hold() {
-    assert_eq!(with(STEERED, &["none", "allow"]), [""; 0]);
+    assert_eq!(with_verdict(STEERED, &["none", "allow"]), [""; 0]);
 }
 
 #[test]
 fn exceptions_still_hold_for_what_they_are_about() {
-    assert_eq!(with(FINE, &["ask", "deny"]), [""; 0]);
+    assert_eq!(with_verdict(FINE, &["ask", "deny"]), [""; 0]);
 }
