@@ -19,12 +19,23 @@ use crate::shares::is_fair;
 const MAX_OWNED_SESSIONS: usize = 16_384;
 /// How long an owner is believed to be the same process without a look.
 const OWNER_RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often processes that have ended are looked for when there is no room.
+const CLEAN_INTERVAL: Duration = Duration::from_secs(1);
 /// How far up the parents of a caller are followed.
 const MAX_ANCESTORS: usize = 256;
 
 /// The owners of all sessions.
 #[derive(Debug, Default)]
-pub(crate) struct SessionOwners(Mutex<HashMap<Key, SessionOwner>>);
+pub(crate) struct SessionOwners(Mutex<OwnerTable>);
+
+#[derive(Debug, Default)]
+struct OwnerTable {
+    by_session: HashMap<Key, SessionOwner>,
+    /// How many sessions each process owns, by pid and start.
+    counts: HashMap<(i32, u64), usize>,
+    /// When ended processes were last looked for.
+    cleaned: Option<Instant>,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SessionOwner {
@@ -67,7 +78,7 @@ impl SessionOwners {
     /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
     /// says whether there are events of it that this daemon has no owner for.
     fn check(&self, key: &Key, uid: u32, pid: i32, was_there: impl FnOnce() -> bool) -> Option<SessionCheck> {
-        let owner = self.lock().get(key).copied();
+        let owner = self.lock().by_session.get(key).copied();
         // The hook process waits for its answer, so it is still there.
         let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
         let Some(owner) = owner else {
@@ -98,7 +109,9 @@ impl SessionOwners {
             return true;
         }
         let there = Process::read(owner.pid).is_some_and(|found| found.start == owner.start);
-        if there && let Some(known) = self.lock().get_mut(key).filter(|known| known.pid == owner.pid) {
+        if there
+            && let Some(known) = self.lock().by_session.get_mut(key).filter(|known| known.pid == owner.pid)
+        {
             known.checked = Instant::now();
         }
         there
@@ -108,15 +121,9 @@ impl SessionOwners {
     fn bind(&self, key: Key, uid: u32, process: &Process) -> bool {
         let owner = SessionOwner { uid, pid: process.pid, start: process.start, checked: Instant::now() };
         let mut owners = self.lock();
-        if owners.len() >= MAX_OWNED_SESSIONS / 2 && !owners.contains_key(&key) {
-            let fits = |owners: &HashMap<Key, SessionOwner>| {
-                let same = |other: &&SessionOwner| (other.pid, other.start) == (owner.pid, owner.start);
-                is_fair(owners.values().filter(same).count(), owners.len(), 1, MAX_OWNED_SESSIONS)
-            };
-            if !fits(&owners) {
-                forget_ended(&mut owners);
-            }
-            if !fits(&owners) {
+        if !owners.by_session.contains_key(&key) && !owners.has_room(&owner) {
+            owners.forget_ended();
+            if !owners.has_room(&owner) {
                 return false;
             }
         }
@@ -124,19 +131,51 @@ impl SessionOwners {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SessionOwner>> {
+    fn lock(&self) -> MutexGuard<'_, OwnerTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Forgets sessions whose process has ended; each process is looked at once.
-fn forget_ended(owners: &mut HashMap<Key, SessionOwner>) {
-    let mut looked: HashMap<(i32, u64), bool> = HashMap::new();
-    owners.retain(|_, owner| {
-        *looked
-            .entry((owner.pid, owner.start))
-            .or_insert_with(|| Process::read(owner.pid).is_some_and(|found| found.start == owner.start))
-    });
+impl SessionOwner {
+    fn process(&self) -> (i32, u64) {
+        (self.pid, self.start)
+    }
+}
+
+impl OwnerTable {
+    /// Whether the process of an owner may own one session more.
+    fn has_room(&self, owner: &SessionOwner) -> bool {
+        let own = self.counts.get(&owner.process()).copied().unwrap_or(0);
+        is_fair(own, self.by_session.len(), 1, MAX_OWNED_SESSIONS)
+    }
+
+    fn insert(&mut self, key: Key, owner: SessionOwner) {
+        *self.counts.entry(owner.process()).or_default() += 1;
+        if let Some(before) = self.by_session.insert(key, owner) {
+            self.release(before.process());
+        }
+    }
+
+    fn release(&mut self, process: (i32, u64)) {
+        if let Some(count) = self.counts.get_mut(&process) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&process);
+            }
+        }
+    }
+
+    /// Forgets sessions whose process has ended, at most once in an interval: a caller must not be able to make
+    /// every call look at every process.
+    fn forget_ended(&mut self) {
+        if self.cleaned.is_some_and(|cleaned| cleaned.elapsed() < CLEAN_INTERVAL) {
+            return;
+        }
+        self.cleaned = Some(Instant::now());
+        self.counts.retain(|(pid, start), _| Process::read(*pid).is_some_and(|found| found.start == *start));
+        let counts = &self.counts;
+        self.by_session.retain(|_, owner| counts.contains_key(&owner.process()));
+    }
 }
 
 /// Whether a process is another one or comes from it.
