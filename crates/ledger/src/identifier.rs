@@ -11,8 +11,15 @@ use crate::payload::Redactor;
 const MIN_SECRET_BYTES: usize = 16;
 const MARK: &str = "[[redacted:";
 
+/// A longer text is not an identifier. It is replaced whole, so that records with the same one still have the same.
+const MAX_IDENTIFIER_BYTES: usize = 2048;
+
 /// Where secrets are in an identifier, and of which kind.
 pub fn secrets_in_identifier<'a>(text: &'a str, redactor: Redactor<'_>) -> Vec<(Range<usize>, &'a str)> {
+    // Each joint is a place to search from: without a limit a caller could make one call search for minutes.
+    if text.len() > MAX_IDENTIFIER_BYTES {
+        return vec![(0..text.len(), "long-identifier")];
+    }
     let marks = marks(text);
     let is_marked = |at: usize| marks.iter().any(|mark| mark.contains(&at));
     let joints = text.bytes().enumerate().filter(|(_, byte)| matches!(byte, b'_' | b'-'));
@@ -45,6 +52,16 @@ mod tests {
             !before.is_some_and(|before| before.is_alphanumeric() || "_-".contains(before))
         });
         whole.filter(|(at, _)| text.len() >= at + 22).map(|(at, _)| (at..at + 22, "kind")).collect()
+    }
+
+    #[test]
+    fn a_text_that_is_no_identifier_is_replaced_whole_and_not_searched() {
+        let long = "-".repeat(1 << 20);
+        let began = std::time::Instant::now();
+        assert_eq!(secrets_in_identifier(&long, &words), [(0..long.len(), "long-identifier")]);
+        let most = "-".repeat(MAX_IDENTIFIER_BYTES);
+        assert!(secrets_in_identifier(&most, &words).is_empty());
+        assert!(began.elapsed().as_secs() < 5);
     }
 
     #[test]
