@@ -109,7 +109,9 @@ fn a_report_can_be_narrowed() {
     );
     assert!(ran.stderr.contains("claude-code, codex, gemini, opencode, copilot"), "{}", ran.stderr);
     let ran = TestContext::new().run(&["audit"]);
-    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "There are no transcripts.\n"));
+    assert_eq!((ran.exit, ran.stdout.lines().next()), (0, Some("no transcripts found")));
+    assert!(ran.stdout.contains(".claude/projects"), "the searched places are named: {}", ran.stdout);
+    assert!(ran.stdout.contains("next: run an agent"), "{}", ran.stdout);
 }
 
 #[test]

@@ -32,11 +32,16 @@ pub struct LeftOut {
     pub why: String,
 }
 
+/// The directories in which a harness keeps its transcripts.
+pub fn directories(harness: &Harness, ground: &Ground<'_>) -> Vec<PathBuf> {
+    harness.transcripts.as_ref().map_or_else(Vec::new, |transcripts| (transcripts.places)(ground))
+}
+
 /// All transcripts of a harness, and what looks like one but is not read.
 pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>) {
     let (mut found, mut left_out) = (Vec::new(), Vec::new());
     let Some(transcripts) = &harness.transcripts else { return (found, left_out) };
-    for place in (transcripts.places)(ground) {
+    for place in directories(harness, ground) {
         let mut directories = vec![(place.clone(), 0)];
         while let Some((directory, depth)) = directories.pop() {
             let entries = match std::fs::read_dir(&directory) {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::install::Ground;
 
-pub use find::{Found, LeftOut, find};
+pub use find::{Found, LeftOut, directories, find};
 pub(crate) use lines::{json_lines, regular};
 pub use teller::{Around, Ended, Teller, Told, Unread};
 

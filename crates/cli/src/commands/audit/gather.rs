@@ -5,6 +5,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,6 +49,8 @@ pub(super) struct Gathered {
     pub(super) unread: BTreeMap<(&'static str, String), u64>,
     pub(super) left_out: Vec<(&'static str, LeftOut)>,
     pub(super) took_ms: u64,
+    /// Where transcripts were searched: the harness's title and a directory.
+    pub(super) searched: Vec<(&'static str, PathBuf)>,
 }
 
 /// What one harness has to do with it.

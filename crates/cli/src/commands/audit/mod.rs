@@ -84,6 +84,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let ground = context.env.ground();
     let mut work = Vec::new();
     for harness in chosen {
+        let directories = transcript::directories(harness, &ground);
+        gathered.searched.extend(directories.into_iter().map(|directory| (harness.title, directory)));
         let (found, left_out) = transcript::find(harness, &ground);
         gathered.left_out(harness, left_out);
         // What was last written before then tells of nothing since.

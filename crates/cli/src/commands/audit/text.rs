@@ -13,9 +13,7 @@ use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, count, tame};
 pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args) -> String {
     let mut text = String::new();
     if gathered.harnesses.is_empty() {
-        text += "There are no transcripts";
-        text += if args.since.is_some() { " from that time" } else { "" };
-        text += ".\n";
+        nothing_found(gathered, args, &mut text);
     } else {
         harnesses(gathered, &mut text);
         sums(gathered, &mut text);
@@ -31,6 +29,15 @@ pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args
         let _ = writeln!(text, "{GOOD}✓{GOOD:#} the page is in `{}`", file.display());
     }
     text
+}
+
+/// Says where transcripts were searched and what to do without any.
+fn nothing_found(gathered: &Gathered, args: &Args, text: &mut String) {
+    *text += if args.since.is_some() { "no transcripts since then\n" } else { "no transcripts found\n" };
+    for (harness, directory) in &gathered.searched {
+        let _ = writeln!(text, "  {harness:<14}{DIM}{}{DIM:#}", tame(&directory.display().to_string()));
+    }
+    *text += "next: run an agent and audit again, or try a command: `tenterhook explain --command 'rm -rf ~/'`\n";
 }
 
 fn harnesses(gathered: &Gathered, text: &mut String) {
