@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-rust lint generate picture bench fuzz soak e2e tools
+.PHONY: help run build test test-rust lint generate picture bench bench-peers fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: dist dist-test dist-reproducible
@@ -52,6 +52,13 @@ picture: build ## Take the README's picture anew, from a real run of the demo
 
 bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches
+
+# nah 1.x is not on a registry: NAH_SOURCE names a clone of manuelschipper/nah, else it is left out.
+bench-peers: export NAH_SOURCE := $(NAH_SOURCE)
+bench-peers: build ## Compare with other guards (installed from their registries): time of a hook call, verdicts on a corpus
+	python3 benches/peers/compare.py install "$(CLIENTS)/peers"
+	python3 benches/peers/compare.py run "$(CLIENTS)/peers" --tenterhook "$(TARGET)/release/tenterhook" \
+		--corpus tests/corpus/held-out.jsonl --out "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-peers.json"
 
 # How long, what and with which luck `make fuzz` reads.
 SECONDS ?= 300
