@@ -16,6 +16,7 @@ use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
 use crate::dashboard::Access;
 use crate::generations::Generations;
+use crate::hook_versions::HookVersions;
 use crate::listen::Peer;
 use crate::observe::Observers;
 use crate::quotas::Quotas;
@@ -51,6 +52,8 @@ pub struct Daemon {
     /// What callers may use at the same time.
     pub(crate) quotas: Quotas,
     pub(crate) answered: AtomicU64,
+    /// Versions of the hook programs that call.
+    pub(crate) hook_versions: HookVersions,
     /// Whoever looks on.
     pub(crate) observers: Observers,
     /// Readers of the ledger, for the API.
@@ -104,6 +107,7 @@ impl Daemon {
             started: Instant::now(),
             quotas,
             answered: AtomicU64::new(0),
+            hook_versions: HookVersions::default(),
             observers,
             verification: Verification::default(),
             changing: tokio::sync::Mutex::default(),

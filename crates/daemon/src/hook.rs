@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::approvals;
 use crate::daemon::Daemon;
+use crate::hook_versions::mismatch_notice;
 use crate::listen::Peer;
 use crate::record::CallRecorder;
 use crate::sessions::clean;
@@ -38,6 +39,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) user: Option<String>,
     /// How long whoever asked waits.
     pub(crate) within: Duration,
+    /// Version of the hook program; empty if the call did not come from one.
+    pub(crate) hook_version: &'a str,
     pub(crate) payload: &'a [u8],
 }
 
@@ -58,7 +61,7 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 
 async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, peer, event, id, project, user, within, payload } = asked;
+    let Asked { harness, peer, event, id, project, user, within, hook_version, payload } = asked;
     // Project files are read with the rights of the caller, if it is not the daemon's own account.
     let caller = daemon.other_account(peer);
     let began = Instant::now();
@@ -80,6 +83,14 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
             approvals::settle(daemon, peer, &call, outcome, until).await
         }
         _ => outcome,
+    };
+    let outcome = match mismatch_notice(hook_version).filter(|_| call.event.event == EventKind::SessionStart)
+    {
+        Some(notice) => {
+            let finding = Finding { message: Some(notice), ..Finding::silent(Origin::Engine) };
+            tenterhook_engine::fold::strengthen(outcome, finding)
+        }
+        None => outcome,
     };
     let mut reply = harness.encode(&call, &outcome);
     if harness.event(&call.event.native_event).is_none() {

@@ -21,6 +21,7 @@ mod ending;
 mod generations;
 mod grpc;
 mod hook;
+mod hook_versions;
 mod listen;
 mod live;
 mod metrics;

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::VERSION;
 use crate::wire::{Reply, Request};
 
 /// How long the daemon may take to say anything at all.
@@ -130,6 +131,7 @@ fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Resu
 fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answer, String>> {
     let mut bytes = vec![0; AT_ONCE];
     let (mut start, mut used) = (0, 0);
+    let mut daemon_version = None;
     loop {
         if used == bytes.len() {
             bytes.resize(used * 4, 0);
@@ -150,6 +152,11 @@ fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answ
             match read {
                 None => break,
                 Some((Reply::Wait, length)) => start += length,
+                Some((Reply::Version(version), length)) => {
+                    // Kept only where there is something to say about it: a string costs an allocation.
+                    daemon_version = (version != VERSION).then(|| version.to_owned());
+                    start += length;
+                }
                 Some((Reply::Reply { exit, stdout_len, stderr_len }, length)) => {
                     let out = start + length;
                     let (err, end) = (out + stdout_len, out + stdout_len + stderr_len);
@@ -161,7 +168,12 @@ fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answ
                     }
                     return Ok(Ok(Answer { exit, bytes, stdout: (out, err), stderr: (err, end) }));
                 }
-                Some((Reply::Fallback(why), _)) => return Ok(Err(why.to_owned())),
+                Some((Reply::Fallback(why), _)) => {
+                    return Ok(Err(match daemon_version {
+                        Some(version) => format!("{why} (daemon {version}, hook {VERSION})"),
+                        None => why.to_owned(),
+                    }));
+                }
                 Some((Reply::Status(_), _)) => {
                     return Ok(Err("the daemon answers something else".to_owned()));
                 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::VERSION;
 use crate::ask::{mark, reach};
 use crate::wire::{Asked, MAX_HEADER, Reply};
 
@@ -22,12 +23,28 @@ const LONGEST: usize = 64 * 1024;
 /// Below the state directory: the command that was the status line before.
 pub const CHAIN: &str = "status-chain";
 
+/// What the daemon answers to the status question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatusAnswer {
+    /// How things stand: `ok`, or what a person should know.
+    pub text: String,
+    /// The daemon's version; `None` if it is too old to send one.
+    pub daemon_version: Option<String>,
+}
+
 /// What to say, by what the daemon answers; without an answer it is offline.
-pub fn line(answer: Option<&str>) -> String {
-    match answer {
-        None => "Tenterhook ⚠ daemon offline".to_owned(),
-        Some("ok") => "Tenterhook ✓".to_owned(),
-        Some(text) => {
+pub fn line(answer: Option<&StatusAnswer>) -> String {
+    let Some(StatusAnswer { text, daemon_version }) = answer else {
+        return "Tenterhook ⚠ daemon offline".to_owned();
+    };
+    match (text.as_str(), daemon_version.as_deref()) {
+        ("ok", Some(VERSION)) => "Tenterhook ✓".to_owned(),
+        ("ok", Some(version)) => {
+            let version: String = version.chars().filter(|letter| !letter.is_control()).take(32).collect();
+            format!("Tenterhook ⚠ daemon {version}, hooks {VERSION}")
+        }
+        ("ok", None) => "Tenterhook ⚠ the daemon is older than the hooks".to_owned(),
+        (text, _) => {
             let text = match text.strip_prefix("pending ") {
                 Some("1") => "1 approval pending".to_owned(),
                 Some(count) => format!("{count} approvals pending"),
@@ -41,18 +58,24 @@ pub fn line(answer: Option<&str>) -> String {
 }
 
 /// Asks the daemon how things stand.
-pub fn ask(socket: &Path) -> Option<String> {
+pub fn ask(socket: &Path) -> Option<StatusAnswer> {
     let until = Instant::now() + WITHIN;
     let mut stream = reach(socket, WITHIN, mark(socket).symlink_metadata().is_ok()).ok()?;
     stream.set_read_timeout(Some(WITHIN)).ok()?;
     stream.write_all(Asked::STATUS).ok()?;
     let mut bytes = Vec::new();
     let mut room = [0; 256];
+    let (mut start, mut daemon_version) = (0, None);
     while bytes.len() < MAX_HEADER && Instant::now() < until {
         let count = stream.read(&mut room).ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(room.get(..count)?);
-        if let Some((Reply::Status(text), _)) = Reply::read(&bytes).ok()? {
-            return Some(text.to_owned());
+        while let Some((reply, length)) = Reply::read(bytes.get(start..)?).ok()? {
+            match reply {
+                Reply::Status(text) => return Some(StatusAnswer { text: text.to_owned(), daemon_version }),
+                Reply::Version(version) => daemon_version = Some(version.to_owned()),
+                _ => return None,
+            }
+            start += length;
         }
     }
     None
@@ -134,15 +157,21 @@ mod tests {
 
     #[test]
     fn a_line_says_how_things_stand() {
-        for (answer, expected) in [
-            (None, "Tenterhook ⚠ daemon offline"),
-            (Some("ok"), "Tenterhook ✓"),
-            (Some("monitor"), "Tenterhook ⚠ monitor"),
-            (Some("pending 1"), "Tenterhook ⚠ 1 approval pending"),
-            (Some("pending 3"), "Tenterhook ⚠ 3 approvals pending"),
-            (Some("stale \x1b[2Jrules"), "Tenterhook ⚠ stale [2Jrules"),
+        assert_eq!(line(None), "Tenterhook ⚠ daemon offline");
+        let other = |version: Option<&str>| {
+            line(Some(&StatusAnswer { text: "ok".into(), daemon_version: version.map(Into::into) }))
+        };
+        assert_eq!(other(Some("9.9.9\x1b[2J")), format!("Tenterhook ⚠ daemon 9.9.9[2J, hooks {VERSION}"));
+        assert_eq!(other(None), "Tenterhook ⚠ the daemon is older than the hooks");
+        for (text, expected) in [
+            ("ok", "Tenterhook ✓"),
+            ("monitor", "Tenterhook ⚠ monitor"),
+            ("pending 1", "Tenterhook ⚠ 1 approval pending"),
+            ("pending 3", "Tenterhook ⚠ 3 approvals pending"),
+            ("stale \x1b[2Jrules", "Tenterhook ⚠ stale [2Jrules"),
         ] {
-            assert_eq!(line(answer), expected);
+            let daemon_version = Some(VERSION.to_owned());
+            assert_eq!(line(Some(&StatusAnswer { text: text.into(), daemon_version })), expected);
         }
     }
 

@@ -13,6 +13,7 @@
 //!     id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 //!     within_ms: 55_000,
 //!     version: "0.1.0",
+//!     revision: 2,
 //!     project: None,
 //!     parent: 0,
 //!     payload_len: 2,
@@ -33,6 +34,9 @@
 
 use std::fmt;
 
+/// The revision of TH1 that this version speaks. To an asker of revision 2 the daemon sends its version before the
+/// answer.
+pub const REVISION: u32 = 2;
 /// A connection that begins so is a hook's.
 pub const MAGIC: &[u8] = b"TH1 ";
 /// The longest header of a request, and the longest line of a reply, in bytes.
@@ -48,7 +52,10 @@ pub enum Asked<'a> {
     /// A harness fired an event; the payload follows the header.
     Hook(Request<'a>),
     /// The status line: one line about how things stand.
-    Status,
+    Status {
+        /// The revision of TH1 that the asker speaks.
+        revision: u32,
+    },
 }
 
 /// One hook call, without its payload.
@@ -64,6 +71,8 @@ pub struct Request<'a> {
     pub within_ms: u64,
     /// The asker's version; empty if it does not say.
     pub version: &'a str,
+    /// The revision of TH1 that the asker speaks; 1 if it does not say.
+    pub revision: u32,
     /// What the harness's project variable says, whatever bytes it is of.
     pub project: Option<&'a [u8]>,
     /// The process that called the asker; 0 if it does not say. Nothing is granted by it.
@@ -77,6 +86,8 @@ pub struct Request<'a> {
 pub enum Reply<'a> {
     /// It is alive and works on it.
     Wait,
+    /// The daemon's version. Comes before the answer, and only to an asker of revision 2.
+    Version(&'a str),
     /// The harness's own reply: the exit code, then so many bytes for each stream.
     Reply {
         /// The exit code.
@@ -108,7 +119,7 @@ impl std::error::Error for Malformed {}
 
 impl<'a> Asked<'a> {
     /// The status line's question, whole.
-    pub const STATUS: &'static [u8] = b"TH1 status\n\n";
+    pub const STATUS: &'static [u8] = b"TH1 status\nrevision 2\n\n";
 
     /// Reads a header and says how long it is. `None`: more has to come.
     pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, Malformed> {
@@ -125,7 +136,7 @@ impl<'a> Asked<'a> {
         let first = lines.next().and_then(|line| std::str::from_utf8(line).ok());
         let mut words = first.ok_or(Malformed("the first line is no text"))?.split(' ').skip(1);
         let asked = match words.next() {
-            Some("status") => Self::Status,
+            Some("status") => Self::Status { revision: lines.find_map(revision_of).unwrap_or(1) },
             Some("hook") => Self::Hook(Request::of(&mut words, lines)?),
             _ => return Err(Malformed("an unknown question")),
         };
@@ -149,11 +160,22 @@ impl<'a> Request<'a> {
         let (within_ms, payload_len) = (count()?, count()?);
         let payload_len = usize::try_from(payload_len).ok().filter(|length| *length <= MAX_PAYLOAD + 1);
         let payload_len = payload_len.ok_or(Malformed("the payload is too large"))?;
-        let mut request =
-            Self { harness, event, id, within_ms, version: "", project: None, parent: 0, payload_len };
+        let mut request = Self {
+            harness,
+            event,
+            id,
+            within_ms,
+            version: "",
+            revision: 1,
+            project: None,
+            parent: 0,
+            payload_len,
+        };
         for line in lines {
             // A newer asker may say more than is known here.
-            if let Some(version) = line.strip_prefix(b"version ") {
+            if let Some(revision) = revision_of(line) {
+                request.revision = revision;
+            } else if let Some(version) = line.strip_prefix(b"version ") {
                 request.version = std::str::from_utf8(version).map_err(|_| Malformed("no version"))?;
             } else if let Some(project) = line.strip_prefix(b"project ") {
                 request.project = Some(project);
@@ -183,6 +205,11 @@ impl<'a> Request<'a> {
         if self.parent > 0 {
             to.extend_from_slice(b"parent ");
             write_number(self.parent.into(), to);
+            to.push(b'\n');
+        }
+        if self.revision > 1 {
+            to.extend_from_slice(b"revision ");
+            write_number(self.revision.into(), to);
             to.push(b'\n');
         }
         let project = self.project.unwrap_or_default();
@@ -217,6 +244,7 @@ impl<'a> Reply<'a> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let reply = match word {
             "wait" if rest.is_empty() => Self::Wait,
+            "version" => Self::Version(rest),
             "fallback" => Self::Fallback(rest),
             "status" => Self::Status(rest),
             "reply" => {
@@ -251,6 +279,7 @@ impl<'a> Reply<'a> {
                     write_number(u64::try_from(*length).unwrap_or(u64::MAX), to);
                 }
             }
+            Self::Version(version) => write_words(b"version ", version, to),
             Self::Fallback(why) => write_words(b"fallback ", why, to),
             Self::Status(text) => write_words(b"status ", text, to),
         }
@@ -270,6 +299,12 @@ impl<'a> Reply<'a> {
 /// What stands alone between two spaces.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.len() <= 256 && word.bytes().all(|byte| byte > b' ' && byte != 0x7F)
+}
+
+/// The revision that a line of the header names.
+fn revision_of(line: &[u8]) -> Option<u32> {
+    let digits = line.strip_prefix(b"revision ").and_then(|digits| std::str::from_utf8(digits).ok())?;
+    number(digits)?.try_into().ok()
 }
 
 /// Digits and nothing else: no sign, no space.

@@ -34,6 +34,7 @@ async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>
                 u64::try_from(daemon.started.elapsed().as_millis()).unwrap_or(u64::MAX).into(),
             ),
             ("listen".to_owned(), json!(daemon.listen.get())),
+            ("hook_versions".to_owned(), json!(daemon.hook_versions.list())),
             ("answered".to_owned(), daemon.answered.load(Ordering::Relaxed).into()),
             ("mode".to_owned(), json!(base.mode)),
             ("pending".to_owned(), daemon.approvals.count().into()),

@@ -66,7 +66,9 @@ async fn answer(
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id, 0);
     let user = Some(daemon.user_of(peer));
-    let asked = Asked { harness, peer, event: &event, id, project, user, within: WITHIN, payload: &payload };
+    let (within, hook_version) = (WITHIN, "");
+    let asked =
+        Asked { harness, peer, event: &event, id, project, user, within, hook_version, payload: &payload };
     let reply = hook::answer(&daemon, asked).await;
     let mut response = reply.stdout.into_response();
     let sent = response.headers_mut();

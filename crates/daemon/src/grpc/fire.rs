@@ -102,6 +102,7 @@ async fn native(
         project: None,
         user: door.user,
         within: within(request.timeout_ms),
+        hook_version: "",
         payload: &request.payload,
     };
     let reply = hook::answer(daemon, asked).await;

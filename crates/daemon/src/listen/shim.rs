@@ -171,7 +171,7 @@ fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Dae
     let length = match question {
         Question::Unfinished { announced, .. } => *announced,
         Question::Hook(hook) => hook.bytes.len(),
-        Question::Status | Question::Malformed(_) => 0,
+        Question::Status { .. } | Question::Malformed(_) => 0,
     };
     if length > SHORT && memory.is_none() {
         *memory = daemon.reserve_bytes(peer, length);
@@ -182,7 +182,9 @@ fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Dae
 
 /// What somebody asks.
 enum Question {
-    Status,
+    Status {
+        revision: u32,
+    },
     Hook(Hook),
     /// So many bytes are still on their way, at least.
     Unfinished {
@@ -197,6 +199,10 @@ struct Hook {
     harness: String,
     event: String,
     id: String,
+    /// Version of the hook program.
+    version: String,
+    /// Revision of TH1 that it speaks.
+    revision: u32,
     project: Option<String>,
     parent: u32,
     within: Duration,
@@ -210,7 +216,7 @@ impl Question {
     fn read(bytes: &mut Vec<u8>) -> Self {
         let (request, header) = match Asked::read(bytes) {
             Err(wire::Malformed(why)) => return Self::Malformed(why),
-            Ok(Some((Asked::Status, _))) => return Self::Status,
+            Ok(Some((Asked::Status { revision }, _))) => return Self::Status { revision },
             Ok(Some((Asked::Hook(request), header))) => (request, header),
             Ok(None) if bytes.len() > MAX_HEADER => return Self::Malformed("the header is too long"),
             Ok(None) => return Self::Unfinished { missing: MAX_HEADER, announced: 0 },
@@ -224,6 +230,8 @@ impl Question {
             harness: request.harness.to_owned(),
             event: request.event.to_owned(),
             id: request.id.to_owned(),
+            version: request.version.to_owned(),
+            revision: request.revision,
             project: request.project.and_then(text),
             parent: request.parent,
             within: Duration::from_millis(request.within_ms).min(MAX_WITHIN),
@@ -244,11 +252,15 @@ impl Work {
         };
         match question {
             Question::Hook(hook) => {
-                let Ok(id) = hook.id.parse() else { return ready(fallback("the event id is no event id")) };
+                let Ok(id) = hook.id.parse() else {
+                    return ready(with_version(hook.revision, fallback("the event id is no event id")));
+                };
                 let answer = Box::pin(decide(Arc::clone(daemon), hook, id, peer));
                 Self { id: Some(id), daemon: Arc::clone(daemon), answer, memory }
             }
-            Question::Status => ready(format!("TH1 status {}\n", daemon.status()).into_bytes()),
+            Question::Status { revision } => {
+                ready(with_version(revision, format!("TH1 status {}\n", daemon.status()).into_bytes()))
+            }
             Question::Malformed(why) => ready(fallback(why)),
             Question::Unfinished { .. } => ready(fallback("the question is cut short")),
         }
@@ -256,6 +268,12 @@ impl Work {
 }
 
 async fn decide(daemon: Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec<u8> {
+    daemon.hook_versions.count(&hook.version);
+    let revision = hook.revision;
+    with_version(revision, decide_call(&daemon, hook, id, peer).await)
+}
+
+async fn decide_call(daemon: &Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec<u8> {
     if daemon.is_draining() {
         return fallback("the daemon is ending");
     }
@@ -272,14 +290,24 @@ async fn decide(daemon: Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec
         project: hook.project.clone(),
         user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
+        hook_version: &hook.version,
         payload: hook.bytes.get(hook.header..).unwrap_or_default(),
     };
-    encode(&hook::answer(&daemon, asked).await)
+    encode(&hook::answer(daemon, asked).await)
 }
 
 fn encode(reply: &Native) -> Vec<u8> {
     let Native { stdout, stderr, exit, .. } = reply;
     format!("TH1 reply {exit} {} {}\n{stdout}{stderr}", stdout.len(), stderr.len()).into_bytes()
+}
+
+/// The answer after the daemon's version, if the asker knows that message.
+fn with_version(revision: u32, mut answer: Vec<u8>) -> Vec<u8> {
+    const VERSION_LINE: &str = concat!("TH1 version ", env!("CARGO_PKG_VERSION"), "\n");
+    if revision >= 2 {
+        answer.splice(..0, VERSION_LINE.bytes());
+    }
+    answer
 }
 
 fn fallback(why: &str) -> Vec<u8> {

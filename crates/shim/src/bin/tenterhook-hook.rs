@@ -14,7 +14,7 @@ use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::{Call, project_variable};
 use tenterhook_shim::handover::{self, Handover};
 use tenterhook_shim::place::Place;
-use tenterhook_shim::wire::Request;
+use tenterhook_shim::wire::{REVISION, Request};
 use tenterhook_shim::{VERSION, id, input};
 
 tenterhook_shim::start!(run);
@@ -61,6 +61,7 @@ fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> R
         id,
         within_ms: u64::try_from(left).unwrap_or(u64::MAX),
         version: VERSION,
+        revision: REVISION,
         project: project.as_ref().map(|value| value.as_bytes()),
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),

@@ -22,7 +22,7 @@ fn run() -> u8 {
     let place = Place::find(program.as_deref(), |variable| std::env::var_os(variable.name()));
     // Read even if nobody needs it: whoever writes to us should not find the pipe closed.
     let input = input::read(PATIENCE).unwrap_or_default();
-    let ours = status::line(place.socket().and_then(|socket| status::ask(&socket)).as_deref());
+    let ours = status::line(place.socket().and_then(|socket| status::ask(&socket)).as_ref());
     let harness = std::env::args().nth(1).unwrap_or_default();
     let chain = place.state.as_deref().and_then(|state| status::chain(state, &harness));
     let theirs = chain.and_then(|command| status::chained(&command, &input));

@@ -9,6 +9,7 @@ fn request() -> Request<'static> {
         id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
         within_ms: 55_000,
         version: "0.1.0",
+        revision: 2,
         project: Some(b"/home/a b/\xFFp"),
         parent: 4711,
         payload_len: 1234,
@@ -25,7 +26,7 @@ fn written(request: &Request<'_>) -> Vec<u8> {
 fn a_header_is_as_the_specification_shows_it() {
     let request = Request { project: Some(b"/p"), ..request() };
     let text = "TH1 hook claude-code PreToolUse 01ARZ3NDEKTSV4RRFFQ69G5FAV 55000 1234\n\
-                parent 4711\nversion 0.1.0\nproject /p\n\n";
+                parent 4711\nrevision 2\nversion 0.1.0\nproject /p\n\n";
     assert_eq!(String::from_utf8(written(&request)).unwrap(), text);
 }
 
@@ -38,6 +39,15 @@ fn a_header_is_read_as_it_was_written_and_not_before_it_is_whole() {
     assert_eq!(Asked::read(&bytes), Ok(Some((Asked::Hook(request()), bytes.len()))));
     let more = [&bytes[..], b"\n\npayload"].concat();
     assert_eq!(Asked::read(&more).unwrap().unwrap().1, bytes.len(), "the payload is not looked at");
+}
+
+#[test]
+fn an_asker_of_revision_1_names_no_revision() {
+    let bytes = written(&Request { revision: 1, ..request() });
+    assert!(!bytes.windows(8).any(|word| word == b"revision"));
+    let (Asked::Hook(read), _) = Asked::read(&bytes).unwrap().unwrap() else { panic!() };
+    assert_eq!(read.revision, 1);
+    assert_eq!(Asked::read(b"TH1 status\n\n"), Ok(Some((Asked::Status { revision: 1 }, 12))));
 }
 
 #[test]
@@ -81,13 +91,14 @@ fn what_is_no_header_is_refused() {
     ] {
         assert!(Asked::read(bytes).is_err(), "{:?}", String::from_utf8_lossy(bytes));
     }
-    assert_eq!(Asked::read(Asked::STATUS), Ok(Some((Asked::Status, 12))));
+    assert_eq!(Asked::read(Asked::STATUS), Ok(Some((Asked::Status { revision: 2 }, 23))));
 }
 
 #[test]
 fn a_reply_is_read_as_it_was_written_and_not_before_its_line_is_whole() {
     for reply in [
         Reply::Wait,
+        Reply::Version("0.1.0"),
         Reply::Reply { exit: 2, stdout_len: 0, stderr_len: MAX_REPLY },
         Reply::Fallback("draining, try later"),
         Reply::Status("pending 3"),
