@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tenterhook_home::{Book, Env, Failure, Home, Place, Sources, door, make_private, snapshot, write_whole};
-use tenterhook_ledger::{Durability, Ledger, OpenError};
+use tenterhook_home::{
+    Book, Env, Failure, Home, Place, Sources, StateFormat, door, make_private, snapshot, write_whole,
+};
+use tenterhook_ledger::{Durability, OpenError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
@@ -240,7 +242,7 @@ async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_
     loop {
         let mut how = book.options()?;
         how.durability = options.durability.unwrap_or(how.durability);
-        match Ledger::open(&home.ledger(), how) {
+        match StateFormat::open_ledger(&home.state, &home.ledger(), how) {
             Ok(opened) => {
                 for what in &opened.recovered {
                     tracing::warn!(what, "the ledger was recovered");

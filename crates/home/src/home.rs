@@ -47,6 +47,9 @@ const SYSTEM_PROGRAMS: &str = "/usr/local/lib/tenterhook";
 struct Mark {
     v: u32,
     config: PathBuf,
+    /// Version of the hook programs beside it; 0.1.0 did not write one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     /// Of a home of the machine: where its state is, and its socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     machine: Option<Machine>,
@@ -161,14 +164,13 @@ impl Home {
         make_private(&self.state)
     }
 
-    /// Makes the home and marks it as one that Tenterhook is installed in.
-    pub fn mark(&self) -> Result<(), Failure> {
+    /// Makes the directories that an installation needs.
+    pub fn make_directories(&self) -> Result<(), Failure> {
         self.make()?;
-        let machine = self.public.clone().map(|run| Machine { state: self.state.clone(), run });
-        let make = if machine.is_some() { make_public } else { make_private };
+        let make = if self.public.is_some() { make_public } else { make_private };
         make(&self.config)?;
         make(&self.bin())?;
-        if let Some(Machine { run, .. }) = &machine {
+        if let Some(run) = &self.public {
             // The small programs look for the socket beside themselves.
             let link = self.programs().join("run");
             if fs_err::read_link(&link).ok().as_ref() != Some(run) {
@@ -176,10 +178,30 @@ impl Home {
                 std::os::unix::fs::symlink(run, &link)?;
             }
         }
+        Ok(())
+    }
+
+    /// Makes the home and marks it as one that hook programs of this version are installed in.
+    pub fn mark(&self) -> Result<(), Failure> {
+        self.make_directories()?;
+        let machine = self.public.clone().map(|run| Machine { state: self.state.clone(), run });
         let mode = if machine.is_some() { 0o644 } else { 0o600 };
-        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config: self.config.clone(), machine })
+        let (config, version) = (self.config.clone(), Some(env!("CARGO_PKG_VERSION").to_owned()));
+        let mark = serde_json::to_vec_pretty(&Mark { v: 1, config, version, machine })
             .map_err(|error| Failure::failed(format!("the mark cannot be written: {error}")))?;
         write_whole(&self.programs().join(MARK), &mark, mode)
+    }
+
+    /// Version of the installed hook programs, by the mark beside them. `None`: none are installed, or by 0.1.0, which
+    /// wrote no version.
+    pub fn installed_version(&self) -> Option<String> {
+        let text = intake::state_file(&self.programs().join(MARK)).ok().flatten()?;
+        serde_json::from_str::<Mark>(&text).ok()?.version
+    }
+
+    /// Whether hook programs are installed in this home.
+    pub fn has_hook_programs(&self) -> bool {
+        self.bin().join("tenterhook").exists()
     }
 
     /// What our programs lie in: the state, but in a home of the machine a place that everybody can read.

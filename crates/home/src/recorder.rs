@@ -29,6 +29,7 @@ use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
 use crate::identifiers::redact_identifiers;
+use crate::state_format::StateFormat;
 pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
 
@@ -40,6 +41,8 @@ const AT_ONCE: usize = 64;
 /// The record of a home.
 #[derive(Debug)]
 pub struct Book {
+    /// The state directory.
+    state: PathBuf,
     dir: PathBuf,
     /// Where a daemon would answer.
     socket: PathBuf,
@@ -76,6 +79,7 @@ impl Book {
     /// The record of a home, kept as its settings say.
     pub fn of(home: &Home) -> Self {
         Self {
+            state: home.state.clone(),
             dir: home.ledger(),
             socket: home.socket(),
             spool: Spool::of(home),
@@ -137,7 +141,9 @@ impl Book {
         }
         let Ok(passphrase) = self.opening() else { return TakenIn::default() };
         let options = self.set(Options::new(now_ms), self.is_due(), passphrase);
-        let Ok(opened) = Ledger::open(&self.dir, options) else { return TakenIn::default() };
+        let Ok(opened) = StateFormat::open_ledger(&self.state, &self.dir, options) else {
+            return TakenIn::default();
+        };
         let taken = self.spool.take_in(&opened.ledger, usize::MAX);
         // The leaves are durable; a checkpoint that could not be signed comes with the next one.
         drop(self.close(opened.ledger));
@@ -227,7 +233,8 @@ impl Book {
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
-            match Ledger::open(&self.dir, self.set(begin(now_ms), far, passphrase.clone())) {
+            let options = self.set(begin(now_ms), far, passphrase.clone());
+            match StateFormat::open_ledger(&self.state, &self.dir, options) {
                 Err(OpenError::Locked { .. }) if started.elapsed() < PATIENCE && !self.has_daemon() => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(8));

@@ -84,9 +84,12 @@ const STEPS: &[&str] = &[
     "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
 ];
 
+/// The newest format of the store.
+pub const STORE_FORMAT: usize = STEPS.len();
+
 /// Brings a store to the newest format. Says so when there was something to do.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, OpenError> {
-    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let known = i64::try_from(STORE_FORMAT).unwrap_or(i64::MAX);
     let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > known || found < 0 {
         return Err(OpenError::Newer { found, known });

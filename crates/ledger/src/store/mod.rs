@@ -29,6 +29,7 @@ mod undelivered;
 
 pub use error::{AppendError, Full, OpenError, ReadFailed, Refused};
 pub use ledger::{Appended, Ledger, Opened, SinkReport};
+pub use migrate::STORE_FORMAT;
 pub use open::published_checkpoint;
 pub use options::{Batch, Durability, Every, Options};
 pub use query::{Filter, Found};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The format of the state directory. A program refuses a directory that a newer version wrote, and brings an older one
+//! forward when it opens the ledger for writing.
+//!
+//! | format | first version | ledger store | changes |
+//! |---|---|---|---|
+//! | 1 | 0.1.0 | 4 | has no `format.json` |
+//! | 2 | 0.2.0 | 5 | `ledger.pending` has sealed lines; agent marks name how they were found |
+//!
+//! Raise [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the state
+//! directory. Nothing here has to be undone after a crash: the ledger migrates in one transaction, and the number is
+//! written after it, by a rename.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
+
+use crate::home::write_whole;
+use crate::recorder::secrets;
+use crate::{Failure, door, env, intake};
+
+/// Format that this version writes, and the newest that it reads.
+pub const STATE_FORMAT: u32 = 2;
+
+/// Format of a state directory without a format file.
+const FIRST_FORMAT: u32 = 1;
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const FORMAT_FILE: &str = "format.json";
+
+/// Format of a state directory, and the version that wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateFormat {
+    /// The number of the format.
+    pub format: u32,
+    /// The version that brought the directory to this format.
+    pub version: String,
+}
+
+impl StateFormat {
+    /// Reads the format of a state directory. `None`: nothing was recorded there yet.
+    pub fn read(state: &Path) -> Result<Option<Self>, Failure> {
+        let path = state.join(FORMAT_FILE);
+        let unreadable = |why: String| {
+            Failure::failed(format!("format of the state directory is unknown: `{}`: {why}", path.display()))
+                .hint("remove this file; the next command writes it again")
+        };
+        let found = match intake::state_file(&path) {
+            // The state of a machine is for root only, and other accounts call hooks. What is no directory has no format.
+            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            found => found.map_err(|error| unreadable(error.to_string()))?,
+        };
+        match found {
+            Some(text) => {
+                serde_json::from_str(&text).map(Some).map_err(|error| unreadable(error.to_string()))
+            }
+            None => {
+                let has_ledger = state.join("ledger/ledger.db").symlink_metadata().is_ok();
+                Ok(has_ledger.then(|| Self { format: FIRST_FORMAT, version: "0.1.0".to_owned() }))
+            }
+        }
+    }
+
+    /// Fails if a newer version wrote the state directory in a format that this version does not know. Nothing is
+    /// changed then.
+    pub fn refuse_newer(state: &Path) -> Result<(), Failure> {
+        let Some(Self { format, version }) = Self::read(state)?.filter(|found| found.format > STATE_FORMAT)
+        else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` was written by Tenterhook {version} (state format {format}); this is Tenterhook {VERSION}, which reads \
+             formats up to {STATE_FORMAT}. Install Tenterhook {version} or newer",
+            state.display()
+        );
+        Err(Failure::failed(message)
+            .hint("`tenterhook self info` prints the command that upgrades this program")
+            .hint("downgrades are not supported: nothing was changed"))
+    }
+
+    /// The older format that the directory has, if it must be brought forward.
+    pub fn outdated(state: &Path) -> Result<Option<Self>, Failure> {
+        Ok(Self::read(state)?.filter(|found| found.format < STATE_FORMAT))
+    }
+
+    /// Opens the ledger of a state directory for writing, which migrates its store, and brings the directory to the
+    /// current format. An upgrade is recorded.
+    pub fn open_ledger(state: &Path, dir: &Path, options: Options) -> Result<Opened, OpenError> {
+        // Without a readable format nothing is brought forward; commands refuse such a directory.
+        let outdated = Self::outdated(state).ok().flatten();
+        let opened = Ledger::open(dir, options)?;
+        if let Some(before) = outdated {
+            let detail = json!({
+                "from": before,
+                "to": Self { format: STATE_FORMAT, version: VERSION.to_owned() },
+                "done": opened.recovered,
+            });
+            let door = door::mint().map_err(|failure| OpenError::Store(failure.message))?;
+            let entry = Entry::change(door.id, door.ts, "state upgrade", &env::user(), detail, &secrets);
+            opened
+                .ledger
+                .append(entry.from(Origin::Cli))
+                .map_err(|error| OpenError::Store(format!("the upgrade cannot be recorded: {error}")))?;
+        }
+        // A number that cannot be written is written by the next one; the store refuses older programs by itself.
+        drop(Self::write_current(state));
+        Ok(opened)
+    }
+
+    /// Writes the current format, if the directory has another one or none.
+    pub fn write_current(state: &Path) -> Result<(), Failure> {
+        let path = state.join(FORMAT_FILE);
+        let is_current = intake::state_file(&path)
+            .ok()
+            .flatten()
+            .and_then(|text| serde_json::from_str::<Self>(&text).ok())
+            .is_some_and(|found| found.format == STATE_FORMAT);
+        if is_current {
+            return Ok(());
+        }
+        let current = Self { format: STATE_FORMAT, version: VERSION.to_owned() };
+        let bytes = serde_json::to_vec(&current).map_err(|error| Failure::failed(error.to_string()))?;
+        write_whole(&path, &bytes, 0o600)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_format_is_refused_with_both_versions() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(StateFormat::read(dir.path()), Ok(None));
+        StateFormat::refuse_newer(dir.path()).unwrap();
+        std::fs::write(dir.path().join(FORMAT_FILE), r#"{"format": 99, "version": "9.9.9", "more": 1}"#)
+            .unwrap();
+        let refused = StateFormat::refuse_newer(dir.path()).unwrap_err();
+        for part in ["Tenterhook 9.9.9 (state format 99)", VERSION, "up to 2", "Install Tenterhook 9.9.9"] {
+            assert!(refused.message.contains(part), "{}", refused.message);
+        }
+    }
+
+    #[test]
+    fn a_ledger_without_a_format_is_of_the_first_version_until_it_is_brought_forward() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("ledger")).unwrap();
+        std::fs::write(dir.path().join("ledger/ledger.db"), "").unwrap();
+        assert_eq!(StateFormat::outdated(dir.path()).unwrap().unwrap().format, FIRST_FORMAT);
+        StateFormat::write_current(dir.path()).unwrap();
+        assert_eq!(StateFormat::outdated(dir.path()), Ok(None));
+        assert_eq!(StateFormat::read(dir.path()).unwrap().unwrap().format, STATE_FORMAT);
+    }
+
+    #[test]
+    fn a_format_file_that_cannot_be_read_is_not_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "{", "2", r#"{"format": "x", "version": "1"}"#] {
+            std::fs::write(dir.path().join(FORMAT_FILE), text).unwrap();
+            let refused = StateFormat::refuse_newer(dir.path()).unwrap_err();
+            assert!(refused.message.contains("is unknown"), "{}", refused.message);
+        }
+    }
+
+    #[test]
+    fn a_ledger_of_another_format_needs_another_state_format() {
+        // An older program must refuse a state directory whose ledger it cannot open.
+        assert_eq!((STATE_FORMAT, tenterhook_ledger::STORE_FORMAT), (2, 5));
+    }
+}
