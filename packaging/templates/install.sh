@@ -25,6 +25,9 @@ usage: install.sh [options]
 The signature of the release is verified with minisign, else with OpenSSL 3. If neither is installed, only the
 SHA-256 sums are compared, and a warning says so.
 
+A downgrade is refused. After an upgrade, installed hooks and a running daemon are brought to the new version; restarting
+the daemon asks you to type `restart`.
+
 `tenterhook uninstall --all` removes hooks from your agents; run it before --uninstall.
 HELP
 }
@@ -194,8 +197,16 @@ main() {
     [ "$(sha256 "$work/$archive")" = "$(listed_hash "$archive")" ] || fail "$archive differs from the release: nothing was installed"
     tar -x -z -f "$work/$archive" -C "$work"
     "$work/${archive%.tar.gz}/bin/tenterhook" --version >/dev/null || fail "the program does not run on this machine: nothing was installed"
+    # Without a home directory there is no state that this release could be too old for.
+    [ -z "${HOME:-}" ] || "$work/${archive%.tar.gz}/bin/tenterhook" self refresh --check >/dev/null ||
+        fail "this release cannot replace what is installed: nothing was changed"
+    is_upgrade=
+    if [ -e "$prefix/bin/tenterhook" ]; then is_upgrade=yes; fi
     place
     echo "installed $("$prefix/bin/tenterhook" --version) as $prefix/bin/tenterhook ($how)"
+    if [ -n "$is_upgrade" ]; then
+        "$prefix/bin/tenterhook" self refresh || echo "note: hooks and daemon are still old: run \`tenterhook self refresh\`" >&2
+    fi
     case :${PATH:-}: in
         *":$prefix/bin:"*) echo "next: tenterhook audit" ;;
         *) echo "next: add $prefix/bin to your PATH, e.g.  export PATH=\"$prefix/bin:\$PATH\"" ;;

@@ -85,6 +85,7 @@ mod system_install;
 mod templates;
 mod tui;
 mod tui_screen;
+mod upgrade;
 mod your_agent;
 
 #[test]

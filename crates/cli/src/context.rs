@@ -3,7 +3,7 @@
 //! What every command is given: the terminal, the environment, the home.
 
 use tenterhook_harness::{Door, Harness};
-use tenterhook_home::Home;
+use tenterhook_home::{Home, StateFormat};
 
 use crate::args::Cli;
 use crate::env::{self, Env};
@@ -15,6 +15,8 @@ pub(crate) struct Context {
     pub(crate) env: Env,
     /// `--home`, as it was typed.
     pub(crate) said_home: Option<std::path::PathBuf>,
+    /// The home, even if a newer version wrote it.
+    unchecked_home: Option<Home>,
     /// Where our home is, or why that is not known; a command without need of one never asks.
     home: Result<Home, CommandError>,
 }
@@ -23,17 +25,29 @@ impl Context {
     pub(crate) fn new(cli: &Cli, terminal: Terminal) -> Self {
         let env = env::read();
         let program = std::env::current_exe().ok();
-        let home = if cli.system {
+        let found = if cli.system {
             Ok(Home::of_system(program.as_deref(), &env))
         } else {
             Home::find(cli.home.as_deref(), program.as_deref(), &env)
         };
-        Self { terminal, env, said_home: cli.home.clone(), home }
+        Self::with(terminal, env, cli.home.clone(), found)
+    }
+
+    /// Every command is given the home here: one that a newer version wrote is refused in this place.
+    fn with(
+        terminal: Terminal,
+        env: Env,
+        said_home: Option<std::path::PathBuf>,
+        found: Result<Home, CommandError>,
+    ) -> Self {
+        let unchecked_home = found.as_ref().ok().cloned();
+        let home = found.and_then(|home| StateFormat::refuse_newer(&home.state).map(|()| home));
+        Self { terminal, env, said_home, unchecked_home, home }
     }
 
     /// The same for another home, whatever was typed.
     pub(crate) fn at(home: std::path::PathBuf, terminal: Terminal) -> Self {
-        Self { terminal, env: env::read(), said_home: Some(home.clone()), home: Ok(Home::whole(home)) }
+        Self::with(terminal, env::read(), Some(home.clone()), Ok(Home::whole(home)))
     }
 
     /// How the person calls this program, for what they could type next.
@@ -47,6 +61,12 @@ impl Context {
             copy.hints.clone_from(&error.hints);
             copy
         })
+    }
+
+    /// The home without regard to its format: for reaching the daemon in it and for naming it. Its files are not to be
+    /// read or written.
+    pub(crate) fn unchecked_home(&self) -> Option<&Home> {
+        self.unchecked_home.as_ref()
     }
 
     /// Mints an id and reads the clock: the door of one call.

@@ -10,6 +10,7 @@ mod env;
 mod error;
 mod fetch;
 mod gate;
+mod hook_programs;
 mod intake;
 mod layout;
 mod page;
@@ -20,6 +21,7 @@ mod ruling;
 mod strict;
 mod terminal;
 mod until;
+mod versions;
 
 use std::process::ExitCode;
 
@@ -31,8 +33,13 @@ fn main() -> ExitCode {
     let cli = Cli::from_command_line();
     let terminal = Terminal::new(cli.color, cli.json);
     let context = Context::new(&cli, terminal);
-    match commands::run(&context, cli.command) {
+    let is_typed = cli.command.is_typed_by_users();
+    let exit = match commands::run(&context, cli.command) {
         Ok(exit) => exit,
         Err(error) => terminal.report(&error),
+    };
+    if is_typed {
+        versions::print_notice(&context);
     }
+    exit
 }

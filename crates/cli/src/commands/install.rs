@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_files::FileClass;
 use tenterhook_harness::Harness;
 use tenterhook_harness::install::receipt::Asked;
 use tenterhook_harness::install::{Plan, Scope};
@@ -15,11 +14,9 @@ use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose
 use super::{pick, plain_json, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::hook_programs;
 use crate::intake;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
-
-/// None of the small programs is larger.
-const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 
 const EXAMPLES: &str = "\
 A summary of the change is shown first; `--diff` shows every line. Comments, order and file mode are kept, the original is backed up,
@@ -79,6 +76,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let done = propose(context, &args.change, &proposals, "install")?;
     if done {
+        hook_programs::check_replacement(home)?;
         for proposal in &proposals {
             apply(context, home, proposal)?;
         }
@@ -206,7 +204,7 @@ fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), Comm
         Book::of(home).change("install", detail)?;
     }
     // The programs first: settings never name a program that is not there.
-    place_programs(home)?;
+    hook_programs::place(home)?;
     chain(home, harness.id, plan.chained.as_deref())?;
     // Every account's harness reads the settings of the machine.
     let public = home.machine().and(plan.settings());
@@ -270,32 +268,6 @@ fn unusable(context: &Context, home: &Home) -> String {
     problems.iter().map(line).collect()
 }
 
-/// What harnesses spawn: small programs of their own, carried inside this one.
-const SMALL_PROGRAMS: [(&str, &[u8]); 2] = [
-    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
-    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
-];
-
-/// Puts our programs where the harness will find them, whatever becomes of the place we run from.
-fn place_programs(home: &Home) -> Result<(), CommandError> {
-    home.mark()?;
-    let place = home.bin().join("tenterhook");
-    let running = std::env::current_exe()?;
-    if !same_file(&running, &place) {
-        write_whole(&place, &fs_err::read(&running)?, 0o755)?;
-    }
-    for (name, bytes) in SMALL_PROGRAMS {
-        let place = home.bin().join(name);
-        // A link of an earlier version would be followed.
-        let is_link = fs_err::symlink_metadata(&place).is_ok_and(|found| found.is_symlink());
-        let found = tenterhook_files::read_bytes(&place, FileClass::State, MAX_PROGRAM_BYTES);
-        if is_link || found.ok().flatten().as_deref() != Some(bytes) {
-            write_whole(&place, bytes, 0o755)?;
-        }
-    }
-    Ok(())
-}
-
 /// Keeps the status line that was there before ours, which ours runs as well.
 pub(super) fn chain(home: &Home, harness: &str, command: Option<&str>) -> Result<(), CommandError> {
     let path = tenterhook_shim::status::chain_file(&home.state, harness);
@@ -306,8 +278,4 @@ pub(super) fn chain(home: &Home, harness: &str, command: Option<&str>) -> Result
             _ => Ok(()),
         },
     }
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    matches!((fs_err::canonicalize(one), fs_err::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }

@@ -88,6 +88,49 @@ pub(crate) enum Command {
     Completions(completions::Args),
 }
 
+impl Command {
+    /// Whether a note about old hooks may follow: not where programs read the output, and not after commands that say
+    /// it themselves or run on.
+    pub(crate) fn is_typed_by_users(&self) -> bool {
+        match self {
+            Self::Detect(_)
+            | Self::Install(_)
+            | Self::Explain(_)
+            | Self::Check(_)
+            | Self::Judge(_)
+            | Self::Ledger(_)
+            | Self::Sessions(_)
+            | Self::Scan(_)
+            | Self::Audit(_)
+            | Self::Policy(_)
+            | Self::Rules(_)
+            | Self::Hooks(_)
+            | Self::New(_)
+            | Self::Dashboard(_)
+            | Self::Mode(_)
+            | Self::Approvals(_) => true,
+            Self::Demo(_)
+            | Self::Agent(_)
+            | Self::Uninstall(_)
+            | Self::Adopt(_)
+            | Self::Serve(_)
+            | Self::Start(_)
+            | Self::Stop(_)
+            | Self::Restart(_)
+            | Self::Status(_)
+            | Self::Tui(_)
+            | Self::Service(_)
+            | Self::Doctor(_)
+            | Self::Totp(_)
+            | Self::Fire(_)
+            | Self::Bus(_)
+            | Self::Hook(_)
+            | Self::SelfManage(_)
+            | Self::Completions(_) => false,
+        }
+    }
+}
+
 pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Demo(args) => demo::run(context, &args),

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_home::Home;
 
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, WARN};
+use crate::versions::{self, PROGRAM_VERSION, ProgramVersion};
 
 const EXAMPLES: &str = "\
 Exit code 0: a daemon answers. 1: none does; calls are judged all the same, without one.
@@ -26,17 +28,19 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     let terminal = context.terminal;
     let Some(health) = ask::get(home, "/v1/health")? else {
         if terminal.json {
-            terminal.print_json(&json!({"running": false}))?;
+            terminal.print_json(&json!({"running": false, "versions": versions::to_json(home, None)}))?;
         } else {
             terminal.say(&format!(
                 "{WARN}no daemon is running{WARN:#}: hooks judge by themselves and decisions wait in the spool\n\
-                 {DIM}start one with `tenterhook start`{DIM:#}\n"
+                 {DIM}start one with `tenterhook start`{DIM:#}\n{}",
+                versions_text(home, None)
             ))?;
         }
         return Ok(ExitCode::FAILURE);
     };
     if terminal.json {
-        let mut answer = json!({"running": true, "socket": home.socket()});
+        let versions = versions::to_json(home, Some(&health));
+        let mut answer = json!({"running": true, "socket": home.socket(), "versions": versions});
         if let (Some(answer), Value::Object(health)) = (answer.as_object_mut(), health) {
             answer.extend(health);
         }
@@ -61,6 +65,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
         text("generation"),
         text("answered"),
     );
+    said += &versions_text(home, Some(&health));
     for (key, what) in
         [("stale", "cannot be read, the old text is in force"), ("problems", "is not in force")]
     {
@@ -90,4 +95,27 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     }
     terminal.say(&said)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The versions of this program, of the installed hooks and of hooks that called, and what to do if they differ.
+fn versions_text(home: &Home, health: Option<&Value>) -> String {
+    let hooks = versions::of_hook_programs(home);
+    let daemon = health.and_then(|health| health.get("version")?.as_str()).map(ProgramVersion::new);
+    let mut text = format!(
+        "  versions    program {PROGRAM_VERSION}, hooks {}, daemon {}\n",
+        hooks.as_ref().map_or("not installed", |found| found.version.as_str()),
+        daemon.as_ref().map_or("not running", |found| found.version.as_str()),
+    );
+    let callers = health.and_then(|health| health.get("hook_versions")?.as_array());
+    let caller = |row: &Value| {
+        Some(format!("{} ({} calls)", row.get("version")?.as_str()?, row.get("calls")?.as_u64()?))
+    };
+    let callers: Vec<_> = callers.into_iter().flatten().filter_map(caller).collect();
+    if !callers.is_empty() {
+        text += &format!("  called by   hooks {}\n", callers.join(", "));
+    }
+    if let Some(advice) = versions::advice(hooks.as_ref(), daemon.as_ref()) {
+        text += &format!("{WARN}warning{WARN:#}: {advice}\n");
+    }
+    text
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tenterhook_home::Home;
 use tenterhook_home::authority::Action;
 
 use crate::ask;
@@ -49,6 +50,12 @@ pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Resu
     let pid = pid.and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| CommandError::failed("the daemon does not say who it is"))?;
     gate::pass(context, action, json!({}), proof)?;
+    end(home, pid)?;
+    Ok(true)
+}
+
+/// Ends the daemon of a home: calls under way are finished. Returns when its process is gone.
+pub(super) fn end(home: &Home, pid: Pid) -> Result<(), CommandError> {
     kill_process(pid, Signal::TERM).map_err(|error| {
         CommandError::failed(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
     })?;
@@ -61,5 +68,5 @@ pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Resu
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    Ok(true)
+    Ok(())
 }

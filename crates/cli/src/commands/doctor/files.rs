@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Patient;
 use crate::error::CommandError;
+use crate::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND, Standing};
 
 /// What only its owner may even read.
 const PRIVATE: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
@@ -73,13 +74,17 @@ fn programs(patient: &mut Patient<'_>) {
         patient.broken(about, says).fix("install again: `tenterhook install <harness>`");
         return;
     }
-    match version(&bin.join("tenterhook")) {
-        Ok(version) if version == env!("CARGO_PKG_VERSION") => {
+    match version(&bin.join("tenterhook")).map(|version| ProgramVersion::new(&version)) {
+        Ok(ProgramVersion { version, standing: Standing::Same }) => {
             patient.good(about, format!("version {version} in {}", bin.display()));
         }
-        Ok(version) => {
-            let says = format!("{version} is installed, and this is {}", env!("CARGO_PKG_VERSION"));
-            patient.warning(about, says).fix("install again: `tenterhook install <harness>`");
+        Ok(ProgramVersion { version, standing }) => {
+            let says = format!("hooks run version {version}, and this is {PROGRAM_VERSION}");
+            let fix = match standing {
+                Standing::Newer => "upgrade this program: `tenterhook self info` prints how".to_owned(),
+                _ => format!("`{REFRESH_COMMAND}`"),
+            };
+            patient.warning(about, says).fix(fix);
         }
         Err(error) => {
             patient.broken(about, error.message).fix("install again: `tenterhook install <harness>`");

@@ -12,6 +12,7 @@ use super::Patient;
 use crate::ask;
 use crate::commands::serve::How;
 use crate::commands::start;
+use crate::versions::REFRESH_COMMAND;
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
     let home = patient.home.clone();
@@ -57,7 +58,15 @@ fn answers(patient: &mut Patient<'_>, health: &Value) {
         patient.good("daemon", format!("answers, version {version}, generation {}", text("generation")));
     } else {
         let says = format!("is of version {version}, and this is {}", env!("CARGO_PKG_VERSION"));
-        patient.warning("daemon", says).fix("`tenterhook restart`");
+        patient.warning("daemon", says).fix(format!("`{REFRESH_COMMAND}`"));
+    }
+    for row in health.get("hook_versions").and_then(Value::as_array).into_iter().flatten() {
+        let caller = row.get("version").and_then(Value::as_str).unwrap_or_default();
+        if caller != version {
+            let calls = row.get("calls").and_then(Value::as_u64).unwrap_or_default();
+            let says = format!("was called {calls} times by hooks of version {caller}");
+            patient.warning("hooks", says).fix(format!("`{REFRESH_COMMAND}`, then start the agents again"));
+        }
     }
     for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -6,9 +6,11 @@ use serde_json::json;
 
 use super::install_method::InstallMethod;
 use super::{build_target, release, running_program};
+use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{BOLD, DIM};
+use crate::terminal::{BOLD, DIM, WARN};
+use crate::versions;
 
 /// Show version, build target and how this program was installed
 #[derive(Debug, clap::Args)]
@@ -16,7 +18,10 @@ pub(crate) struct Args {}
 
 pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let program = running_program()?;
-    let home = context.home().ok();
+    let home = context.unchecked_home();
+    // A state directory of a newer version is named with its problem.
+    let readable = context.home();
+    let health = readable.as_ref().ok().and_then(|home| ask::get(home, "/v1/health").ok().flatten());
     let method = InstallMethod::detect(&program, home);
     let linking = if cfg!(target_feature = "crt-static") { "static" } else { "dynamic" };
     let commit = option_env!("TENTERHOOK_COMMIT");
@@ -31,6 +36,8 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             "method": method.name(),
             "upgrade": upgrade,
             "release_key": release::compiled_in_key(),
+            "versions": readable.as_ref().ok().map(|home| versions::to_json(home, health.as_ref())),
+            "problem": readable.as_ref().err().map(|error| &error.message),
             "state": home.map(|home| &home.state),
             "config": home.map(|home| &home.config),
         }))?;
@@ -46,9 +53,20 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     row("installed by", method.name());
     row("upgrade with", upgrade);
     row("release key", release::compiled_in_key().unwrap_or("none (built from source)"));
+    if let Ok(home) = readable {
+        let hooks = versions::of_hook_programs(home);
+        row("hooks", hooks.as_ref().map_or("not installed", |found| found.version.as_str()));
+        let daemon = health.as_ref().and_then(|health| health.get("version")?.as_str());
+        row("daemon", daemon.unwrap_or("not running"));
+    }
     if let Some(home) = home {
         row("state", &home.state.display().to_string());
         row("settings", &home.config.display().to_string());
+    }
+    if let Err(error) = context.home()
+        && home.is_some()
+    {
+        text += &format!("\n{WARN}warning{WARN:#}: {}", error.message);
     }
     context.terminal.say(&(text + "\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@
 
 mod info;
 mod install_method;
+mod refresh;
 mod release;
 mod release_source;
 mod update;
@@ -20,9 +21,10 @@ Examples:
   tenterhook self info
   tenterhook self verify
   tenterhook self update --check
-  tenterhook self update --from ./tenterhook-0.2.0";
+  tenterhook self update --from ./tenterhook-0.2.0
+  tenterhook self refresh              after an upgrade with npm, pip, Homebrew or deb";
 
-/// Show, verify or update this program
+/// Show, verify or update this program, and the hooks and daemon that run it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,6 +37,7 @@ enum Command {
     Info(info::Args),
     Verify(verify::Args),
     Update(update::Args),
+    Refresh(refresh::Args),
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -42,6 +45,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Info(args) => info::run(context, args),
         Command::Verify(args) => verify::run(context, args),
         Command::Update(args) => update::run(context, args),
+        Command::Refresh(args) => refresh::run(context, args),
     }
 }
 

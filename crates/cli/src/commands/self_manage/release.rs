@@ -121,41 +121,9 @@ pub(super) fn listed_hash<'a>(checksums: &'a str, name: &str) -> Option<&'a str>
     })
 }
 
-/// A version that can be compared. A pre-release is older than its release.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ReleaseVersion {
-    numbers: [u64; 3],
-    is_final: bool,
-    pre_release: String,
-}
-
-impl ReleaseVersion {
-    pub(super) fn parse(text: &str) -> Result<Self, CommandError> {
-        let invalid = || CommandError::failed(format!("invalid version `{text}`"));
-        let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
-        let mut parts = core.split('.').map(|part| part.parse::<u64>().map_err(|_| invalid()));
-        let mut next = || parts.next().unwrap_or_else(|| Err(invalid()));
-        let numbers = [next()?, next()?, next()?];
-        if parts.next().is_some() {
-            return Err(invalid());
-        }
-        Ok(Self { numbers, is_final: pre_release.is_empty(), pre_release: pre_release.to_owned() })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_ordered_by_number_and_pre_releases_come_first() {
-        let ordered = ["0.1.0-rc.1", "0.1.0", "0.1.9", "0.1.10", "0.2.0-beta", "0.2.0", "1.0.0"];
-        let parsed: Vec<_> = ordered.iter().map(|text| ReleaseVersion::parse(text).unwrap()).collect();
-        assert!(parsed.is_sorted());
-        for invalid in ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.x"] {
-            assert!(ReleaseVersion::parse(invalid).is_err(), "{invalid}");
-        }
-    }
 
     #[test]
     fn an_archive_name_is_a_file_name() {

@@ -4,25 +4,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use minisign_verify::PublicKey;
-use serde_json::json;
-use tenterhook_home::authority::Action;
+use serde_json::{Value, json};
 use tenterhook_home::{Book, make_public, write_whole};
 
 use super::install_method::InstallMethod;
-use super::release::{
-    self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, ReleaseVersion, SIGNATURE_SUFFIX,
-};
+use super::release::{self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, SIGNATURE_SUFFIX};
 use super::release_source::ReleaseSource;
 use super::{build_target, running_program};
+use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::gate;
-use crate::terminal::{BOLD, DIM, GOOD};
+use crate::hook_programs;
+use crate::terminal::{BOLD, DIM, GOOD, WARN};
+use crate::versions::{REFRESH_COMMAND, ReleaseVersion};
 
 const EXAMPLES: &str = "\
 Only copies that were unpacked from a release archive, by hand or by install.sh, update themselves. npm, pip,
 Homebrew, deb and Docker installs are refused, and the command that upgrades them is printed. The signature is
-verified with the compiled-in key before anything is unpacked, and an older release is refused.
+verified with the compiled-in key before anything is unpacked, and an older release is refused. Afterwards the new
+program runs `self refresh`: hooks and daemon use the new version.
 
 Examples:
   tenterhook self update --check
@@ -49,12 +49,14 @@ struct VerifiedRelease {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let program = running_program()?;
-    let method = InstallMethod::detect(&program, context.home().ok());
+    let method = InstallMethod::detect(&program, context.unchecked_home());
     if let Some(command) = method.upgrade_command() {
         let message = format!("this copy was installed by {} and is upgraded there", method.name());
         return Err(CommandError::failed(message).hint(format!("run `{command}`")));
     }
-    refuse_guarded_agent(context)?;
+    if let Some(home) = context.unchecked_home() {
+        hook_programs::refuse_guarded_agent(home, "update Tenterhook")?;
+    }
     // Without a key nothing can be verified: fail before anything is downloaded.
     let key = release::release_key(None)?;
     let configured = context.env.all.get("TENTERHOOK_RELEASES").map(String::as_str);
@@ -88,19 +90,43 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Book::of(home).change("self update", detail)?;
     }
     replace(&unpacked.root, &program)?;
-    report(context, &program, current, &offered)?;
-    Ok(ExitCode::SUCCESS)
+    let refreshed = refresh(context, &program);
+    report(context, &program, (current, &offered), refreshed.as_ref())?;
+    Ok(if refreshed.is_some_and(|refreshed| !refreshed.succeeded) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
-/// A guarded agent must not choose the program that guards it, signed or not.
-fn refuse_guarded_agent(context: &Context) -> Result<(), CommandError> {
-    let Ok(home) = context.home() else { return Ok(()) };
-    let (_, guarded) = gate::standing(home, Action::Restart)?;
-    if guarded {
-        return Err(CommandError::failed("guarded agents may not update Tenterhook")
-            .hint("run `tenterhook self update` in your own terminal"));
+/// What `self refresh` of the new program did.
+struct RefreshResult {
+    succeeded: bool,
+    /// Its answer in JSON, if that is wanted.
+    answer: Value,
+}
+
+/// Lets the new program bring hooks and daemon to its version. `None`: there is nothing to refresh.
+fn refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
+    let home = context.unchecked_home()?;
+    if !home.has_hook_programs() && !ask::is_up(home) {
+        return None;
     }
-    Ok(())
+    let mut command = Command::new(program);
+    if home.public.is_some() {
+        command.arg("--system");
+    } else if let Some(said) = &context.said_home {
+        command.arg("--home").arg(said);
+    }
+    command.args(["self", "refresh"]);
+    if !context.terminal.json {
+        let succeeded = command.status().is_ok_and(|status| status.success());
+        return Some(RefreshResult { succeeded, answer: Value::Null });
+    }
+    let ran = command.arg("--json").stderr(Stdio::inherit()).output().ok();
+    let succeeded = ran.as_ref().is_some_and(|ran| ran.status.success());
+    let answer = ran.and_then(|ran| serde_json::from_slice(&ran.stdout).ok()).unwrap_or_default();
+    Some(RefreshResult { succeeded, answer })
 }
 
 /// Reads checksums and manifest; nothing is used before its signature was verified.
@@ -192,21 +218,28 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn report(context: &Context, program: &Path, current: &str, offered: &str) -> Result<(), CommandError> {
+fn report(
+    context: &Context,
+    program: &Path,
+    (current, offered): (&str, &str),
+    refreshed: Option<&RefreshResult>,
+) -> Result<(), CommandError> {
     if context.terminal.json {
-        return context.terminal.print_json(
-            &json!({"current": current, "available": offered, "updated": true, "program": program}),
-        );
+        return context.terminal.print_json(&json!({
+            "current": current,
+            "available": offered,
+            "updated": true,
+            "program": program,
+            "refresh": refreshed.map(|refreshed| &refreshed.answer),
+        }));
     }
     let mut text = format!(
         "{GOOD}✓{GOOD:#} {} is now {BOLD}{offered}{BOLD:#} {DIM}(was {current}){DIM:#}\n",
         program.display()
     );
-    if context.home().is_ok_and(|home| home.bin().join(PROGRAM).exists()) {
-        text += &format!(
-            "{DIM}hooks and the daemon still run {current}: `tenterhook install --all` replaces the hook programs, \
-             `tenterhook restart` the daemon{DIM:#}\n"
-        );
+    if refreshed.is_some_and(|refreshed| !refreshed.succeeded) {
+        text +=
+            &format!("{WARN}note{WARN:#}: hooks and daemon still run {current}: run `{REFRESH_COMMAND}`\n");
     }
     context.terminal.say(&text)
 }

@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let target = manifest.target(&build_target())?;
 
     let mut checks = vec![check_program(PROGRAM, program, target)];
-    if let Ok(home) = context.home() {
+    if let Some(home) = context.unchecked_home() {
         checks.extend(hook_programs(home).map(|(name, path)| check_program(name, path, target)));
     }
     let matches = checks.iter().all(|check| check.problem.is_none());

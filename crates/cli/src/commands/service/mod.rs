@@ -7,17 +7,23 @@ mod systemd;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use serde_json::json;
+use rustix::process::Pid;
+use serde_json::{Value, json};
 use tenterhook_home::authority::Action;
 use tenterhook_home::{Book, write_whole};
 
 use super::serve::How;
+use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
 use crate::terminal::{DIM, GOOD};
+
+/// How long a daemon that systemd restarts may take until it answers.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
 
 const EXAMPLES: &str = "\
 systemd on Linux, launchd on macOS. The service runs `tenterhook serve` for your account from your next login on,
@@ -147,6 +153,36 @@ fn uninstall(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandEr
     Ok(ExitCode::SUCCESS)
 }
 
+/// Restarts the daemon through systemd, if systemd runs it: started by hand it would no longer be watched over.
+pub(super) fn restart_managed(context: &Context, pid: Pid) -> Result<bool, CommandError> {
+    let pid = pid.as_raw_nonzero();
+    let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    if !is_in_unit(&groups, systemd::NAME) {
+        return Ok(false);
+    }
+    let home = context.home()?;
+    tell(&systemd::tell(home.public.is_some(), &["restart", systemd::NAME]))?;
+    let began = Instant::now();
+    while began.elapsed() < RESTART_TIMEOUT {
+        if let Ok(Some(health)) = ask::get(home, "/v1/health")
+            && health.get("pid").and_then(Value::as_i64) != Some(i64::from(pid.get()))
+        {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(CommandError::failed("systemd restarted the daemon, but it does not answer").hint(format!(
+        "see {}, or `journalctl --user -u {}`",
+        home.log().display(),
+        systemd::NAME
+    )))
+}
+
+/// Whether `/proc/PID/cgroup` names a unit.
+fn is_in_unit(groups: &str, unit: &str) -> bool {
+    groups.lines().any(|line| line.rsplit('/').next() == Some(unit))
+}
+
 /// Tells the manager something.
 fn tell(words: &[String]) -> Result<(), CommandError> {
     let typed = words.join(" ");
@@ -249,5 +285,24 @@ impl Service {
             }
         }
         Ok(Self { words, variables, log: home.log(), is_system: home.public.is_some() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_of_the_unit_is_known_by_its_control_group() {
+        let groups = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/tenterhook.service\n";
+        assert!(is_in_unit(groups, systemd::NAME));
+        for other in [
+            "",
+            "0::/user.slice/session-3.scope\n",
+            "0::/x/tenterhook.service/child\n",
+            "0::/x/my-tenterhook.service\n",
+        ] {
+            assert!(!is_in_unit(other, systemd::NAME), "{other}");
+        }
     }
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use rustix::process::Pid;
+use serde_json::{Value, json};
+use tenterhook_home::authority::Action;
+use tenterhook_home::{Book, Env, Home, Place, snapshot};
+
+use crate::ask;
+use crate::commands::serve::How;
+use crate::commands::{service, start, stop};
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::gate::{self, ProofArgs};
+use crate::hook_programs;
+use crate::terminal::{BOLD, DIM, GOOD};
+use crate::versions::{PROGRAM_VERSION, ProgramVersion, Standing, of_hook_programs};
+
+const EXAMPLES: &str = "\
+Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The
+installed hook programs are replaced by copies of this program. A daemon of another version is restarted on the same
+address; that needs you to type `restart` on a terminal, or a code. Calls that wait for an approval are not allowed by a
+restart. Guarded agents are refused, and so is a downgrade.
+
+Examples:
+  tenterhook self refresh
+  tenterhook self refresh --check";
+
+/// Make installed hooks and the running daemon use this version
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only print what is old; fails if this program may not replace it
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    proof: ProofArgs,
+}
+
+/// What has to be done until everything runs this version.
+struct RefreshPlan {
+    /// Version of the installed hook programs.
+    hooks: Option<ProgramVersion>,
+    /// Names of the hook programs that differ from this version's.
+    programs: Vec<&'static str>,
+    /// The daemon, if it runs another program.
+    daemon: Option<RunningDaemon>,
+}
+
+/// A daemon that is to be replaced.
+struct RunningDaemon {
+    pid: Pid,
+    version: String,
+    /// Its address, if it listens on TCP.
+    listen: Option<SocketAddr>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let plan = RefreshPlan::make(home)?;
+    hook_programs::refuse_older(home)?;
+    plan.refuse_newer_daemon()?;
+    if args.check || plan.is_done() {
+        return report(context, &plan, false);
+    }
+    hook_programs::refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
+    // The gate comes first: if the restart is refused, nothing was changed.
+    if let Some(daemon) = &plan.daemon {
+        let detail = json!({"from": daemon.version, "to": PROGRAM_VERSION, "why": "self refresh"});
+        gate::pass(context, Action::Restart, detail, &args.proof)?;
+    }
+    if !plan.programs.is_empty() {
+        let from = plan.hooks.as_ref().map(|found| &found.version);
+        let detail = json!({"from": from, "to": PROGRAM_VERSION, "programs": plan.programs});
+        Book::of(home).change("self refresh", detail)?;
+        hook_programs::place(home)?;
+        refresh_snapshot(home, &context.env);
+    }
+    if let Some(daemon) = &plan.daemon {
+        restart(context, home, daemon)?;
+    }
+    report(context, &plan, true)
+}
+
+impl RefreshPlan {
+    fn make(home: &Home) -> Result<Self, CommandError> {
+        let hooks = of_hook_programs(home);
+        let programs = if hooks.is_some() { hook_programs::outdated(home)? } else { Vec::new() };
+        Ok(Self { hooks, programs, daemon: RunningDaemon::find_other(home)? })
+    }
+
+    fn is_done(&self) -> bool {
+        self.programs.is_empty() && self.daemon.is_none()
+    }
+
+    fn refuse_newer_daemon(&self) -> Result<(), CommandError> {
+        let Some(RunningDaemon { version, .. }) = &self.daemon else { return Ok(()) };
+        if ProgramVersion::new(version).standing != Standing::Newer {
+            return Ok(());
+        }
+        let message = format!(
+            "the daemon is version {version}, newer than this program ({PROGRAM_VERSION}); a downgrade is refused"
+        );
+        Err(CommandError::failed(message).hint("upgrade this program"))
+    }
+}
+
+impl RunningDaemon {
+    /// The daemon of a home, if it does not run this very program.
+    fn find_other(home: &Home) -> Result<Option<Self>, CommandError> {
+        let Some(health) = ask::get(home, "/v1/health")? else { return Ok(None) };
+        let text = |key: &str| health.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+        let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
+        let pid = pid.and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| CommandError::failed("the daemon does not name its process"))?;
+        let version = text("version").unwrap_or_default();
+        if version == PROGRAM_VERSION && runs_this_program(pid) {
+            return Ok(None);
+        }
+        let listen = text("listen").and_then(|address| address.parse().ok());
+        Ok(Some(Self { pid, version, listen }))
+    }
+
+    /// How to start another one in its place.
+    fn how(&self) -> How {
+        let listen = self.listen.map_or_else(|| "none".to_owned(), |address| address.to_string());
+        let arguments =
+            std::fs::read(format!("/proc/{}/cmdline", self.pid.as_raw_nonzero())).unwrap_or_default();
+        let relaxed = arguments.split(|byte| *byte == 0).any(|word| word == b"--relaxed");
+        How { listen: Some(listen), relaxed }
+    }
+}
+
+/// Whether a process runs this very program. Where the system does not tell, its version has to do.
+fn runs_this_program(pid: Pid) -> bool {
+    let path = format!("/proc/{}/exe", pid.as_raw_nonzero());
+    !cfg!(target_os = "linux") || hook_programs::is_running_program(path.as_ref()).unwrap_or(false)
+}
+
+/// Ends the daemon in order, so that calls under way are answered and recorded, and starts another on its address.
+fn restart(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
+    let how = daemon.how();
+    if service::restart_managed(context, daemon.pid)? {
+        return Ok(());
+    }
+    stop::end(home, daemon.pid)?;
+    start::launch(context, home, &how).map_err(|error| {
+        error.hint("hooks evaluate calls themselves until a daemon runs; `tenterhook start` tries again")
+    })
+}
+
+/// Hooks without a daemon read the rules from the files if there is no snapshot of this version.
+fn refresh_snapshot(home: &Home, env: &Env) {
+    drop(snapshot::write(home, env, &Place::default()));
+}
+
+fn report(context: &Context, plan: &RefreshPlan, done: bool) -> Result<ExitCode, CommandError> {
+    let home = context.home()?;
+    let RefreshPlan { hooks, programs, daemon } = plan;
+    if context.terminal.json {
+        let daemon = daemon.as_ref().map(|daemon| json!({"from": daemon.version, "listen": daemon.listen}));
+        context.terminal.print_json(&json!({
+            "version": PROGRAM_VERSION,
+            "hook_programs": {"from": hooks.as_ref().map(|found| &found.version), "outdated": programs},
+            "daemon": daemon,
+            "refreshed": done && !plan.is_done(),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if plan.is_done() {
+        let text = match hooks {
+            Some(_) => format!("{GOOD}✓{GOOD:#} hooks and daemon run this version ({PROGRAM_VERSION})\n"),
+            None => format!("no hooks are installed {DIM}(`tenterhook install` guards an agent){DIM:#}\n"),
+        };
+        context.terminal.say(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mark = if done { format!("{GOOD}✓{GOOD:#}") } else { "•".to_owned() };
+    let mut text = String::new();
+    if !programs.is_empty() {
+        let from = hooks.as_ref().map_or("", |found| found.version.as_str());
+        let what = if done { "replaced" } else { "to be replaced" };
+        text += &format!(
+            "{mark} hook programs {what}: {} in {} {DIM}({from} → {BOLD}{PROGRAM_VERSION}{BOLD:#}){DIM:#}\n",
+            programs.join(", "),
+            home.bin().display()
+        );
+    }
+    if let Some(RunningDaemon { version, listen, .. }) = daemon {
+        let what = if done { "restarted" } else { "to be restarted" };
+        let place = listen.map(|address| format!(" on http://{address}")).unwrap_or_default();
+        text += &format!("{mark} daemon {what}{place} {DIM}({version} → {PROGRAM_VERSION}){DIM:#}\n");
+    }
+    if !done {
+        text += &format!("{DIM}`tenterhook self refresh` does it{DIM:#}\n");
+    }
+    context.terminal.say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The programs that hooks run: copies in the state directory, which stay when a package is moved or removed.
+
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fs_err::File;
+use tenterhook_files::FileClass;
+use tenterhook_home::authority::Action;
+use tenterhook_home::{Home, write_whole};
+
+use crate::error::CommandError;
+use crate::gate;
+use crate::versions::{self, ProgramVersion, Standing};
+
+/// The full program, which evaluates a call when no daemon answers.
+pub(crate) const FULL_PROGRAM: &str = "tenterhook";
+/// What harnesses spawn: small programs of their own, carried inside this one.
+const SMALL_PROGRAMS: [(&str, &[u8]); 2] = [
+    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
+    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
+];
+/// None of the small programs is larger.
+const MAX_SMALL_PROGRAM_BYTES: u64 = 64 << 20;
+/// How much of two files is compared at a time.
+const COMPARE_CHUNK_BYTES: usize = 1 << 20;
+
+/// The running program itself. A path could name another file by now: the package may have been replaced.
+const RUNNING_PROGRAM: Option<&str> = if cfg!(target_os = "linux") { Some("/proc/self/exe") } else { None };
+
+/// Names of the installed programs that differ from this version's, byte for byte. A missing one differs.
+pub(crate) fn outdated(home: &Home) -> Result<Vec<&'static str>, CommandError> {
+    let mut names = Vec::new();
+    if !is_running_program(&home.bin().join(FULL_PROGRAM))? {
+        names.push(FULL_PROGRAM);
+    }
+    names.extend(
+        SMALL_PROGRAMS.iter().filter(|(name, bytes)| !is_installed(home, name, bytes)).map(|(name, _)| name),
+    );
+    Ok(names)
+}
+
+/// Puts this version's programs where harnesses find them. Each is replaced by a rename, so that a hook that starts
+/// meanwhile runs the old one or the new one.
+///
+/// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
+pub(crate) fn place(home: &Home) -> Result<(), CommandError> {
+    let names = outdated(home)?;
+    check_replacement(home)?;
+    home.make_directories()?;
+    if names.contains(&FULL_PROGRAM) {
+        let mut bytes = Vec::new();
+        open_running_program()?.read_to_end(&mut bytes)?;
+        write_whole(&home.bin().join(FULL_PROGRAM), &bytes, 0o755)?;
+    }
+    for (name, bytes) in SMALL_PROGRAMS.iter().filter(|(name, _)| names.contains(name)) {
+        write_whole(&home.bin().join(name), bytes, 0o755)?;
+    }
+    // Last: the mark names the version that is there now.
+    home.mark()
+}
+
+/// Fails if installed programs would be replaced by a guarded agent, or by older ones.
+pub(crate) fn check_replacement(home: &Home) -> Result<(), CommandError> {
+    if !home.has_hook_programs() || outdated(home)?.is_empty() {
+        return Ok(());
+    }
+    refuse_guarded_agent(home, "replace the hook programs")?;
+    refuse_older(home)
+}
+
+/// Fails if the installed programs are newer than this one.
+pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
+    let Some(ProgramVersion { version, standing: Standing::Newer }) = versions::of_hook_programs(home) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the installed hook programs are version {version}, newer than this program ({}); a downgrade is refused",
+        versions::PROGRAM_VERSION
+    );
+    Err(CommandError::failed(message).hint(format!(
+        "upgrade this program, or use the newer one: `{}`",
+        home.bin().join(FULL_PROGRAM).display()
+    )))
+}
+
+/// A guarded agent must not choose the program that guards it.
+pub(crate) fn refuse_guarded_agent(home: &Home, what: &str) -> Result<(), CommandError> {
+    let (_, guarded) = gate::standing(home, Action::Restart)?;
+    if guarded {
+        return Err(CommandError::failed(format!("guarded agents may not {what}"))
+            .hint("run this command in your own terminal"));
+    }
+    Ok(())
+}
+
+/// Whether a file has the same bytes as the running program.
+pub(crate) fn is_running_program(path: &Path) -> Result<bool, CommandError> {
+    // A link is not the copy that hooks are promised, and a pipe would keep us waiting.
+    let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link && !path.starts_with("/proc") || !fs_err::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(false);
+    }
+    let (running, Ok(other)) = (open_running_program()?, File::open(path)) else { return Ok(false) };
+    let (one, two) = (running.metadata()?, other.metadata()?);
+    if (one.dev(), one.ino()) == (two.dev(), two.ino()) {
+        return Ok(true);
+    }
+    Ok(one.len() == two.len() && same_bytes(running, other)?)
+}
+
+fn same_bytes(mut one: File, mut two: File) -> Result<bool, CommandError> {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let chunk = u64::try_from(COMPARE_CHUNK_BYTES).unwrap_or(u64::MAX);
+    loop {
+        (left, right) = (cleared(left), cleared(right));
+        one.by_ref().take(chunk).read_to_end(&mut left)?;
+        two.by_ref().take(chunk).read_to_end(&mut right)?;
+        if left != right {
+            return Ok(false);
+        }
+        if left.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.clear();
+    bytes
+}
+
+fn open_running_program() -> Result<File, CommandError> {
+    let path = RUNNING_PROGRAM.map_or_else(std::env::current_exe, |path| Ok(path.into()))?;
+    Ok(File::open(path)?)
+}
+
+fn is_installed(home: &Home, name: &str, bytes: &[u8]) -> bool {
+    let path = home.bin().join(name);
+    // A link of an earlier version would be followed.
+    let is_link = fs_err::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
+    let found = tenterhook_files::read_bytes(&path, FileClass::State, MAX_SMALL_PROGRAM_BYTES);
+    !is_link && found.ok().flatten().as_deref() == Some(bytes)
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Versions of this program, of the hook programs and of the daemon, and what to do if they differ.
+
+use std::cmp::Ordering;
+
+use rustix::process::Pid;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tenterhook_home::{Home, STATE_FORMAT, state_file};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{Terminal, WARN};
+
+pub(crate) const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The command that makes hooks and daemon run this version.
+pub(crate) const REFRESH_COMMAND: &str = "tenterhook self refresh";
+/// Versions before this field existed: 0.1.0 wrote none.
+const UNMARKED: &str = "0.1.0 or older";
+
+/// The version of a program compared with the running one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProgramVersion {
+    pub(crate) version: String,
+    pub(crate) standing: Standing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Older,
+    Same,
+    Newer,
+}
+
+/// A version that can be compared. A pre-release is older than its release.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReleaseVersion {
+    numbers: [u64; 3],
+    is_final: bool,
+    pre_release: String,
+}
+
+/// What a running daemon writes about itself into the state directory.
+#[derive(Deserialize)]
+struct DaemonCard {
+    pid: i32,
+    version: String,
+}
+
+impl ReleaseVersion {
+    pub(crate) fn parse(text: &str) -> Result<Self, CommandError> {
+        let invalid = || CommandError::failed(format!("invalid version `{text}`"));
+        let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
+        let mut parts = core.split('.').map(|part| part.parse::<u64>().map_err(|_| invalid()));
+        let mut next = || parts.next().unwrap_or_else(|| Err(invalid()));
+        let numbers = [next()?, next()?, next()?];
+        if parts.next().is_some() {
+            return Err(invalid());
+        }
+        Ok(Self { numbers, is_final: pre_release.is_empty(), pre_release: pre_release.to_owned() })
+    }
+}
+
+impl ProgramVersion {
+    /// Compares a version with the running program's. One that cannot be compared counts as older.
+    pub(crate) fn new(version: &str) -> Self {
+        let order = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
+            (Ok(one), Ok(other)) => one.cmp(&other),
+            _ => Ordering::Less,
+        };
+        let standing = match order {
+            Ordering::Less => Standing::Older,
+            Ordering::Equal => Standing::Same,
+            Ordering::Greater => Standing::Newer,
+        };
+        Self { version: version.to_owned(), standing }
+    }
+}
+
+/// Version of the installed hook programs, by the mark beside them. `None`: none are installed.
+pub(crate) fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
+    if !home.has_hook_programs() {
+        return None;
+    }
+    Some(home.installed_version().map_or_else(
+        || ProgramVersion { version: UNMARKED.to_owned(), standing: Standing::Older },
+        |version| ProgramVersion::new(&version),
+    ))
+}
+
+/// Version of the running daemon, by the file it wrote: no connection is made. `None`: none runs.
+fn of_daemon(home: &Home) -> Option<ProgramVersion> {
+    let text = state_file(&home.daemon()).ok().flatten()?;
+    let card: DaemonCard = serde_json::from_str(&text).ok()?;
+    // A daemon that was killed leaves the file behind.
+    rustix::process::test_kill_process(Pid::from_raw(card.pid)?).ok()?;
+    Some(ProgramVersion::new(&card.version))
+}
+
+/// All versions, for JSON. `daemon` is what the daemon answered, if one did.
+pub(crate) fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
+    json!({
+        "program": PROGRAM_VERSION,
+        "hook_programs": of_hook_programs(home).map(|found| found.version),
+        "daemon": daemon.and_then(|health| health.get("version")),
+        "callers": daemon.and_then(|health| health.get("hook_versions")),
+        "state_format": STATE_FORMAT,
+    })
+}
+
+/// What the user should do about different versions, in one sentence.
+pub(crate) fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
+    let named = [("the hooks", hooks), ("the daemon", daemon)];
+    let with = |wanted: Standing| -> Vec<String> {
+        let found = named.iter().filter_map(|(what, version)| Some((what, (*version)?)));
+        let found = found.filter(|(_, found)| found.standing == wanted);
+        found.map(|(what, found)| format!("{what} ({})", found.version)).collect()
+    };
+    let (older, newer) = (with(Standing::Older), with(Standing::Newer));
+    let (names, order, fix) = if !newer.is_empty() {
+        (newer, "newer", "upgrade this program".to_owned())
+    } else if !older.is_empty() {
+        (older, "older", format!("run `{REFRESH_COMMAND}`"))
+    } else {
+        return None;
+    };
+    let verb = if names.len() > 1 || names.first().is_some_and(|name| name.contains("hooks")) {
+        "are"
+    } else {
+        "is"
+    };
+    Some(format!("{} {verb} {order} than this program ({PROGRAM_VERSION}): {fix}", names.join(" and ")))
+}
+
+/// Prints one line after a command that a user typed, if hooks or daemon are of another version.
+pub(crate) fn print_notice(context: &Context) {
+    let Ok(home) = context.home() else { return };
+    if context.terminal.json || !Terminal::is_screen() {
+        return;
+    }
+    if let Some(advice) = advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref()) {
+        // The command is done: a note that cannot be printed does not fail it.
+        drop(context.terminal.note(&format!("{WARN}note{WARN:#}: {advice}\n")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_number_and_pre_releases_come_first() {
+        let ordered = ["0.1.0-rc.1", "0.1.0", "0.1.9", "0.1.10", "0.2.0-beta", "0.2.0", "1.0.0"];
+        let parsed: Vec<_> = ordered.iter().map(|text| ReleaseVersion::parse(text).unwrap()).collect();
+        assert!(parsed.is_sorted());
+        for invalid in ["", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.x"] {
+            assert!(ReleaseVersion::parse(invalid).is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
+    fn advice_names_what_differs_and_one_command() {
+        let [older, same, newer] = ["0.0.1", PROGRAM_VERSION, "9.9.9"].map(ProgramVersion::new);
+        assert_eq!(advice(Some(&same), Some(&same)), None);
+        assert_eq!(advice(None, None), None);
+        let refresh = format!("than this program ({PROGRAM_VERSION}): run `{REFRESH_COMMAND}`");
+        assert_eq!(
+            advice(Some(&older), Some(&same)).unwrap(),
+            format!("the hooks (0.0.1) are older {refresh}")
+        );
+        assert_eq!(advice(None, Some(&older)).unwrap(), format!("the daemon (0.0.1) is older {refresh}"));
+        let both = advice(Some(&older), Some(&older)).unwrap();
+        assert!(both.starts_with("the hooks (0.0.1) and the daemon (0.0.1) are older"), "{both}");
+        let downgrade = advice(Some(&newer), Some(&older)).unwrap();
+        assert!(
+            downgrade.contains("(9.9.9) are newer") && downgrade.ends_with("upgrade this program"),
+            "{downgrade}"
+        );
+    }
+}
