@@ -177,7 +177,8 @@ dist: web ## Build the packages of a release into target/packages (signed; see d
 	CARGO="$(CARGO)" sh packaging/dist.sh
 
 dist-test: ## Install each package of target/packages on a bare root without Rust, and use it there (needs root)
-	python3 packaging/test/run.py "$(abspath $(TARGET))/packages"
+	$(CARGO) build --locked -p tenterhook-model-server
+	CLIENTS="$(CLIENTS)" python3 packaging/test/run.py "$(abspath $(TARGET))/packages"
 
 dist-reproducible: web ## Build twice in different directories and compare the bytes
 	CARGO="$(CARGO)" sh packaging/reproducible.sh

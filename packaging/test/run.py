@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bare_root import BareRoot, TestFailure, exercise, remove_root
+from first_use import first_use
 from pretended import pretended_release
 from registry import Registry, download_npm_dependencies
 
@@ -41,7 +42,9 @@ class Suite:
             "deb": self.debian_package,
             "npm": self.npm_packages,
             "pip": self.python_wheel,
+            "first-use": self.claude_code,
         }
+        self.skipped: list[str] = []
 
     def root(self, *, busybox_only: bool = False) -> BareRoot:
         """A fresh root."""
@@ -186,6 +189,19 @@ class Suite:
         root.run("venv/bin/python -c 'import tenterhook; from importlib.metadata import version; assert version(\"tenterhook\") == tenterhook.__version__'")
         root.run("venv/bin/pip uninstall --yes --quiet tenterhook && test ! -e venv/bin/tenterhook && test ! -e venv/share/tenterhook/manifest.json")
 
+    def claude_code(self) -> None:
+        """Three lines install it, guard a real Claude Code, show a denial and remove everything."""
+        clients = os.environ.get("CLIENTS", Path.home() / ".cache/tenterhook-clients")
+        command = ["sh", REPOSITORY / "tests/e2e/install-client.sh", "claude-code", "pinned", clients]
+        client = subprocess.run(command, capture_output=True, text=True, check=False)
+        server = WORK.parent / "debug/tenterhook-model-server"
+        if client.returncode != 0 or not server.exists():
+            why = client.stderr.strip() or f"{server} is missing (cargo build -p tenterhook-model-server)"
+            self.skipped.append(f"first-use: a real Claude Code was NOT guarded: {why}")
+            return
+        first_use(self.root(), Path(client.stdout.strip()), server, WORK / "first-use.txt")
+        print((WORK / "first-use.txt").read_text(), flush=True)
+
 
 def main() -> None:
     """Runs the cases in a mount namespace of its own."""
@@ -212,6 +228,8 @@ def main() -> None:
         finally:
             remove_root(WORK / "root")
         print(f"{name}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
+    for reason in suite.skipped:
+        print(f"SKIPPED {reason}")
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
     if len(chosen) == len(suite.cases):
