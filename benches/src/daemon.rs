@@ -20,15 +20,21 @@ const C_COMMIT: &str = "hook: static C, server with a SQLite commit";
 /// A home with Tenterhook in it, and perhaps a daemon. Both go with it.
 pub(crate) struct Home {
     dir: tempfile::TempDir,
+    program: PathBuf,
     daemon: Option<Child>,
 }
 
 impl Home {
-    /// Installs into a new home, and starts a daemon if there is to be one.
+    /// Installs the program beside this one into a new home, and starts a daemon if there is to be one.
     pub(crate) fn new(serve: Option<&[&str]>, policy: &str) -> Result<Self, SetupError> {
+        Self::of(&std::env::current_exe()?.with_file_name("tenterhook"), serve, policy)
+    }
+
+    /// The same with another build of the program.
+    pub(crate) fn of(program: &Path, serve: Option<&[&str]>, policy: &str) -> Result<Self, SetupError> {
         // Not the system's temporary directory: that may be memory, which needs no sync.
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
-        let mut home = Self { dir, daemon: None };
+        let mut home = Self { dir, program: program.to_owned(), daemon: None };
         if !policy.is_empty() {
             std::fs::create_dir_all(home.person().join(".config/tenterhook"))?;
             std::fs::write(home.person().join(".config/tenterhook/policy.yaml"), policy)?;
@@ -83,15 +89,15 @@ impl Home {
         self.daemon.as_ref().map(Child::id)
     }
 
-    /// The program beside this one, in this home and with nothing else around it.
+    /// The program, in this home and with nothing else around it.
     pub(crate) fn program(&self, arguments: &[&str]) -> Result<Command, SetupError> {
-        let mut command = Command::new(std::env::current_exe()?.with_file_name("tenterhook"));
+        let mut command = Command::new(&self.program);
         command.args(arguments).env_clear().env("HOME", self.person()).env("PATH", "/usr/bin:/bin");
         Ok(command)
     }
 
     /// What a harness would run.
-    fn hook(&self) -> Command {
+    pub(crate) fn hook(&self) -> Command {
         let mut command = Command::new(self.state().join("bin/tenterhook-hook"));
         command.args(["claude-code", "pre-tool-use"]).env_clear();
         command

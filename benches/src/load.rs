@@ -67,7 +67,11 @@ pub(crate) fn policy(rules: u32) -> String {
 }
 
 /// Asks from so many connections at once; at a pace, if there is one. Gives back every latency, in ns.
-fn flood(socket: &Path, clients: u32, pace: Option<u32>) -> Result<(Duration, Vec<f64>), SetupError> {
+pub(crate) fn flood(
+    socket: &Path,
+    clients: u32,
+    pace: Option<u32>,
+) -> Result<(Duration, Vec<f64>), SetupError> {
     let began = Instant::now();
     let latencies = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..clients).map(|_| scope.spawn(|| ask_on(socket, clients, pace))).collect();

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a report is what this program is for")]
 
 mod backtest;
+mod beside;
 mod cases;
 mod cost;
 mod daemon;
@@ -19,6 +20,7 @@ mod sdk;
 mod sessions;
 mod spawn;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Something that measures.
@@ -26,10 +28,13 @@ type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
     // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`,
-    // `sdk`, `sessions`, and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
+    // `sdk`, `sessions`, `beside FIRST SECOND`, two builds of the program; and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let chosen =
-        ["ledger", "daemon", "backtest", "sdk", "sessions", "million"].iter().any(|word| asked(word));
+    let builds: Vec<PathBuf> =
+        std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
+    let chosen = ["ledger", "daemon", "backtest", "sdk", "sessions", "million", "beside"]
+        .iter()
+        .any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
     let cases = match if chosen { Ok(Vec::new()) } else { cases::all() } {
         Ok(cases) => cases,
@@ -68,6 +73,14 @@ fn main() -> ExitCode {
     if asked("million") {
         suites.push(Box::new(memory::run));
     }
+    if asked("beside") {
+        let Some((first, second)) = builds.first().zip(builds.get(1)) else {
+            println!("usage: tenterhook-benches beside FIRST SECOND");
+            return ExitCode::FAILURE;
+        };
+        let (first, second) = (first.clone(), second.clone());
+        suites.push(Box::new(move || beside::run([&first, &second])));
+    }
     let measured = suites.iter().map(|suite| suite()).collect::<Result<Vec<_>, _>>();
     match measured {
         Ok(measured) => {
@@ -81,7 +94,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    match report::keep(&results) {
+    let builds: Result<Vec<_>, _> = builds.iter().take(2).map(|program| beside::describe(program)).collect();
+    match builds.and_then(|builds| Ok(report::keep(&results, &builds)?)) {
         Ok(path) => println!("\nraw runs: {path}"),
         Err(error) => {
             println!("\nthe raw runs could not be kept: {error}");

@@ -30,12 +30,15 @@ fn time(ns: f64) -> String {
     if ns < 1_000.0 { format!("{ns:.0} ns") } else { format!("{:.2} µs", ns / 1_000.0) }
 }
 
-/// Writes every sample with what it ran on.
-pub(crate) fn keep(results: &[Measured]) -> std::io::Result<String> {
+/// Writes every sample with what it ran on, and which builds were compared.
+pub(crate) fn keep(results: &[Measured], builds: &[Value]) -> std::io::Result<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs");
     let now = jiff::Timestamp::now();
     let path: PathBuf = dir.join(format!("{}.json", now.strftime("%Y-%m-%dT%H-%M-%SZ")));
-    let run = json!({"at": format!("{now:.0}"), "ran_on": machine(), "results": results});
+    let mut run = json!({"at": format!("{now:.0}"), "ran_on": machine(), "results": results});
+    if let Some(fields) = run.as_object_mut().filter(|_| !builds.is_empty()) {
+        fields.insert("builds".to_owned(), builds.into());
+    }
     std::fs::create_dir_all(&dir)?;
     std::fs::write(&path, serde_json::to_string(&run)? + "\n")?;
     Ok(format!("benches/runs/{}", path.file_name().unwrap_or_default().to_string_lossy()))

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Two builds of the program in one run: `tenterhook-benches beside FIRST SECOND`. A release compares the static build
+//! that it ships with the one of `make build`; the builds alternate, so that noise hits both alike.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cases::SetupError;
+use crate::daemon::Home;
+use crate::load;
+use crate::measure::Measured;
+use crate::spawn::{Turn, fed, take_turns};
+
+/// The second build may take this many times as long as the first.
+const LIMIT_FACTOR: f64 = 1.1;
+/// Repetitions of what takes long.
+const LOAD_ROUNDS: usize = 3;
+const START_ROUNDS: usize = 15;
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
+
+const HOOK_RELAXED: [&str; 2] = ["first: hook, relaxed", "second: hook, relaxed"];
+const HOOK_DURABLE: [&str; 2] = ["first: hook, durable", "second: hook, durable"];
+const HOOK_ALONE: [&str; 2] = ["first: hook, no daemon", "second: hook, no daemon"];
+const START: [&str; 2] = ["first: daemon, start to first reply", "second: daemon, start to first reply"];
+const MEMORY: [&str; 2] = ["first: daemon, idle memory", "second: daemon, idle memory"];
+const LOADS: [(u32, [&str; 2], [&str; 2]); 3] = [
+    (
+        1,
+        ["first: 1 client, per durable decision", "second: 1 client, per durable decision"],
+        ["first: 1 client, latency", "second: 1 client, latency"],
+    ),
+    (
+        32,
+        ["first: 32 clients, per durable decision", "second: 32 clients, per durable decision"],
+        ["first: 32 clients, latency", "second: 32 clients, latency"],
+    ),
+    (
+        256,
+        ["first: 256 clients, per durable decision", "second: 256 clients, per durable decision"],
+        ["first: 256 clients, latency", "second: 256 clients, latency"],
+    ),
+];
+
+/// Hook calls, daemon start and load of both programs.
+pub(crate) fn run(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+    let mut rows = hooks(programs, Some(&["--relaxed"]), HOOK_RELAXED)?;
+    rows.extend(hooks(programs, Some(&[]), HOOK_DURABLE)?);
+    rows.extend(hooks(programs, None, HOOK_ALONE)?);
+    rows.extend(starts(programs)?);
+    rows.extend(loads(programs)?);
+    Ok(rows)
+}
+
+/// What a program says about its build: version, target, commit.
+pub(crate) fn describe(program: &Path) -> Result<Value, SetupError> {
+    let said = Command::new(program)
+        .args(["self", "info", "--json"])
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .output()?;
+    let mut info: Value =
+        serde_json::from_slice(&said.stdout).map_err(|error| SetupError(error.to_string()))?;
+    // Where it is installed is about this machine, not about the build.
+    if let Some(fields) = info.as_object_mut() {
+        fields.retain(|key, _| ["version", "target", "commit"].contains(&key.as_str()));
+        fields.insert("bytes".to_owned(), std::fs::metadata(program)?.len().into());
+    }
+    Ok(info)
+}
+
+fn homes(programs: [&Path; 2], serve: Option<&[&str]>) -> Result<[Home; 2], SetupError> {
+    let [first, second] = programs;
+    Ok([Home::of(first, serve, "")?, Home::of(second, serve, "")?])
+}
+
+fn hooks(
+    programs: [&Path; 2],
+    serve: Option<&[&str]>,
+    names: [&'static str; 2],
+) -> Result<Vec<Measured>, SetupError> {
+    let [first, second] = homes(programs, serve)?;
+    take_turns(vec![
+        Turn { name: names[0], limit: None, run: fed(first.hook()) },
+        Turn { name: names[1], limit: Some((LIMIT_FACTOR, names[0])), run: fed(second.hook()) },
+    ])
+}
+
+fn starts(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+    let mut samples = [Vec::new(), Vec::new()];
+    let homes = homes(programs, None)?;
+    for _ in 0..START_ROUNDS {
+        for (home, samples) in homes.iter().zip(&mut samples) {
+            let began = Instant::now();
+            let mut command = home.program(&["serve", "--listen", "none"])?;
+            let mut daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+            while load::health(&home.socket()).is_err() && began.elapsed() < READY_TIMEOUT {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            samples.push(began.elapsed().as_secs_f64() * 1e9);
+            daemon.kill()?;
+            daemon.wait()?;
+        }
+    }
+    Ok(pair(START, samples))
+}
+
+fn loads(programs: [&Path; 2]) -> Result<Vec<Measured>, SetupError> {
+    let homes = homes(programs, Some(&[]))?;
+    let mut rows = Vec::new();
+    for (home, name) in homes.iter().zip(MEMORY) {
+        rows.push(Measured::of(name, None, 1, vec![load::resident(home)?]).in_unit("kB"));
+    }
+    for (clients, names, latency_names) in LOADS {
+        let (mut each, mut latencies) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        for _ in 0..LOAD_ROUNDS {
+            for ((home, each), latencies) in homes.iter().zip(&mut each).zip(&mut latencies) {
+                let (took, measured) = load::flood(&home.socket(), clients, None)?;
+                let count = f64::from(u32::try_from(measured.len().max(1)).unwrap_or(u32::MAX));
+                each.push(took.as_secs_f64() * 1e9 / count);
+                latencies.extend(measured);
+            }
+        }
+        rows.extend(pair(names, each));
+        let [first, second] = latencies;
+        rows.push(Measured::of(latency_names[0], None, 1, first));
+        rows.push(Measured::of(latency_names[1], None, 1, second));
+    }
+    Ok(rows)
+}
+
+/// Two rows, the second of which is limited by the first.
+fn pair(names: [&'static str; 2], samples: [Vec<f64>; 2]) -> Vec<Measured> {
+    let [first, second] = samples;
+    let first = Measured::of(names[0], None, 1, first);
+    let limit = first.median_ns * LIMIT_FACTOR;
+    vec![first, Measured::of(names[1], Some(limit), 1, second)]
+}
