@@ -4,7 +4,7 @@
 # build.sh TARGET: builds the program for one Rust target with the `dist` profile, as <target dir>/TARGET/dist/tenterhook.
 #
 # The same commit gives the same bytes in every directory: paths are remapped, and everything that is compiled in
-# comes from the variables below. A foreign target is built with cargo-zigbuild.
+# comes from the variables below. C code for another processor is compiled with Zig.
 #
 #   TENTERHOOK_RELEASE_KEY   public minisign key (base64) that `self verify` and `self update` trust
 #   TENTERHOOK_RELEASE_URL   where `self update` looks when nothing else is configured
@@ -24,53 +24,50 @@ target_dir=${CARGO_TARGET_DIR:-$repository/target}
 case $target_dir in /*) ;; *) target_dir=$repository/$target_dir ;; esac
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 host=$(rustc -vV | sed -n 's/^host: //p')
-variable=$(printf '%s' "$target" | tr 'a-z-' 'A-Z_')
+upper=$(printf '%s' "$target" | tr 'a-z-' 'A-Z_')
+lower=$(printf '%s' "$target" | tr - _)
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 export CARGO_INCREMENTAL=0 ZERO_AR_DATE=1 LC_ALL=C
 
+fail() {
+    printf 'build.sh: %s\n' "$1" >&2
+    exit 1
+}
+
 # Later prefixes win, so the target directory comes after the repository that usually contains it.
 unit=$(printf '\037')
 flags="--remap-path-prefix=$cargo_home=/cargo"
 flags="$flags$unit--remap-path-prefix=$repository=/tenterhook$unit--remap-path-prefix=$target_dir=/target"
-case $target in
-    *-linux-gnu) flags="$flags$unit-Ctarget-feature=+crt-static" ;;
-esac
-export CARGO_ENCODED_RUSTFLAGS="$flags"
-c_flags="-ffile-prefix-map=$cargo_home=/cargo -ffile-prefix-map=$repository=/tenterhook -ffile-prefix-map=$target_dir=/target"
-eval "export CFLAGS_$(printf '%s' "$target" | tr - _)=\"\$c_flags\""
+# Nothing unwinds through C, so its tables for that are left out.
+c_flags="-fno-asynchronous-unwind-tables -fno-unwind-tables"
+c_flags="$c_flags -ffile-prefix-map=$cargo_home=/cargo -ffile-prefix-map=$repository=/tenterhook -ffile-prefix-map=$target_dir=/target"
 
-subcommand=build
+linker=
 case $target in
-    "$host") ;;
-    x86_64-unknown-linux-musl)
-        command -v musl-gcc >/dev/null 2>&1 || {
-            echo "build.sh: musl-gcc is missing (Debian: apt install musl-tools)" >&2
-            exit 1
-        }
-        eval "export CARGO_TARGET_${variable}_LINKER=\${CARGO_TARGET_${variable}_LINKER:-cc}"
+    *-apple-darwin) ;;
+    "$(uname -m)"-unknown-linux-musl)
+        command -v musl-gcc >/dev/null 2>&1 || fail "musl-gcc is missing (Debian: apt install musl-tools)"
+        linker=$repository/packaging/linker.sh
         ;;
-    *)
-        "$cargo" zigbuild --version >/dev/null 2>&1 || {
-            echo "build.sh: cargo-zigbuild is missing, $target cannot be built here (pip install cargo-zigbuild)" >&2
-            exit 1
-        }
-        subcommand=zigbuild
+    *-unknown-linux-musl)
+        command -v zig >/dev/null 2>&1 || "${PYTHON:-python3}" -m ziglang version >/dev/null 2>&1 ||
+            fail "Zig is missing, $target cannot be built here (pip install ziglang)"
+        TENTERHOOK_ZIG_TARGET=${target%%-*}-linux-musl
+        export TENTERHOOK_ZIG_TARGET
+        eval "export CC_$lower=\$repository/packaging/zig-cc.sh"
+        linker=rust-lld
+        flags="$flags$unit-Clink-arg=-zpack-relative-relocs"
         ;;
+    "$host") flags="$flags$unit-Ctarget-feature=+crt-static" ;;
+    *) fail "$target cannot be built on $host" ;;
 esac
+if [ -n "$linker" ]; then
+    eval "export CARGO_TARGET_${upper}_LINKER=\${CARGO_TARGET_${upper}_LINKER:-\$linker}"
+fi
+eval "export CFLAGS_$lower=\$c_flags"
+export CARGO_ENCODED_RUSTFLAGS="$flags"
 # PACKAGES is for trying single crates.
-"$cargo" "$subcommand" --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"
-program=$target_dir/$target/dist/tenterhook
-if [ -n "${PACKAGES:-}" ]; then
-    exit 0
-fi
-# Cargo forgets the profile's `strip` for a package that has an opt-level of its own.
-strip=${STRIP:-strip}
-case $target in
-    "$(uname -m)"-*) ;;
-    *) strip=${STRIP:-llvm-strip} ;;
-esac
-if ! "$strip" "$program"; then
-    echo "build.sh: $strip could not remove symbols from $program: it is larger than it need be (set STRIP)" >&2
-fi
+# shellcheck disable=SC2086 # a list of options
+exec "$cargo" build --locked --profile dist ${PACKAGES:--p tenterhook} --target "$target"
