@@ -3,8 +3,10 @@
 #
 # dist.sh [OUT]: builds the program for each target and makes every package of a release in OUT [default: target/packages].
 #
-#   DIST_TARGETS             Rust targets [default: x86_64-unknown-linux-musl if installed, else a static glibc build]
-#   DIST_PROGRAM             a program that is built already, for work on the packages; its target is the first target
+#   DIST_TARGETS             Rust targets [default: musl of this processor if installed, else a static glibc build; and
+#                            musl of the other processor if Zig is installed]
+#   DIST_PROGRAMS            programs that are built already, here or on another machine: TARGET=FILE, separated by
+#                            blanks. What their build left in build/ is needed beside them
 #   TENTERHOOK_SIGNING_KEY   file with the minisign secret key, its public key beside it as .pub. Without it a
 #                            throw-away key is made: fine for tests, worthless for users
 #   TENTERHOOK_RELEASE_URL   where releases are published
@@ -28,6 +30,15 @@ if [ -z "${DIST_TARGETS:-}" ]; then
         say "target $musl or musl-gcc is missing: building a static program with glibc"
         say "  rustup target add $musl; apt install musl-tools"
     fi
+    for musl in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
+        case $musl in "$architecture"-*) continue ;; esac
+        if [ -d "$(rustc --print sysroot)/lib/rustlib/$musl" ] &&
+            { command -v zig || python3 -m ziglang version; } >/dev/null 2>&1; then
+            DIST_TARGETS="$DIST_TARGETS $musl"
+        else
+            say "target $musl or Zig is missing: no packages for it (rustup target add $musl; pip install ziglang)"
+        fi
+    done
 fi
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -46,17 +57,45 @@ fi
 public=$(python3 packaging/assemble key "$TENTERHOOK_SIGNING_KEY")
 export SOURCE_DATE_EPOCH TENTERHOOK_COMMIT
 
+# caveat TARGET PROGRAM: says what could be tried of a program for another processor.
+caveat() {
+    processor=${1%%-*}
+    if [ "$processor" = "$architecture" ]; then return; fi
+    for emulator in "qemu-$processor-static" "qemu-$processor"; do
+        command -v "$emulator" >/dev/null 2>&1 || continue
+        home=$(mktemp -d)
+        if env -i HOME="$home" "$emulator" "$2" --version >/dev/null &&
+            env -i HOME="$home" "$emulator" "$2" judge --shell 'rm -rf ~/' --json | grep -q deny; then
+            echo "run only in an emulator ($emulator: --version, judge)"
+        else
+            say "$2 does not work in an emulator ($emulator)" >&2
+            return 1
+        fi
+        rm -rf "$home"
+        return
+    done
+    echo "NOT RUN"
+}
+
 programs=
+set --
 for target in $DIST_TARGETS; do
-    if [ -n "${DIST_PROGRAM:-}" ]; then
-        program=$DIST_PROGRAM
-    else
+    program=
+    for built in ${DIST_PROGRAMS:-}; do
+        case $built in "$target="*) program=${built#*=} ;; esac
+    done
+    if [ -z "$program" ]; then
         say "building for $target"
         TENTERHOOK_RELEASE_KEY=$public TENTERHOOK_RELEASE_URL=$TENTERHOOK_RELEASE_URL/latest/download \
             sh packaging/build.sh "$target"
         program=$target_dir/$target/dist/tenterhook
     fi
     programs="$programs --program $target=$program"
+    caveat=$(caveat "$target" "$program")
+    if [ -n "$caveat" ]; then
+        say "$target: $caveat"
+        set -- "$@" --caveat "$target=$caveat"
+    fi
 done
 
 pack=
@@ -72,5 +111,5 @@ fi
 
 # shellcheck disable=SC2086 # the lists are words, and cargo's target directory has no blanks in its name
 python3 packaging/assemble release --out "$out" $programs $pack --key "$TENTERHOOK_SIGNING_KEY" $kind \
-    --epoch "$SOURCE_DATE_EPOCH" --commit "$TENTERHOOK_COMMIT" --url "$TENTERHOOK_RELEASE_URL"
+    --epoch "$SOURCE_DATE_EPOCH" --commit "$TENTERHOOK_COMMIT" --url "$TENTERHOOK_RELEASE_URL" "$@"
 cat "$out/TARGETS.txt"

@@ -38,6 +38,7 @@ def main() -> None:
     release = commands.add_parser("release", help="make the packages")
     release.add_argument("--out", type=Path, required=True)
     release.add_argument("--program", action="append", required=True, metavar="TARGET=FILE", dest="programs")
+    release.add_argument("--caveat", action="append", default=[], metavar="TARGET=TEXT", dest="caveats")
     release.add_argument("--run", type=Path, metavar="FILE", help="a program that runs here [default: the first]")
     release.add_argument("--npm-pack", type=Path, metavar="FILE", help="what `npm pack` made of sdk/typescript")
     release.add_argument("--key", type=Path, required=True)
@@ -64,7 +65,8 @@ def make_release(arguments: argparse.Namespace) -> None:
     out.mkdir(parents=True)
     key = signing.load(arguments.key, arguments.key.with_suffix(".pub"))
     pairs = [program.split("=", 1) for program in arguments.programs]
-    builds = [layout.find_build(target, Path(file)) for target, file in pairs]
+    caveats = dict(caveat.split("=", 1) for caveat in arguments.caveats)
+    builds = [layout.find_build(target, Path(file), caveats.get(target, "")) for target, file in pairs]
     runnable = arguments.run or Path(pairs[0][1])
     for build in builds:
         layout.add_extra_files(project, build, runnable)
@@ -135,8 +137,10 @@ def formula_blocks(archives: dict[str, Path], project: Project, url: str) -> str
 def describe_targets(builds: list[layout.Build]) -> str:
     """Which targets this release was built for, and which not."""
     built = [build.target for build in builds]
-    lines = [f"{target}: built (static)" if "linux" in target else f"{target}: built" for target in built]
+    lines = [f"{build.target}: built{' (static)' if 'linux' in build.target else ''}" for build in builds]
+    lines = [line + (f"; {build.caveat}" if build.caveat else "") for line, build in zip(lines, builds, strict=True)]
     lines += [f"{target}: not built in this release" for target in ALL_TARGETS if target not in built]
+    lines.append("tenterhook.rb (Homebrew), Dockerfile: written, NOT RUN")
     return "\n".join(lines) + "\n"
 
 

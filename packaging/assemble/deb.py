@@ -51,6 +51,8 @@ def package(project: Project, build: Build, manifest: Path, epoch: int) -> tuple
         " Tenterhook checks every action of AI coding agents (prompts, tool calls,\n"
         " permissions) against one policy, and blocks, rewrites, asks or logs.\n"
     )
+    if build.caveat:
+        control += f" .\n This build was {build.caveat}.\n"
     sums = "".join(f"{hashlib.md5(data).hexdigest()}  {name}\n" for name, (data, _) in sorted(files.items()))  # noqa: S324
     control_files: Files = {"control": (control.encode(), 0o644), "md5sums": (sums.encode(), 0o644)}
     members = [

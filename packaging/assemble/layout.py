@@ -30,6 +30,8 @@ class Build:
     program: bytes
     # Name -> contents of the programs that `tenterhook install` writes out.
     hook_programs: dict[str, bytes]
+    # What was tried of a program that cannot run on the machine that built it; empty if it runs there.
+    caveat: str = ""
     # Completions, man page, licences: path below the prefix -> file.
     extra: Files = field(default_factory=dict)
 
@@ -44,7 +46,7 @@ class Build:
         return {name: hashlib.sha256(contents).hexdigest() for name, contents in sorted(programs.items())}
 
 
-def find_build(target: str, program: Path) -> Build:
+def find_build(target: str, program: Path, caveat: str = "") -> Build:
     """Reads a program, and finds the hook programs in it among those that its build script left beside it."""
     contents = program.read_bytes()
     found: dict[str, bytes] = {}
@@ -55,7 +57,7 @@ def find_build(target: str, program: Path) -> Build:
                 found[name] = bytes_
         if name not in found:
             raise SystemExit(f"{name} of {program} was not found: build it with packaging/build.sh")
-    return Build(target, contents, found)
+    return Build(target, contents, found, caveat)
 
 
 def add_extra_files(project: Project, build: Build, runnable: Path) -> None:

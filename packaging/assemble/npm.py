@@ -39,6 +39,8 @@ def platform_package(project: Project, build: Build, manifest: Path, epoch: int)
     files: Files = prefix_files(build, "npm", manifest)
     files["package.json"] = ((json.dumps(description, indent=2) + "\n").encode(), 0o644)
     readme = f"# {name}\n\nThe `tenterhook` program for {system} {architecture}. Install `{PACKAGE}`, which depends on it.\n"
+    if build.caveat:
+        readme += f"\nThis build was {build.caveat}.\n"
     files["README.md"] = (readme.encode(), 0o644)
     return f"{PACKAGE}-{system}-{architecture}-{project.version}.tgz", tar_gz(files, epoch, "package/")
 

@@ -31,8 +31,13 @@ class Suite:
         self.release = release
         manifest = json.loads((release / "manifest.json").read_text())
         self.version: str = manifest["version"]
-        self.target, description = next(iter(manifest["targets"].items()))
-        self.archive: str = description["archive"]
+        # What was built for another processor is not run here.
+        machine = os.uname().machine
+        targets = [target for target in manifest["targets"] if target.startswith(f"{machine}-")]
+        if not targets:
+            raise SystemExit(f"run.py: {release} has no build for {machine}")
+        self.target = targets[0]
+        self.archive: str = manifest["targets"][self.target]["archive"]
         self.cases: dict[str, Callable[[], None]] = {
             "busybox": self.plain_directory,
             "archive": self.unpacked_archive,
@@ -45,6 +50,11 @@ class Suite:
             "first-use": self.claude_code,
         }
         self.skipped: list[str] = []
+
+    def not_run(self) -> str:
+        """The targets of the release that are for another processor."""
+        targets = json.loads((self.release / "manifest.json").read_text())["targets"]
+        return "".join(f", packages of {target}" for target in targets if target != self.target)
 
     def root(self, *, busybox_only: bool = False) -> BareRoot:
         """A fresh root."""
@@ -146,7 +156,8 @@ class Suite:
         """The .deb, with dpkg."""
         root = self.root()
         before = root.files()
-        deb = next(self.release.glob("*.deb")).name
+        architecture = root.run("dpkg --print-architecture").stdout.strip()
+        deb = f"tenterhook_{self.version.replace('-', '~')}_{architecture}.deb"
         root.run(f"dpkg --install /release/{deb}", user="root")
         exercise(root, "/usr/bin/tenterhook", self.version, "deb")
         root.run("test -f /usr/share/man/man1/tenterhook.1.gz -o -f /usr/share/tenterhook/manifest.json")
@@ -233,8 +244,8 @@ def main() -> None:
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
     if len(chosen) == len(suite.cases):
-        print("Homebrew formula and Dockerfile: not run here (needs brew and a container engine)")
-        print(f"all other packages of {suite.version} ({suite.target}) install, work and are removed on a bare root")
+        print(f"packages of {suite.version} ({suite.target}) install, work and are removed on a bare root")
+        print(f"NOT RUN: Homebrew formula and Dockerfile (they need brew and a container engine){suite.not_run()}")
 
 
 if __name__ == "__main__":
