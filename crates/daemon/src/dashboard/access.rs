@@ -6,6 +6,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tenterhook_home::{Failure, trust};
 use tokio::sync::watch;
 
@@ -62,7 +64,8 @@ pub(crate) struct Visit {
 impl Access {
     /// A new link.
     pub(crate) fn link(&self, now: Instant) -> Result<String, Failure> {
-        let secret = secret()?;
+        // Base64 instead of hexadecimal: the link then fits on a line of 80 columns.
+        let secret = URL_SAFE_NO_PAD.encode(random()?);
         let mut inner = self.inner(now);
         if inner.links.len() >= LINKS {
             inner.links.remove(0);
@@ -120,11 +123,15 @@ impl Visit {
     }
 }
 
-fn secret() -> Result<String, Failure> {
+fn random() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
         .map_err(|error| Failure::failed(format!("no randomness for a link: {error}")))?;
-    Ok(trust::sha256(&random))
+    Ok(random)
+}
+
+fn secret() -> Result<String, Failure> {
+    Ok(trust::sha256(&random()?))
 }
 
 /// Hashes are compared, so that time tells nothing about the secret.
@@ -140,7 +147,7 @@ mod tests {
     fn a_link_is_good_once_and_for_a_minute() {
         let (access, now) = (Access::default(), Instant::now());
         let link = access.link(now).unwrap();
-        assert_eq!(link.len(), 64);
+        assert_eq!(link.len(), 43, "256 bits");
         assert_eq!(access.enter("", now).unwrap(), None);
         assert_eq!(access.enter(link.get(1..).unwrap(), now).unwrap(), None);
         assert!(access.enter(&link, now + LINK / 2).unwrap().is_some());
