@@ -132,8 +132,8 @@ fn the_demo_shows_a_session_and_touches_nothing() {
         "✗ denied [credential-read]",
         "→ ",
         "≡ compacted",
-        "✓ tidy up",
-        "records are as they were signed",
+        "✓ clean up",
+        "records match the signature",
         "its bytes do not match its hash",
     ] {
         assert!(ran.stdout.contains(part), "`{part}` is not in\n{}", ran.stdout);

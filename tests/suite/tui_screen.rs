@@ -12,8 +12,8 @@ use crate::person::until;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tenterhook");
 
 /// What a person had on the screen, the view, and how the terminal is afterwards. The view has a process id
-/// that a test can read.
-const AROUND: &str = r#"echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
+/// that a test can read. Ctrl-C is for the program only.
+const AROUND: &str = r#"trap : INT; echo before; sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$@"; echo "ended $?"; stty -a; exec sleep 600"#;
 
 /// A person in front of the view. Nobody whom the test started is above it: tmux is its own server.
 pub(crate) struct Screen<'a> {
@@ -24,19 +24,25 @@ pub(crate) struct Screen<'a> {
 impl<'a> Screen<'a> {
     /// Opens the view. `None`: there is no tmux, and it is said so.
     pub(crate) fn open(test: &'a TestContext, variables: &[(&str, &str)]) -> Option<Self> {
+        let screen = Self::start(test, &["tui"], variables)?;
+        screen.shows("● enforce");
+        Some(screen)
+    }
+
+    /// Starts the program on a terminal of 80 columns and 24 rows. `None`: tmux is not installed.
+    pub(crate) fn start(test: &'a TestContext, args: &[&str], variables: &[(&str, &str)]) -> Option<Self> {
         let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map(PathBuf::from);
         let Some(tmux) = tmux.into_iter().find(|tmux| tmux.exists()) else {
-            eprintln!("LEFT OUT: tmux is not installed, so the terminal view was not tried in a terminal");
+            eprintln!("LEFT OUT: tmux is not installed, so nothing was tried in a terminal");
             return None;
         };
         let screen = Self { test, tmux };
         let mut command = screen.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
-        command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).args([PROGRAM, "tui"]);
+        command.args(["sh", "-c", AROUND, "sh"]).arg(screen.pid_file()).arg(PROGRAM).args(args);
         command.envs(variables.iter().copied()).env("TERM", "xterm-256color");
         assert!(command.status().unwrap().success(), "tmux begins");
         // All that is written to the terminal, byte by byte.
         screen.tmux(&["pipe-pane", &format!("cat >> '{}'", test.path("written").display())]);
-        screen.shows("● enforce");
         Some(screen)
     }
 

@@ -37,15 +37,6 @@ impl Terminal {
         Self { color, json }
     }
 
-    /// When to use colours, as another process of ours is told.
-    pub(crate) fn color_word(self) -> &'static str {
-        match self.color {
-            anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => "always",
-            anstream::ColorChoice::Never => "never",
-            anstream::ColorChoice::Auto => "auto",
-        }
-    }
-
     /// Standard output for people; colours are taken out where they do not belong.
     pub(crate) fn out(self) -> AutoStream<io::StdoutLock<'static>> {
         AutoStream::new(io::stdout(), self.color).lock()
@@ -65,7 +56,9 @@ impl Terminal {
 
     /// Text for people, whole.
     pub(crate) fn say(self, text: &str) -> Result<(), CommandError> {
-        tolerate_closed(self.out().write_all(text.as_bytes()))
+        let mut out = self.out();
+        // A question may end without a line feed.
+        tolerate_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
 
     /// Text for people beside the answer, on standard error.

@@ -7,6 +7,7 @@ mod marks;
 mod mcp;
 mod person;
 pub(super) mod run;
+pub(super) mod stepwise;
 mod transcript;
 
 use std::process::ExitCode;

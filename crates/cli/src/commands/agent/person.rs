@@ -32,7 +32,7 @@ impl Ask for Person {
     }
 }
 
-fn text(question: &Question) -> String {
+pub(super) fn text(question: &Question) -> String {
     let gist = match &question.args {
         serde_json::Value::Null => String::new(),
         args => tame(&ToolCall::new(&question.tool, args.clone()).gist()),
@@ -43,7 +43,7 @@ fn text(question: &Question) -> String {
     format!("{WARN}?{WARN:#} {BOLD}{tool}{BOLD:#} {gist}\n{why}  {DIM}y: yes; n, or why not:{DIM:#} ")
 }
 
-fn answer(line: &str) -> Answer {
+pub(super) fn answer(line: &str) -> Answer {
     match line.trim() {
         "y" | "Y" | "yes" => Answer::Yes,
         "" | "n" | "N" | "no" => Answer::No { reason: None },

@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::guard::Guard;
 use super::person::Person;
+use super::stepwise::{SteppedPerson, SteppedProvider};
 use super::transcript::{Lines, Transcript};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -74,6 +75,9 @@ pub(crate) struct Args {
     /// What the model is told before everything else
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
+    /// Wait for a line of input before each answer of the model
+    #[arg(long, hide = true)]
+    stepwise: bool,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -99,13 +103,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         Arc::new(Transcript::new(context.terminal, &cwd))
     };
-    let plan = Plan {
-        settings,
-        provider,
-        watch,
-        mcp_config: args.mcp_config.clone(),
-        interactive: Terminal::is_interactive(),
+    let provider: Arc<dyn Provider> = if args.stepwise {
+        Arc::new(SteppedProvider { inner: provider, terminal: context.terminal })
+    } else {
+        provider
     };
+    let person: Option<Arc<dyn Ask>> = if args.stepwise {
+        Some(Arc::new(SteppedPerson { terminal: context.terminal }))
+    } else if Terminal::is_interactive() {
+        Some(Arc::new(Person { terminal: context.terminal }))
+    } else {
+        None
+    };
+    let plan = Plan { settings, provider, watch, mcp_config: args.mcp_config.clone(), person };
     until_ended(async |cancel| {
         let ended = plan.play(context, &args.prompt, cancel).await?;
         report(context, ended)
@@ -118,8 +128,8 @@ struct Plan {
     provider: Arc<dyn Provider>,
     watch: Arc<dyn Watch>,
     mcp_config: Option<PathBuf>,
-    /// Whether somebody can be asked.
-    interactive: bool,
+    /// The person who answers questions, if there is one.
+    person: Option<Arc<dyn Ask>>,
 }
 
 impl Plan {
@@ -130,15 +140,11 @@ impl Plan {
         prompt: &str,
         cancel: &Cancel,
     ) -> Result<Result<String, Ended>, CommandError> {
-        let Self { mut settings, provider, watch, mcp_config, interactive } = self;
+        let Self { mut settings, provider, watch, mcp_config, person } = self;
         OWN_AGENT.clone_into(&mut settings.source);
         settings.user = Some(tenterhook_home::env::user());
-        let wait = (!interactive).then_some(WAIT);
-        let ask: Arc<dyn Ask> = if interactive {
-            Arc::new(Person { terminal: context.terminal })
-        } else {
-            Arc::new(NobodyAnswers)
-        };
+        let wait = person.is_none().then_some(WAIT);
+        let ask = person.unwrap_or_else(|| Arc::new(NobodyAnswers));
         let guard = Guard { home: context.home()?.clone(), env: context.env.clone(), wait };
         let mut tools = Toolbox::own();
         if let Some(file) = &mcp_config {

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
 
-const ISSUE: &str = "#12 The cart's total is wrong when there are two of something (open, by mira)";
+const ISSUE: &str = "#12 The cart's total is wrong if there are two of an item (open, by mira)";
 
 /// Answers line by line until nobody asks any more.
 pub(super) fn serve() -> std::io::Result<()> {

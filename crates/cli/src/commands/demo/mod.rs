@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Everything on one screen: an agent at work, guarded, and what is left of it.
+//! Runs a scripted agent under guard, then shows what was recorded of it.
 
 mod issues;
+mod paged_session;
+mod pager;
 mod proof;
 mod stage;
 mod view;
@@ -11,6 +13,7 @@ use std::process::ExitCode;
 
 use tenterhook_agent::Cancel;
 
+use self::pager::Pager;
 use self::stage::Stage;
 use super::agent::run::until_ended;
 use crate::context::Context;
@@ -18,21 +21,27 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 const EXAMPLES: &str = "\
-The model follows a script; everything else is real: a daemon of its own, the agent, its tools, a subagent, an MCP
-server, the compiled-in rules and the ledger. All of it lives in a directory of its own that is deleted afterwards;
-nothing of yours is touched. On a terminal the daemon goes on until Ctrl-C, so that you can look around.
+The model follows a script; everything else is real: a daemon, the agent, its tools, a subagent, an MCP server, the
+built-in rules and the ledger. All of it is in a temporary directory that is deleted at the end; your files and
+settings are not touched. At a terminal the demo is shown page by page, asks you to approve one call, and keeps its
+daemon running until you end it, so that you can open the dashboard.
 
 Examples:
   tenterhook demo
   tenterhook demo --fast
   tenterhook demo --json | jq .verdict
-  tenterhook --home ./here demo         in a home that stays";
+  tenterhook --home ./here demo         keep the state directory";
 
-/// Watch an agent at work, guarded
+/// Pause before each answer of the model on a terminal without a keyboard.
+const ANSWER_PAUSE_MS: u32 = 1000;
+/// A longer path of the program is written once instead of in each command.
+const MAX_PROGRAM_COLUMNS: usize = 40;
+
+/// Watch a guarded agent at work, in a temporary directory
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Do not pause, and end when it is over
+    /// Do not pause or ask, and exit at the end
     #[arg(long)]
     fast: bool,
     /// Be the demo's MCP server
@@ -46,97 +55,123 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let stage = Stage::set(context)?;
-    let stays = !args.fast && !context.terminal.json && Terminal::is_screen();
+    let on_screen = !args.fast && !context.terminal.json && Terminal::is_screen();
     until_ended(async |cancel| {
-        let shown = show(context, &stage, args, cancel).await;
-        if cancel.is_cancelled() {
-            context.terminal.note("\nended\n")?;
-            return Ok(ExitCode::from(130));
+        let shown = if on_screen && Terminal::is_interactive() {
+            show_pages(context, &stage, cancel).await
+        } else {
+            show_plainly(context, &stage, on_screen, cancel).await
+        };
+        match shown? {
+            Ended::Finished => Ok(ExitCode::SUCCESS),
+            Ended::Interrupted => {
+                context.terminal.note("\nended\n")?;
+                Ok(ExitCode::from(130))
+            }
         }
-        shown?;
-        if stays {
-            context.terminal.say(&farewell(&stage))?;
-            links(context, &stage, cancel).await?;
-        }
-        Ok(ExitCode::SUCCESS)
     })
 }
 
-/// The session, what it looks like from outside, and the proof of it.
-async fn show(context: &Context, stage: &Stage, args: &Args, cancel: &Cancel) -> Result<(), CommandError> {
-    let json = context.terminal.json;
-    if !json {
-        context.terminal.say(&greeting(stage))?;
+/// How the demo ended.
+enum Ended {
+    Finished,
+    /// Before everything was shown.
+    Interrupted,
+}
+
+/// Page by page, at the pace of the person at the terminal.
+async fn show_pages(context: &Context, stage: &Stage, cancel: &Cancel) -> Result<Ended, CommandError> {
+    let moves_cursor = context.env.all.get("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
+    let mut pager = Pager::new(context.terminal, moves_cursor, cancel);
+    pager.start_page()?;
+    pager.show(&introduction(stage)).await?;
+    paged_session::play(stage, &mut pager, cancel).await?;
+    for page in [view::latest as fn(&Context) -> Result<String, CommandError>, proof::proved] {
+        if cancel.is_cancelled() {
+            return Ok(Ended::Interrupted);
+        }
+        pager.turn_page().await?;
+        pager.show(&page(&stage.context)?).await?;
     }
-    let in_a_hurry = args.fast || json || !Terminal::is_screen();
-    stage.play(in_a_hurry, cancel).await?;
+    pager.show(&next_commands()).await?;
+    pager.show(&format!("\nThe demo's daemon is still running. {BOLD}d{BOLD:#}: link to its dashboard · {BOLD}q{BOLD:#}: end\n")).await?;
     if cancel.is_cancelled() {
-        return Ok(());
+        return Ok(Ended::Interrupted);
     }
-    if json {
-        return proof::leaves(context, &stage.context);
+    loop {
+        match pager.key().await {
+            // A link can be used once, within a minute: it is made when it is asked for.
+            Some(b'd' | b'D') => context.terminal.say(&format!(
+                "\n{}\n{DIM}for one browser, within a minute; d makes another{DIM:#}\n",
+                stage.dashboard()
+            ))?,
+            Some(b'q' | b'Q') | None => return Ok(Ended::Finished),
+            Some(_) => {}
+        }
     }
-    page(context, in_a_hurry, cancel).await?;
-    context.terminal.say(&view::latest(&stage.context)?)?;
-    page(context, in_a_hurry, cancel).await?;
-    context.terminal.say(&proof::proved(&stage.context)?)?;
-    context.terminal.say(&next())
 }
 
-/// Waits for Enter, so that each part can be read on a small screen.
-async fn page(context: &Context, in_a_hurry: bool, cancel: &Cancel) -> Result<(), CommandError> {
-    if in_a_hurry || !Terminal::is_interactive() {
-        return Ok(());
+/// Without questions or pages, for pipes and terminals without a keyboard.
+async fn show_plainly(
+    context: &Context,
+    stage: &Stage,
+    on_screen: bool,
+    cancel: &Cancel,
+) -> Result<Ended, CommandError> {
+    let terminal = context.terminal;
+    if !terminal.json {
+        terminal.say(&introduction(stage))?;
     }
-    context.terminal.note(&format!("{DIM}-- press Enter to go on --{DIM:#}"))?;
-    cancel.or(enter()).await;
-    Ok(())
-}
-
-/// Whether Enter was pressed; false at the end of the input.
-async fn enter() -> bool {
-    // Reading a line cannot be called off; the process does not wait for it at its end.
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
-    matches!(read.await, Ok(Ok(bytes)) if bytes > 0)
-}
-
-/// A new link to the dashboard whenever Enter is pressed, until everything is ended. A link is good for one
-/// minute only, so none is made before somebody wants it.
-async fn links(context: &Context, stage: &Stage, cancel: &Cancel) -> Result<(), CommandError> {
-    while Terminal::is_interactive() && cancel.or(enter()).await == Some(true) {
-        // On a line of its own, so that it can be copied whole.
-        context.terminal.say(&format!("{}\n", stage.dashboard()))?;
+    stage.play(if on_screen { ANSWER_PAUSE_MS } else { 0 }, cancel).await?;
+    if cancel.is_cancelled() {
+        return Ok(Ended::Interrupted);
     }
-    cancel.cancelled().await;
-    Ok(())
-}
-
-fn greeting(stage: &Stage) -> String {
-    let lives = stage.dir().display();
-    format!(
-        "{DIM}A daemon, an agent and its project, all in\n{lives}.\nThe model follows a script; the rest is real.{DIM:#}\n\n"
-    )
-}
-
-fn farewell(stage: &Stage) -> String {
-    let home = stage.home().display();
-    let me = Context::program();
-    let link = if Terminal::is_interactive() {
-        "Press Enter for a link to its dashboard, good once and for one minute.".to_owned()
+    if terminal.json {
+        proof::leaves(context, &stage.context)?;
+        return Ok(Ended::Finished);
+    }
+    terminal.say(&view::latest(&stage.context)?)?;
+    terminal.say(&proof::proved(&stage.context)?)?;
+    terminal.say(&next_commands())?;
+    if on_screen {
+        let (program, home) = (Context::program(), stage.home().display());
+        terminal.say(&format!(
+            "\nThe demo's daemon runs until Ctrl-C. Its dashboard, from another terminal:\n  \
+             {program} --home {home} dashboard\n"
+        ))?;
+        cancel.cancelled().await;
     } else {
-        format!("Its dashboard, once and within a minute:\n{BOLD}{}{BOLD:#}", stage.dashboard())
-    };
+        terminal.say(&format!(
+            "\n{DIM}At a terminal, the demo also asks you to approve a call and links to its dashboard.{DIM:#}\n"
+        ))?;
+    }
+    Ok(Ended::Finished)
+}
+
+fn introduction(stage: &Stage) -> String {
+    let dir = stage.dir().display();
     format!(
-        "\nThe daemon keeps running until Ctrl-C.\n{link}\n{DIM}From another terminal:\n  {me} --home {home} dashboard{DIM:#}\n"
+        "{DIM}A scripted model drives a real agent, and Tenterhook checks each of its calls.\n\
+         Everything is in\n  {dir}\n\
+         and is deleted at the end; your files and settings are not touched.{DIM:#}\n\n"
     )
 }
 
-fn next() -> String {
-    let me = Context::program();
-    format!(
-        "\nNext:\n  \
-         {me} explain --command 'rm -rf ~/'\n      {DIM}why a command would be stopped{DIM:#}\n  \
-         {me} install claude-code --dry-run\n      {DIM}what guarding Claude Code would change{DIM:#}\n  \
-         {me} install claude-code\n      {DIM}guard it; then `{me} ledger tail -f` shows it at work{DIM:#}\n"
-    )
+/// Commands that show something on a machine where nothing is installed yet.
+fn next_commands() -> String {
+    let mut program = Context::program();
+    let mut text = format!("\n{BOLD}Next{BOLD:#}\n");
+    if program.chars().count() > MAX_PROGRAM_COLUMNS {
+        text += &format!("  {DIM}tenterhook is {program}{DIM:#}\n");
+        "tenterhook".clone_into(&mut program);
+    }
+    for (arguments, about) in [
+        ("explain --command 'rm -rf ~/'", "which rule matches a command, and why"),
+        ("detect", "the agents on this machine, and whether they are guarded"),
+        ("audit", "what your agents did so far, checked against the rules"),
+        ("install claude-code --dry-run", "what guarding Claude Code would change"),
+    ] {
+        text += &format!("  {program} {arguments}\n      {DIM}{about}{DIM:#}\n");
+    }
+    text
 }

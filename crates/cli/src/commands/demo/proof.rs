@@ -24,7 +24,7 @@ pub(super) fn proved(context: &Context) -> Result<String, CommandError> {
         return Err(CommandError::failed("a changed copy of the demo's ledger was not noticed"));
     };
     Ok(format!(
-        "\n{BOLD}Ledger{BOLD:#}\n  {GOOD}✓{GOOD:#} {} records are as they were signed by key {key}\n    \
+        "\n{BOLD}Ledger{BOLD:#}\n  {GOOD}✓{GOOD:#} {} records match the signature of key {key}\n    \
          root {}\n  In a copy, one verdict was changed from deny to none:\n  {BAD}✗{BAD:#} {problem}\n",
         verified.size, verified.root
     ))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where the demo takes place: a small project, a home and a daemon. All of it goes when it is over.
+//! The demo's project, state directory and daemon, in a temporary directory that is deleted at the end.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,6 @@ use tenterhook_agent::Cancel;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::Terminal;
 
 /// The project before the agent works on it.
 const PROJECT: &[(&str, &str)] = &[
@@ -24,21 +23,22 @@ const PROJECT: &[(&str, &str)] = &[
     ("build/cart.o", "object\n"),
     ("build/cart.map", "map\n"),
 ];
-const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
-/// How long each answer of the model takes, as the script has it.
-const PACE: &str = "pace_ms: 1300";
-/// The home directory of the demo's person.
+/// What the model says and calls.
+pub(super) const SCRIPT: &str = include_str!("../../../assets/demo/session.yaml");
+/// The script's pause before each answer of the model.
+const PAUSE: &str = "pace_ms: 0";
+/// `HOME` of the demo's processes.
 const PERSON: &str = "person";
-/// The turn that somebody has to answer is between these lines.
+/// The turn that asks the person is between these lines.
 const APPROVAL: (&str, &str) = ("  # approval:", "  # end of approval\n");
-const PROMPT: &str = "Issue 12: mend it, and tidy up the build directory.";
-/// So small that the session outgrows it.
+const PROMPT: &str = "Issue 12: fix it, and clean up the build directory.";
+/// Small enough that the session is compacted.
 const CONTEXT_WINDOW: &str = "4000";
 const POLICY: &str = include_str!("../../../assets/demo/policy.yaml");
-/// How long the agent may take to hear by itself that it is to end.
-const MOMENT: Duration = Duration::from_millis(400);
-/// How long whoever was told may take to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the agent may take to end after Ctrl-C before it is terminated.
+const AGENT_END_DELAY: Duration = Duration::from_millis(400);
+/// How long a terminated process may take to end.
+const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct Stage {
     /// Ended first.
@@ -86,47 +86,43 @@ impl Stage {
         &self.home
     }
 
-    /// Lets the agent work: a process of its own, as it always is. Whoever is guarded is not who guards.
-    pub(super) async fn play(&self, in_a_hurry: bool, cancel: &Cancel) -> Result<(), CommandError> {
+    /// The agent as a process of its own: the process that is guarded is not the one that guards.
+    pub(super) fn agent_command(&self, script_text: &str) -> Result<tokio::process::Command, CommandError> {
         let dir = self.dir.path();
         let script = dir.join("session.yaml");
-        let mut text = if in_a_hurry { SCRIPT.replace(PACE, "pace_ms: 0") } else { SCRIPT.to_owned() };
-        let answers = !in_a_hurry && Terminal::is_interactive();
-        if !answers {
-            text = without_approval(&text);
-        }
-        fs_err::write(&script, text)?;
+        fs_err::write(&script, script_text)?;
         let terminal = self.context.terminal;
+        // The agent's output is shown by this process, or is inherited from it.
+        let color = if terminal.colors() { "always" } else { "never" };
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
-        command.arg("--home").arg(&self.home).args(["--color", terminal.color_word(), "agent", "run"]);
+        command.arg("--home").arg(&self.home).args(["--color", color, "agent", "run"]);
         command.args(["--prompt", PROMPT, "--permission-mode", "bypassPermissions"]);
         command.args(["--context-window", CONTEXT_WINDOW, "--provider"]);
         command.arg(format!("scripted:{}", script.display()));
         command.arg("--mcp-config").arg(dir.join("mcp.json")).arg("--cwd").arg(dir.join("shop"));
-        command.stdin(if answers { Stdio::inherit() } else { Stdio::null() }).kill_on_drop(true);
-        command.env("HOME", dir.join(PERSON));
-        if terminal.json {
+        command.env("HOME", dir.join(PERSON)).kill_on_drop(true);
+        Ok(command)
+    }
+
+    /// Runs the agent to its end, or until `cancel`; its output is ours.
+    pub(super) async fn play(&self, pause_ms: u32, cancel: &Cancel) -> Result<(), CommandError> {
+        let script = without_approval(SCRIPT).replace(PAUSE, &format!("pace_ms: {pause_ms}"));
+        let mut command = self.agent_command(&script)?;
+        command.stdin(Stdio::null());
+        if self.context.terminal.json {
             command.stdout(Stdio::null());
         }
         let mut agent = command.spawn()?;
-        let Some(ended) = cancel.or(agent.wait()).await else {
-            // At a terminal it has heard Ctrl-C as well, and a second word would cut its end short.
-            if tokio::time::timeout(MOMENT, agent.wait()).await.is_err() {
-                if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
-                    let _ = kill_process(pid, Signal::TERM);
-                }
-                let _ = tokio::time::timeout(PATIENCE, agent.wait()).await;
+        match cancel.or(agent.wait()).await {
+            Some(ended) if !cancel.is_cancelled() => check_exit(ended?),
+            _ => {
+                stop_agent(&mut agent).await;
+                Ok(())
             }
-            return Ok(());
-        };
-        let ended = ended?;
-        if ended.success() || cancel.is_cancelled() {
-            return Ok(());
         }
-        Err(CommandError::failed(format!("the demo's agent did not finish: {ended}")))
     }
 
-    /// A link to the dashboard that is good once; without one, where the daemon listens.
+    /// A new one-time link to the dashboard, or the daemon's address if it gives none.
     pub(super) fn dashboard(&self) -> String {
         let home = self.context.home();
         let link = home.and_then(|home| ask::request(home, "POST", "/v1/dashboard/link", None));
@@ -135,7 +131,26 @@ impl Stage {
     }
 }
 
-/// The script without the turn that somebody has to answer.
+/// Waits until the agent has ended, and terminates it if it does not do so by itself: at a terminal it receives
+/// Ctrl-C as well, and a second signal would cut its end short.
+pub(super) async fn stop_agent(agent: &mut tokio::process::Child) {
+    if tokio::time::timeout(AGENT_END_DELAY, agent.wait()).await.is_err() {
+        if let Some(pid) = agent.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let _ = tokio::time::timeout(PROCESS_END_TIMEOUT, agent.wait()).await;
+    }
+}
+
+/// An error unless the agent finished its task.
+pub(super) fn check_exit(status: std::process::ExitStatus) -> Result<(), CommandError> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(CommandError::failed(format!("the demo's agent did not finish: {status}")))
+}
+
+/// The script without the turn that asks the person.
 fn without_approval(script: &str) -> String {
     let (begin, end) = APPROVAL;
     match (script.split_once(begin), script.split_once(end)) {
@@ -179,7 +194,7 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
         let began = Instant::now();
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < PROCESS_END_TIMEOUT {
             if matches!(self.0.try_wait(), Ok(Some(_)) | Err(_)) {
                 return;
             }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Shows text page by page on a terminal of any size; a key turns the page.
+
+use std::io::{BufRead, stdin};
+
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tenterhook_agent::Cancel;
+use unicode_width::UnicodeWidthStr;
+
+use crate::error::CommandError;
+use crate::terminal::{DIM, Terminal};
+
+const NEXT_PAGE: &str = "── any key: next page · Ctrl-C: end ──";
+/// A smaller terminal is treated as one of this many rows.
+const MIN_ROWS: usize = 8;
+/// Longest key sequence that is read at once, such as an arrow key.
+const MAX_KEY_BYTES: usize = 16;
+
+/// A terminal with a person at it, and how full its page is.
+pub(super) struct Pager<'a> {
+    terminal: Terminal,
+    cancel: &'a Cancel,
+    /// Whether the terminal can move its cursor.
+    moves_cursor: bool,
+    used_rows: usize,
+}
+
+impl<'a> Pager<'a> {
+    pub(super) fn new(terminal: Terminal, moves_cursor: bool, cancel: &'a Cancel) -> Self {
+        Self { terminal, cancel, moves_cursor, used_rows: 0 }
+    }
+
+    /// Shows a block of lines on this page, or on the next one if it does not fit. A block longer than a page
+    /// is split.
+    pub(super) async fn show(&mut self, block: &str) -> Result<(), CommandError> {
+        let (columns, rows) = size();
+        let room = rows - 1;
+        let block_rows: usize = block.lines().map(|line| rows_of(line, columns)).sum();
+        if self.used_rows > 0 && self.used_rows + block_rows > room {
+            self.turn_page().await?;
+        }
+        for line in block.lines() {
+            let height = rows_of(line, columns);
+            if self.used_rows + height > room {
+                self.turn_page().await?;
+            }
+            // A page does not start with an empty line.
+            if (self.used_rows == 0 && line.is_empty()) || self.cancel.is_cancelled() {
+                continue;
+            }
+            self.terminal.say(&format!("{line}\n"))?;
+            self.used_rows += height;
+        }
+        Ok(())
+    }
+
+    /// Shows a question, whose last line stays open, and reads the answer. `None`: cancelled, or end of input.
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, CommandError> {
+        let (above, prompt) = question.rsplit_once('\n').unwrap_or(("", question));
+        self.show(above).await?;
+        if self.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        self.terminal.say(prompt)?;
+        self.used_rows += 1;
+        Ok(self.cancel.or(read_line()).await.flatten())
+    }
+
+    /// Waits for a key and starts a new page.
+    pub(super) async fn turn_page(&mut self) -> Result<(), CommandError> {
+        if self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        {
+            let _mode = KeyMode::set();
+            self.terminal.say(&format!("{DIM}{NEXT_PAGE}{DIM:#}"))?;
+            self.cancel.or(read_key()).await;
+        }
+        self.terminal.exactly(&format!("\r{:width$}\r", "", width = NEXT_PAGE.width()), "")?;
+        self.start_page()
+    }
+
+    /// Scrolls the page away, so that it stays in the terminal's history, and starts at the top.
+    pub(super) fn start_page(&mut self) -> Result<(), CommandError> {
+        self.used_rows = 0;
+        if self.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let text = if self.moves_cursor {
+            format!("{}\u{1b}[H", "\n".repeat(size().1 - 1))
+        } else {
+            "\n".to_owned()
+        };
+        self.terminal.exactly(&text, "")
+    }
+
+    /// The next key. `None`: cancelled, or end of input.
+    pub(super) async fn key(&self) -> Option<u8> {
+        let _mode = KeyMode::set();
+        self.cancel.or(read_key()).await.flatten()
+    }
+}
+
+/// Columns and rows of the terminal.
+fn size() -> (usize, usize) {
+    let size = terminal_size::terminal_size();
+    let (columns, rows) =
+        size.map_or((80, 24), |(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+    (columns.max(1), rows.max(MIN_ROWS))
+}
+
+/// How many rows a line takes on a terminal of this many columns.
+fn rows_of(line: &str, columns: usize) -> usize {
+    let visible = anstream::adapter::strip_str(line).to_string();
+    visible.width().div_ceil(columns).max(1)
+}
+
+/// Single keys without echo while it exists. Keys that send signals, such as Ctrl-C, keep doing so.
+struct KeyMode(Termios);
+
+impl KeyMode {
+    /// `None`: standard input has no such modes, and whole lines are read.
+    fn set() -> Option<Self> {
+        let before = tcgetattr(stdin()).ok()?;
+        let mut keys = before.clone();
+        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        keys.special_codes[SpecialCodeIndex::VMIN] = 1;
+        keys.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // Drops keys that were pressed before the question was on the screen.
+        tcsetattr(stdin(), OptionalActions::Flush, &keys).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for KeyMode {
+    fn drop(&mut self) {
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+/// The first byte of the next key; `None` at the end of the input.
+async fn read_key() -> Option<u8> {
+    // Reading cannot be cancelled; the process does not wait for it when it ends.
+    let read = tokio::task::spawn_blocking(|| {
+        let mut key = [0; MAX_KEY_BYTES];
+        let read = rustix::io::read(stdin(), &mut key).ok()?;
+        key.first().copied().filter(|_| read > 0)
+    });
+    read.await.ok().flatten()
+}
+
+/// The next line of input; `None` at its end.
+async fn read_line() -> Option<String> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        stdin().lock().read_line(&mut line).ok().filter(|read| *read > 0)?;
+        Some(line)
+    });
+    read.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_as_many_rows_as_it_wraps_to() {
+        assert_eq!(rows_of("", 80), 1);
+        assert_eq!(rows_of(&"x".repeat(80), 80), 1);
+        assert_eq!(rows_of(&"x".repeat(81), 80), 2);
+        assert_eq!(rows_of(&format!("\u{1b}[1m{}\u{1b}[0m", "x".repeat(80)), 80), 1, "colours take no room");
+        assert_eq!(rows_of(&"日".repeat(41), 80), 2, "wide characters take two columns");
+    }
+}
