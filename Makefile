@@ -10,15 +10,16 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .PHONY: help run build test test-rust lint generate picture bench bench-peers fuzz soak e2e tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
-.PHONY: dist dist-test dist-reproducible
+.PHONY: dist dist-test dist-reproducible source-test
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
-run: build ## Build, then watch an agent at work, guarded (in a throw-away home; Ctrl-C ends everything)
-	@env -i PATH="$$PATH" TERM="$$TERM" COLUMNS="$$COLUMNS" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
-		HOME=/nonexistent "$(TARGET)/release/tenterhook" demo
+run: ## Build quickly, then watch a guarded agent at work (in a temporary directory; `q` or Ctrl-C ends it)
+	@CARGO="$(CARGO)" MAKE="$(MAKE)" sh packaging/quick-build.sh "$(TARGET)"
+	@env -i PATH="$$PATH" TERM="$$TERM" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
+		HOME=/nonexistent "$(TARGET)/quick/tenterhook" demo
 
 build: web ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
@@ -44,11 +45,9 @@ generate: ## Write generated pages, schemas and lean packs anew
 	node web/scripts/api.mjs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-tui --lib --quiet generated
 
-picture: build ## Take the README's picture anew, from a real run of the demo
-	env -i PATH="$$PATH" HOME=/nonexistent "$(TARGET)/release/tenterhook" demo --fast --color always \
-		| sed -n '/● Let me/,/^Next:/p' | sed -e '/^.*Tools/,/^$$/d' -e '/^.*Subagents/,/^$$/d' \
-			-e '/tenterhook-agent ·/,/began/d' -e '$$d' \
-		| python3 docs/assets/picture.py > docs/assets/demo.svg
+picture: ## Make the README's pictures again, from a real run of the demo
+	@CARGO="$(CARGO)" MAKE="$(MAKE)" sh packaging/quick-build.sh "$(TARGET)"
+	python3 docs/assets/picture.py "$(TARGET)/quick/tenterhook" docs/assets
 
 bench: build ## Measure; raw runs are kept in benches/runs
 	$(CARGO) run --release --locked -p tenterhook-benches
@@ -169,7 +168,7 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 
 web/node_modules: web/package-lock.json
-	cd web && npm install --no-save --no-audit --no-fund --loglevel=error
+	cd web && npm install --prefer-offline --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Packages of a release; docs/RELEASING.md has the variables.
@@ -179,6 +178,12 @@ dist: web ## Build the packages of a release into target/packages (signed; see d
 dist-test: ## Install each package of target/packages on a bare root without Rust, and use it there (needs root)
 	$(CARGO) build --locked -p tenterhook-model-server
 	CLIENTS="$(CLIENTS)" python3 packaging/test/run.py "$(abspath $(TARGET))/packages"
+
+source-test: ## Clone, `make run`, guard a real Claude Code, see a denial, remove everything; prints a transcript
+	$(CARGO) build --locked -p tenterhook-model-server
+	sh packaging/test/from-source.sh "$(CURDIR)" \
+		"$$(sh tests/e2e/install-client.sh claude-code pinned "$(CLIENTS)")" \
+		"$(abspath $(TARGET))/debug/tenterhook-model-server"
 
 dist-reproducible: web ## Build twice in different directories and compare the bytes
 	CARGO="$(CARGO)" sh packaging/reproducible.sh

@@ -94,7 +94,8 @@ fn rustc(way: &[&str]) -> Result<Command, String> {
     let mut rustc = Command::new(variable("RUSTC")?);
     rustc.args(["--edition=2024", "--cap-lints=allow", "--target"]).arg(variable("TARGET")?);
     rustc.args(ALWAYS).args(way);
-    if variable("PROFILE")? == "release" {
+    // `PROFILE` is also `release` for profiles that inherit from it.
+    if variable("OPT_LEVEL")? != "0" {
         rustc.args(RELEASE);
     }
     if let Ok(linker) = variable("RUSTC_LINKER") {

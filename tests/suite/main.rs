@@ -63,6 +63,7 @@ mod organisation;
 mod person;
 mod policy;
 mod profiles;
+mod quick_build;
 mod rules;
 mod scan;
 mod sdk;
