@@ -11,7 +11,7 @@ if ! chromium="$(sh install-chromium.sh)"; then
     exit 1
 fi
 case "$2" in
-    smoke) tests=smoke.test.mjs ;;
+    smoke) tests="smoke.test.mjs readme-picture.test.mjs" ;;
     shots) tests=shots.mjs ;;
     *) tests="$(echo ./*.test.mjs) shots.mjs" ;;
 esac
