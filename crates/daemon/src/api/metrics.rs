@@ -11,6 +11,7 @@ use axum::routing::on;
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::door;
+use tenterhook_ledger::DiskUse;
 
 use super::route::{Gives, Route};
 use crate::daemon::Daemon;
@@ -69,7 +70,7 @@ async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     }
     let base = daemon.generations.base();
     let (waiting, unreadable) = daemon.spooled();
-    let on_disk = on_disk(&daemon.home.ledger());
+    let on_disk = DiskUse::of(&daemon.home.ledger());
     let leaves = *daemon.observers.growth().borrow();
     for (name, about, value) in [
         ("tenterhook_in_flight", "Calls under way.", daemon.under_way()),
@@ -84,7 +85,13 @@ async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
         text.one(name, "gauge", about, value);
     }
     text.one("tenterhook_ledger_leaves", "gauge", "Leaves in the ledger, as far as is known.", leaves);
-    text.one("tenterhook_ledger_bytes", "gauge", "Bytes of the ledger's files.", on_disk);
+    text.one("tenterhook_ledger_bytes", "gauge", "Bytes of the ledger's files.", on_disk.total);
+    text.one(
+        "tenterhook_ledger_journal_bytes",
+        "gauge",
+        "Bytes of them in the journal, which is emptied when the ledger is idle.",
+        on_disk.journal,
+    );
     text.one(
         "tenterhook_uptime_seconds",
         "gauge",
@@ -94,10 +101,4 @@ async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     text.begin("tenterhook_generation_info", "gauge", "The rules and hooks in force.");
     text.value("tenterhook_generation_info", &[("generation", base.generation.name())], 1);
     ([(header::CONTENT_TYPE, FORMAT)], text.end()).into_response()
-}
-
-/// How much a directory's own files hold.
-pub(super) fn on_disk(dir: &std::path::Path) -> u64 {
-    let files = std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
-    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }

@@ -37,7 +37,7 @@ const LEAVES_PER_LOOK: usize = 64;
 
 pub(crate) struct Writer {
     /// Before the connection: the last one to go tidies up.
-    tidy: Tidy,
+    pub(super) tidy: Tidy,
     pub(super) connection: Connection,
     pub(super) dir: PathBuf,
     pub(super) tree: Frontier,
@@ -73,7 +73,7 @@ impl Writer {
         options: &mut Options,
     ) -> Self {
         Self {
-            tidy: Tidy::default(),
+            tidy: Tidy::new((!options.brief).then_some(options.journal_idle)),
             publisher: Publisher::start(dir, std::mem::take(&mut options.sinks)),
             connection,
             dir: dir.to_owned(),

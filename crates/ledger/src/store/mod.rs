@@ -36,7 +36,7 @@ pub use query::{Filter, Found};
 pub use reader::{Format, Reader, Record, StoredPayload};
 pub use scan::Glance;
 pub use signing::SETTINGS;
-pub use stats::Stats;
+pub use stats::{DiskUse, Stats};
 
 /// The database's file in the ledger's directory.
 const DATABASE: &str = "ledger.db";

@@ -25,6 +25,8 @@ use crate::tree::{self, Frontier};
 
 /// No checkpoint is longer, with the lines of all its witnesses.
 const MAX_CHECKPOINT_BYTES: u64 = 64 << 10;
+/// How long the writer waits for others who use the store.
+pub(super) const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Opens the store and brings it into order. Says what there was to do.
 pub(crate) fn open(dir: &Path, options: &mut Options) -> Result<(Writer, Vec<String>), OpenError> {
@@ -97,7 +99,7 @@ fn make_private(path: &Path) -> Result<(), OpenError> {
 fn connect(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(32);
     // Only heeded by a store that is empty.
     connection.pragma_update(None, "page_size", u32::try_from(PAGE).unwrap_or(4096))?;

@@ -64,6 +64,8 @@ pub struct Options {
     /// Somebody opens, records a leaf and is gone: no thread is started for that, and closing
     /// leaves work to the next one as long as it is little.
     pub brief: bool,
+    /// A long journal is emptied when nothing was written for this time.
+    pub journal_idle: Duration,
     /// Opens the key in the ledger's directory if it is sealed, and seals a new one.
     pub passphrase: Option<String>,
     /// Who keeps the ledger: named in the leaf that says how.
@@ -86,6 +88,7 @@ impl Options {
             clock,
             checkpoint_every: Every { leaves: 10_000, age: Duration::from_secs(1) },
             brief: false,
+            journal_idle: Duration::from_secs(10),
             passphrase: None,
             who: String::new(),
             settings: Value::Null,

@@ -13,6 +13,7 @@ use super::append::Writer;
 use super::error::AppendError;
 use super::options::{Every, Options};
 use super::pending::PendingSeal;
+use super::tidy::SHORT_JOURNAL;
 use super::{CHECKPOINT, DATABASE, keys, rows};
 use crate::chain::rotation;
 use crate::checkpoint::Checkpoint;
@@ -27,8 +28,6 @@ pub const SETTINGS: &str = "ledger settings";
 const KEPT: &str = "kept";
 /// How often an otherwise idle writer looks for what witnesses answered.
 const LISTEN: Duration = Duration::from_millis(250);
-/// A journal up to this length, in bytes, is left to the next one who opens a ledger briefly.
-const SHORT_JOURNAL: u64 = 1 << 20;
 
 /// Who signs, and what is signed.
 pub(crate) struct Signing {
@@ -236,10 +235,8 @@ impl Writer {
     /// When there is something to do again, whether or not somebody asks for it.
     pub(crate) fn due(&self) -> Option<Instant> {
         let listen = self.publisher.is_busy().then(|| Instant::now() + LISTEN);
-        [self.pending.as_ref().and_then(|pending| pending.due), self.signing.due, listen]
-            .into_iter()
-            .flatten()
-            .min()
+        let pending = self.pending.as_ref().and_then(|pending| pending.due);
+        [pending, self.signing.due, listen, self.tidy.idle_due()].into_iter().flatten().min()
     }
 
     /// Does what is due.
@@ -257,6 +254,7 @@ impl Writer {
             // A cosignature that cannot be kept is asked for again with the next checkpoint.
             drop(self.cosign(size, &lines));
         }
+        self.empty_idle_journal();
     }
 
     /// Adds a witness's lines to the checkpoint they are for.

@@ -2,9 +2,12 @@
 
 //! A ledger in numbers.
 
+use std::path::Path;
+
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
+use super::DATABASE;
 use super::block::BLOCK;
 use super::error::ReadFailed;
 use super::query::{Conditions, Filter};
@@ -49,6 +52,30 @@ pub struct Stats {
     pub erased: u64,
     /// Leaves that were pruned.
     pub pruned: u64,
+}
+
+/// How much room a ledger takes on the disk, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskUse {
+    /// All files of its directory.
+    pub total: u64,
+    /// The part of it that is SQLite's journal. It holds recent writes, several times each, until they are
+    /// moved into the database; it says nothing about what a record costs.
+    pub journal: u64,
+}
+
+impl DiskUse {
+    /// Adds the files of a ledger's directory up.
+    pub fn of(dir: &Path) -> Self {
+        let journal = format!("{DATABASE}-wal");
+        let mut found = Self::default();
+        for file in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let length = file.metadata().map_or(0, |file| file.len());
+            found.total += length;
+            found.journal += if file.file_name() == *journal { length } else { 0 };
+        }
+        found
+    }
 }
 
 impl Reader {

@@ -8,13 +8,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::PAGE;
+use super::append::Writer;
+use super::open::BUSY_TIMEOUT;
+use super::{DATABASE, PAGE};
 
 /// So much is written to the journal before it is moved into the database, in bytes.
 const LENGTH: usize = 8 << 20;
+/// A journal up to this length, in bytes, stays as it is: writing over it is faster than making it longer.
+pub(crate) const SHORT_JOURNAL: u64 = 1 << 20;
+/// How long the thread gets to move the journal before the writer looks whether it has.
+const MOVING: Duration = Duration::from_millis(500);
+/// A journal that cannot be emptied after so many looks is left to the next commit.
+const IDLE_LOOKS: u32 = 100;
 
 /// Rings for the thread when it is time, and starts it when it rings first.
 #[derive(Debug, Default)]
@@ -24,9 +33,27 @@ pub(crate) struct Tidy {
     thread: Option<JoinHandle<()>>,
     /// Nearly all is moved; the writer moves the rest and begins the journal anew.
     settle: Arc<AtomicBool>,
+    /// The journal is emptied when nothing was written for this time; `None`: never.
+    idle: Option<Duration>,
+    /// When the writer looks whether the journal is to be emptied.
+    idle_due: Option<Instant>,
+    /// How often it looked since the last commit.
+    idle_looks: u32,
 }
 
 impl Tidy {
+    pub(crate) fn new(idle: Option<Duration>) -> Self {
+        let mut this = Self::default();
+        // The last writer may have left a long one.
+        (this.idle, this.idle_due) = (idle, idle.map(|idle| Instant::now() + idle));
+        this
+    }
+
+    /// When there is something to do without a commit.
+    pub(crate) fn idle_due(&self) -> Option<Instant> {
+        self.idle_due
+    }
+
     /// A leaf of so many bytes goes into the journal.
     pub(crate) fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
@@ -36,6 +63,7 @@ impl Tidy {
     pub(crate) fn is_due(&mut self) -> bool {
         // Its last page is not full, and is written whole.
         self.written += PAGE;
+        (self.idle_due, self.idle_looks) = (self.idle.map(|idle| Instant::now() + idle), 0);
         self.written >= LENGTH
     }
 
@@ -73,6 +101,35 @@ impl Tidy {
     }
 }
 
+impl Writer {
+    /// Empties a long journal, once nothing was written for a while: the thread moves it into the database,
+    /// and the writer cuts the file. No append waits for a disk or a reader because of it.
+    pub(super) fn empty_idle_journal(&mut self) {
+        let now = Instant::now();
+        if self.tidy.idle_due.is_none_or(|due| due > now) {
+            return;
+        }
+        self.tidy.idle_due = None;
+        let journal = std::fs::metadata(self.dir.join(format!("{DATABASE}-wal")));
+        if !journal.is_ok_and(|journal| journal.len() > SHORT_JOURNAL) {
+            return;
+        }
+        self.tidy.idle_looks += 1;
+        if self.tidy.idle_looks > IDLE_LOOKS {
+            return;
+        }
+        if !self.tidy.settles() {
+            self.tidy.ring(&self.dir.join(DATABASE));
+            self.tidy.idle_due = Some(now + MOVING);
+            return;
+        }
+        if !cut(&self.connection).unwrap_or(false) {
+            // A reader still uses the journal.
+            self.tidy.idle_due = self.tidy.idle.map(|idle| now + idle);
+        }
+    }
+}
+
 impl Drop for Tidy {
     fn drop(&mut self) {
         self.bell = None;
@@ -86,4 +143,13 @@ impl Drop for Tidy {
 /// Moves what can be moved without being in anybody's way.
 pub(crate) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+/// Cuts the journal to nothing, unless somebody uses it. Says whether it did.
+fn cut(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let is_busy: rusqlite::Result<i64> =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    Ok(is_busy? == 0)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use tenterhook_ledger::{Appended, Durability, Ledger, Reader, SignError, Signer, VerifierKey};
+use tenterhook_ledger::{Appended, DiskUse, Durability, Ledger, Reader, SignError, Signer, VerifierKey};
 
 use crate::common::{Test, entry, event, key, options};
 
@@ -125,6 +125,46 @@ fn the_journal_is_moved_into_the_database_while_leaves_are_recorded() {
     assert!(longest < 72 << 20, "the journal had {longest} bytes");
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().size, 402);
+}
+
+#[test]
+fn an_idle_ledger_empties_a_long_journal_and_waits_for_no_reader() {
+    let test = Test::new();
+    let mut options = crate::common::options();
+    options.journal_idle = Duration::from_millis(50);
+    let ledger = Ledger::open(&test.dir, options).unwrap().ledger;
+    let mut large = event(1);
+    large.tool.as_mut().unwrap().args = serde_json::json!({"command": "x".repeat(100_000)});
+    let mut append = |numbers: std::ops::RangeInclusive<u64>| {
+        for number in numbers {
+            large.id = event(number).id;
+            ledger.append(crate::common::decided(large.clone(), &crate::common::outcome(1))).unwrap();
+        }
+    };
+    let emptied = |within: Duration| {
+        let deadline = Instant::now() + within;
+        while DiskUse::of(&test.dir).journal > 0 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        DiskUse::of(&test.dir).journal == 0
+    };
+    append(1..=30);
+    assert!(DiskUse::of(&test.dir).journal > 2 << 20, "3 MB were recorded");
+    assert!(emptied(Duration::from_secs(20)), "{:?}", DiskUse::of(&test.dir));
+    assert!(DiskUse::of(&test.dir).total > 2 << 20, "they are in the database");
+
+    // A reader keeps the journal from being emptied. Appends do not wait for it.
+    let reading = rusqlite::Connection::open(test.dir.join("ledger.db")).unwrap();
+    append(31..=60);
+    reading.execute_batch("BEGIN; SELECT count(*) FROM leaves").unwrap();
+    assert!(!emptied(Duration::from_secs(2)));
+    let began = Instant::now();
+    append(61..=61);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    drop(reading);
+    assert!(emptied(Duration::from_secs(20)), "{:?}", DiskUse::of(&test.dir));
+    ledger.close().unwrap();
+    assert_eq!(test.verify().unwrap().size, 62);
 }
 
 /// Signs, and counts: every commit is signed.

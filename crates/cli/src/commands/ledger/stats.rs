@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::Book;
-use tenterhook_ledger::{Filter, Kind, Reader, SETTINGS, SoftwareKey};
+use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
 
 use super::filter::FilterArgs;
 use super::row::leaf;
@@ -43,7 +42,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let published = reader.checkpoint().map_err(unread)?.map_or(0, |(size, _)| size);
     let size = reader.size().map_err(unread)?;
     let key = reader.key().map_err(unread)?.map(|key| key.to_string());
-    let bytes = on_disk(&home.ledger());
+    let on_disk = DiskUse::of(&home.ledger());
     let (waiting, refused) = book.spooled();
     let raw = raw(&reader)?;
     let first = home.first_ledger();
@@ -64,7 +63,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             "kinds": counted(&stats.kinds), "verdicts": counted(&stats.verdicts), "harnesses": counted(&stats.harnesses),
             "tools": counted(&stats.tools), "rules": counted(&stats.rules), "days": days,
             "payloads": stats.payloads, "payload_bytes": stats.payload_bytes, "erased": stats.erased, "pruned": stats.pruned,
-            "size": size, "published": published, "key": key, "bytes_on_disk": bytes,
+            "size": size, "published": published, "key": key, "bytes_on_disk": on_disk.total, "journal_bytes": on_disk.journal,
             "spool": {"waiting": waiting, "refused": refused},
             "keep_raw": raw.iter().map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>(),
             "first_ledger": first.is_file().then_some(&first),
@@ -98,14 +97,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let _ = writeln!(
         text,
-        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, signed by {}; the last checkpoint that went out has {published}\n  {} bytes in {}",
+        "\n{BOLD}Store{BOLD:#}\n  {} payloads, {} bytes; {} erased, {} leaves pruned\n  {size} leaves, signed by {}; the last checkpoint that went out has {published}\n  {} bytes in {} (journal: {} bytes, emptied when idle)",
         stats.payloads,
         stats.payload_bytes,
         stats.erased,
         stats.pruned,
         key.as_deref().unwrap_or("nobody"),
-        bytes,
-        home.ledger().display()
+        on_disk.total,
+        home.ledger().display(),
+        on_disk.journal
     );
     for (from, to) in raw {
         let until = to.map_or_else(|| "on: that is still so".to_owned(), |to| format!("to {to}"));
@@ -163,9 +163,4 @@ fn raw(reader: &Reader) -> Result<Vec<(u64, Option<u64>)>, CommandError> {
         }
     }
     Ok(spans)
-}
-
-fn on_disk(dir: &Path) -> u64 {
-    let files = std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
-    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }

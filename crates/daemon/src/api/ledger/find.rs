@@ -9,10 +9,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Call, EventId, Timestamp};
 use tenterhook_home::recorded::{self, Recorded};
-use tenterhook_ledger::{ReadFailed, Reader, Record, Stats};
+use tenterhook_ledger::{DiskUse, ReadFailed, Reader, Record, Stats};
 
 use super::filter::Asked;
-use crate::api::metrics::on_disk;
 use crate::api::refuse;
 use crate::daemon::Daemon;
 
@@ -127,10 +126,12 @@ pub(super) async fn stats(State(daemon): State<Arc<Daemon>>, Query(asked): Query
         let mut numbers = numbers(&stats);
         if let Some(numbers) = numbers.as_object_mut() {
             let (waiting, refused) = daemon.spooled();
+            let on_disk = DiskUse::of(&daemon.home.ledger());
             numbers.extend([
                 ("size".to_owned(), json!(size)),
                 ("signed".to_owned(), json!(signed)),
-                ("bytes_on_disk".to_owned(), json!(on_disk(&daemon.home.ledger()))),
+                ("bytes_on_disk".to_owned(), json!(on_disk.total)),
+                ("journal_bytes".to_owned(), json!(on_disk.journal)),
                 ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
             ]);
         }
