@@ -6,6 +6,7 @@ mod agent_service;
 mod approval_swap;
 mod caller_identity;
 mod connection_limits;
+mod daemon_port;
 mod dashboard_account;
 mod foreign_sessions;
 mod hostile_files;

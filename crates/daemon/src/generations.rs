@@ -280,7 +280,7 @@ impl InForce {
 /// Every file that a generation is made of, wherever the agent works.
 fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = texts(home);
-    files.extend([home.trust(), home.packs(), home.mode(), home.switches()]);
+    files.extend([home.trust(), home.packs(), home.mode(), home.switches(), home.port()]);
     files.extend(kits::watched(home));
     files.extend(hook_files::watched(home, env));
     files

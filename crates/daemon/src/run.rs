@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenterhook_home::{
-    Book, Env, Failure, Home, Place, Sources, StateFormat, door, make_private, snapshot, write_whole,
+    Book, Env, Failure, Home, Place, Sources, StateFormat, daemon_port, door, make_private, snapshot,
+    write_whole,
 };
 use tenterhook_ledger::{Durability, OpenError};
 use tokio::net::TcpListener;
@@ -77,6 +78,10 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     places::raise_limits();
     // First of all: of two daemons only one gets the socket.
     let socket = listen::bind(home)?;
+    let tcp = bind_tcp(options.listen).await?;
+    let listen_address = tcp.as_ref().map(TcpListener::local_addr).transpose()?;
+    // Before the rules are read: they guard this port.
+    daemon_port::record(home, listen_address.map(|address| address.port()))?;
     let book = Book::of(home);
     let opened = open(home, &book, options).await?;
     book.take_in(&opened.ledger);
@@ -90,12 +95,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let router = api::router(Arc::clone(&daemon)).merge(grpc::router(&daemon));
     let mut running = Running { listen: None, recovered: opened.recovered };
     let mut listeners = Vec::new();
-    if let Some(address) = options.listen {
-        let tcp = TcpListener::bind(address).await.map_err(|error| {
-            Failure::failed(format!("cannot listen on {address}: {error}"))
-                .hint("choose another with `--listen ADDRESS:PORT`, or `--listen none`")
-        })?;
-        let address = tcp.local_addr()?;
+    if let (Some(tcp), Some(address)) = (tcp, listen_address) {
         running.listen = Some(address);
         let _ = daemon.listen.set(address);
         let door = listen::Door::new(address, &daemon);
@@ -149,6 +149,16 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     }
     tracing::info!("ended");
     Ok(())
+}
+
+/// Takes the TCP port, if there is to be one. Connections wait until the daemon accepts them.
+async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
+    let Some(address) = address else { return Ok(None) };
+    let bound = TcpListener::bind(address).await.map_err(|error| {
+        Failure::failed(format!("cannot listen on {address}: {error}"))
+            .hint("choose another with `--listen ADDRESS:PORT`, or `--listen none`")
+    })?;
+    Ok(Some(bound))
 }
 
 /// Keeps an eye on files and on the spool, until a signal says to end.

@@ -254,6 +254,11 @@ impl Home {
         self.run().join("daemon.json")
     }
 
+    /// The daemon's TCP port, if it is not the default. It stays when the daemon ends.
+    pub fn port(&self) -> PathBuf {
+        self.state.join("port")
+    }
+
     /// What a daemon in the background says.
     pub fn log(&self) -> PathBuf {
         self.state.join("log").join("daemon.log")

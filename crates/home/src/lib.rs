@@ -13,6 +13,7 @@ pub mod authority;
 pub mod backtest;
 pub mod caller_rights;
 mod clean;
+pub mod daemon_port;
 pub mod door;
 pub mod draft;
 pub mod env;

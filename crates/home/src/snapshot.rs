@@ -160,6 +160,7 @@ fn projects(env: &Env, place: &Place) -> Vec<PathBuf> {
 fn files(home: &Home, env: &Env, place: &Place) -> Vec<PathBuf> {
     let mut files =
         vec![home.pack_list(), home.policy(), home.prices(), home.settings(), home.trust(), home.mode()];
+    files.push(home.port());
     files.extend(home.organisation.clone());
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);

@@ -11,6 +11,7 @@ use tenterhook_policy::{Choices, Layer, Loaded, Prices, Problem, RuleSet, Source
 use crate::Failure;
 use crate::Home;
 use crate::caller_rights::ReadRights;
+use crate::daemon_port;
 use crate::env::Env;
 use crate::guarded;
 use crate::hook_files;
@@ -109,6 +110,7 @@ impl Sources {
         });
         found.packs(home, &list);
         found.texts.extend(hook_files::rule(home, env));
+        found.texts.extend(daemon_port::rule(home));
         if let Some(path) = &home.organisation {
             found.organisation(path);
         }
