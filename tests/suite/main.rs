@@ -34,6 +34,7 @@ mod daemon_api;
 mod daemon_attacks;
 mod daemon_autostart;
 mod daemon_guide;
+mod daemon_health;
 mod daemon_live;
 mod daemon_openapi;
 mod daemon_places;

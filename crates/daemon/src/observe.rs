@@ -108,6 +108,14 @@ impl Observers {
         }
     }
 
+    /// The approval that an event waited for has ended. Live views learn it now: the session may send nothing
+    /// for minutes.
+    pub(crate) fn approval_ended(&self, event: &tenterhook_event::Event) {
+        if let Some(key) = self.sessions.approval_ended(event) {
+            self.live.tell("session", || self.sessions.summary(&key));
+        }
+    }
+
     /// Sessions hear of it, and whoever follows them.
     fn apply(&self, happened: &Happened<'_>) -> Option<Key> {
         let mut told = Told::listening(self.followed.is_watched());

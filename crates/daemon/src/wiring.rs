@@ -10,13 +10,19 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
-use tenterhook_harness::install::receipt;
-use tenterhook_home::Home;
+use tenterhook_event::Timestamp;
+use tenterhook_harness::HARNESSES;
+use tenterhook_harness::install::{detect, receipt};
+use tenterhook_home::{Env, Home, door};
 
 use crate::daemon::Daemon;
 
 /// How often the settings of the harnesses are looked at.
 const LOOKS: Duration = Duration::from_secs(3);
+/// Programs of harnesses are searched for once in so many looks: that takes a few hundred file lookups.
+const LOOKS_PER_SEARCH: u32 = 20;
+/// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
+const RECENTLY: Duration = Duration::from_secs(60 * 60);
 
 /// Settings that no longer have our hooks in them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -27,16 +33,35 @@ pub(crate) struct Lost {
     pub(crate) settings: PathBuf,
 }
 
+/// The harnesses on this machine, by whether hooks guard them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GuardedHarnesses {
+    /// Harnesses with our hooks in their settings, and those that sent events recently.
+    pub(crate) guarded: BTreeSet<String>,
+    /// Harnesses that were found here and are not among them.
+    pub(crate) unguarded: BTreeSet<&'static str>,
+}
+
 /// What was lost.
 #[derive(Debug, Default)]
 pub(crate) struct Wiring {
     lost: Mutex<BTreeSet<Lost>>,
+    harnesses: Mutex<Option<GuardedHarnesses>>,
 }
 
 impl Wiring {
     /// What is lost now.
     pub(crate) fn lost(&self) -> BTreeSet<Lost> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Which harnesses are guarded; nothing before the first look.
+    pub(crate) fn harnesses(&self) -> Option<GuardedHarnesses> {
+        self.harnesses.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_harnesses(&self, harnesses: GuardedHarnesses) {
+        *self.harnesses.lock().unwrap_or_else(PoisonError::into_inner) = Some(harnesses);
     }
 
     fn replace(&self, lost: BTreeSet<Lost>) {
@@ -48,10 +73,20 @@ impl Wiring {
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut looks = tokio::time::interval(LOOKS);
     let mut seen_before = BTreeSet::new();
-    loop {
+    let mut found = BTreeSet::new();
+    for number in 0_u32.. {
         looks.tick().await;
-        let home = daemon.home.clone();
-        let Ok(seen) = tokio::task::spawn_blocking(move || look(&home)).await else { continue };
+        let looking = Arc::clone(&daemon);
+        let search = number.is_multiple_of(LOOKS_PER_SEARCH);
+        let look = tokio::task::spawn_blocking(move || {
+            let found = search.then(|| find_harnesses(looking.generations.env()));
+            (look(&looking.home), found)
+        });
+        let Ok(((seen, mut guarded), newly_found)) = look.await else { continue };
+        found = newly_found.unwrap_or(found);
+        guarded.extend(daemon.observers.sessions.harnesses_since(recently()));
+        let unguarded = unguarded(&found, &guarded);
+        daemon.wiring.set_harnesses(GuardedHarnesses { guarded, unguarded });
         // An install writes its receipt first: what is missing at one look only may be on its way.
         let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
         seen_before = seen;
@@ -69,10 +104,38 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
     }
 }
 
-fn look(home: &Home) -> BTreeSet<Lost> {
-    let receipts = receipt::every(&home.receipts()).into_iter();
-    let lost = receipts.filter(|receipt| !receipt.is_kept());
-    lost.map(|receipt| Lost { harness: receipt.harness, settings: receipt.settings }).collect()
+/// The settings that lost our hooks, and the harnesses whose settings have them.
+fn look(home: &Home) -> (BTreeSet<Lost>, BTreeSet<String>) {
+    let (mut lost, mut guarded) = (BTreeSet::new(), BTreeSet::new());
+    for receipt in receipt::every(&home.receipts()) {
+        if receipt.is_kept() {
+            guarded.insert(receipt.harness);
+        } else {
+            lost.insert(Lost { harness: receipt.harness, settings: receipt.settings });
+        }
+    }
+    (lost, guarded)
+}
+
+/// The harnesses on this machine that hooks can guard.
+fn find_harnesses(env: &Env) -> BTreeSet<&'static str> {
+    let ground = env.ground();
+    let guardable = HARNESSES.iter().filter(|harness| harness.installer.is_some());
+    guardable.filter(|harness| detect(harness, &ground).is_some()).map(|harness| harness.id).collect()
+}
+
+/// The harnesses that were found and are not guarded. Some share the settings of another one.
+fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
+    let is_guarded = |id: &str| {
+        let installer = tenterhook_harness::find(id).and_then(|harness| harness.installer.as_ref());
+        guarded.contains(id) || installer.is_some_and(|installer| guarded.contains(installer.wired_as))
+    };
+    found.iter().copied().filter(|id| !is_guarded(id)).collect()
+}
+
+fn recently() -> Timestamp {
+    let ms = u64::try_from(RECENTLY.as_millis()).unwrap_or(u64::MAX);
+    Timestamp::from_unix_ms(door::now().unix_ms().saturating_sub(ms))
 }
 
 async fn tell(daemon: &Daemon, what: &str, about: &Lost) {

@@ -12,6 +12,7 @@ use super::HEALTH;
 use super::route::{Gives, Route};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
+use crate::wiring::GuardedHarnesses;
 
 pub(super) const ROUTES: &[Route] = &[Route::get(HEALTH, "getHealth", |method| on(method, health))
     .about("Whether the daemon is well. Whoever has no token, or another account, learns no more than that.")
@@ -44,6 +45,10 @@ async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>
             ("unwired".to_owned(), json!(daemon.wiring.lost())),
             ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
         ]);
+        if let Some(GuardedHarnesses { guarded, unguarded }) = daemon.wiring.harnesses() {
+            health.insert("guarded".to_owned(), json!(guarded));
+            health.insert("unguarded".to_owned(), json!(unguarded));
+        }
     }
     Json(health)
 }

@@ -12,6 +12,7 @@ use axum::routing::on;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tenterhook_document::Problem;
 use tenterhook_engine::{CommandLine, Hook, Runner};
 use tenterhook_home::Switches;
 use tenterhook_home::authority::{Action, Proof};
@@ -92,7 +93,7 @@ async fn switch(daemon: Arc<Daemon>, peer: Peer, id: String, body: &[u8], on: bo
             Err(error) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
         }
     }
-    let hook = found(&daemon, &id).map(|hook| shown(&hook));
+    let hook = found(&daemon, &id).map(|hook| shown(&hook, &daemon.generations.base().problems));
     let generation = daemon.generations.base().generation.name().to_owned();
     Json(json!({"hook": hook, "changed": is_on != on, "generation": generation})).into_response()
 }
@@ -108,12 +109,16 @@ pub(super) fn found(daemon: &Daemon, id: &str) -> Option<Arc<Hook>> {
 
 async fn list(State(daemon): State<Arc<Daemon>>) -> Response {
     let base = daemon.generations.base();
-    let hooks: Vec<_> = base.generation.all_hooks().iter().map(|hook| shown(hook)).collect();
+    let hooks = base.generation.all_hooks().iter().map(|hook| shown(hook, &base.problems));
+    let hooks: Vec<_> = hooks.collect();
     Json(json!({"hooks": hooks, "generation": base.generation.name()})).into_response()
 }
 
-/// A hook as programs see it. Headers and variables may hold secrets and stay where they are.
-fn shown(hook: &Hook) -> Value {
+/// A hook as programs see it, with the problem that keeps it from running. Headers and variables may hold
+/// secrets and stay where they are.
+fn shown(hook: &Hook, problems: &[Problem]) -> Value {
+    let about = format!("hook `{}`", hook.id);
+    let problem = problems.iter().find(|problem| problem.about.as_deref() == Some(&*about));
     let runs = match &hook.runner {
         Runner::InProcess(_) => json!({"type": "in-process"}),
         Runner::Sdk(function) => json!({"type": "sdk", "client": function.client.name()}),
@@ -135,5 +140,6 @@ fn shown(hook: &Hook) -> Value {
         "enabled": hook.enabled,
         "dialect": hook.runner.dialect().map(|dialect| dialect.name),
         "runs": runs,
+        "problem": problem,
     })
 }

@@ -107,7 +107,7 @@ pub(crate) async fn settle(
         () = tokio::time::sleep_until(until) => None,
         () = daemon.drained() => None,
     };
-    daemon.observers.sessions.approval_ended(&call.event);
+    daemon.observers.approval_ended(&call.event);
     match heard {
         Some(Answered { approved: true, who, .. }) => approved(outcome, format!("approved by {who}")),
         Some(Answered { approved: false, who, note }) => {

@@ -35,7 +35,7 @@ mod told;
 mod tool;
 mod usage;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -157,13 +157,21 @@ impl Projector {
         }
     }
 
-    /// The approval that this event waited for has ended: nothing waits any more.
-    pub(crate) fn approval_ended(&self, event: &Event) {
-        let Some(key) = Key::of(event) else { return };
+    /// The approval that this event waited for has ended: nothing waits any more. Returns the session, if
+    /// it has changed.
+    pub(crate) fn approval_ended(&self, event: &Event) -> Option<Key> {
+        let key = Key::of(event)?;
         let mut held = self.lock();
-        if let Some(session) = held.shelf.sessions.get_mut(&key).filter(|session| session.last == event.ts) {
-            session.waits_until = event.ts;
-        }
+        let session = held.shelf.sessions.get_mut(&key).filter(|session| session.last == event.ts)?;
+        session.doing = session::Doing::Works;
+        Some(key)
+    }
+
+    /// The harnesses that sent an event since then.
+    pub(crate) fn harnesses_since(&self, since: Timestamp) -> BTreeSet<String> {
+        let held = self.lock();
+        let recent = held.shelf.sessions.values().filter(|session| session.last >= since);
+        recent.map(|session| session.key.harness.clone()).collect()
     }
 
     /// What hooks of programs are told of the session of an event.

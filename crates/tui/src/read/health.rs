@@ -34,10 +34,13 @@ impl Health {
     pub(crate) fn read(answer: &Value) -> Self {
         let problem = |problem: &Value| match problem.as_str() {
             Some(text) => plain::line(text),
-            None => [text(problem, "file"), text(problem, "message")].join(" ").trim().to_owned(),
+            None => [text(problem, "source"), text(problem, "message")].join(" ").trim().to_owned(),
         };
         let lost =
             |lost: &Value| format!("{} is not wired: {}", text(lost, "harness"), text(lost, "settings"));
+        // Before the daemon's first look there is no such list.
+        let nobody = at(answer, "guarded").as_array().is_some_and(Vec::is_empty);
+        let nobody = nobody.then(|| "no agent is guarded: `tenterhook install` guards one".to_owned());
         let troubles = list(answer, "problems").iter().chain(list(answer, "stale")).map(problem);
         Self {
             version: text(answer, "version"),
@@ -47,7 +50,7 @@ impl Health {
             uptime_ms: number(answer, "uptime_ms"),
             answered: number(answer, "answered"),
             spooled: number(at(answer, "spool"), "waiting"),
-            troubles: troubles.chain(list(answer, "unwired").iter().map(lost)).collect(),
+            troubles: troubles.chain(list(answer, "unwired").iter().map(lost)).chain(nobody).collect(),
         }
     }
 }

@@ -49,7 +49,8 @@ fn passed(state: &mut State, clock: Clock) -> Vec<Command> {
     state.clock = clock;
     let mut commands = Vec::new();
     if minute && state.link == Link::Up {
-        commands.push(Command::Get(Subject::Health));
+        // The state of a session also changes with time, and nothing is sent for that.
+        commands.extend([Command::Get(Subject::Health), Command::Get(Subject::Sessions)]);
         if state.tab == Tab::Statistics {
             commands.push(Command::Get(Subject::Ledger));
         }

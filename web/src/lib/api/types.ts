@@ -92,9 +92,9 @@ export type HarnessState = { coverage: Coverage[]; directory?: string | null; fo
 
 export type Harnesses = { harnesses: HarnessState[] };
 
-export type Health = { answered?: number; generation?: string; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within an hour */ guarded?: string[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
 
-export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
+export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; /** why the hook cannot run, such as a script that does not exist */ problem?: Problem | null; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
 
 export type HookAnalytics = { hooks: { [key: string]: HookSummary }; minutes: number; now: string };
 
@@ -230,7 +230,7 @@ export type Signed = { /** the signed note */ checkpoint: string };
 
 export type Spool = { /** files that cannot be read */ refused: number; /** decisions that wait to be taken in */ waiting: number };
 
-export type Stats = { bytes_on_disk: number; days: { count: number; day: string; verdict: string }[]; erased?: number; first?: string | null; harnesses: { [key: string]: number }; kinds: { [key: string]: number }; last?: string | null; leaves: number; payload_bytes?: number; payloads?: number; pruned?: number; rules: { [key: string]: number }; sessions: number; /** leaves that a checkpoint covers */ signed: number; /** leaves in all */ size: number; spool: Spool; tools: { [key: string]: number }; verdicts: { [key: string]: number } };
+export type Stats = { bytes_on_disk: number; days: { count: number; day: string; verdict: string }[]; erased?: number; first?: string | null; harnesses: { [key: string]: number }; /** the part of `bytes_on_disk` that is SQLite's journal; it is emptied when the ledger is idle */ journal_bytes: number; kinds: { [key: string]: number }; last?: string | null; leaves: number; payload_bytes?: number; payloads?: number; pruned?: number; rules: { [key: string]: number }; sessions: number; /** leaves that a checkpoint covers */ signed: number; /** leaves in all */ size: number; spool: Spool; tools: { [key: string]: number }; verdicts: { [key: string]: number } };
 
 /** What became of one hook or rule. */
 export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" | "timed-out" | "failed" | "skipped" | "detached";
