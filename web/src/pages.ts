@@ -13,7 +13,14 @@ export interface Page {
   /** The letter after `g` that leads there. */
   key: string;
   load: () => Promise<{ default: Component }>;
+  /** Whether the page shows what follows its name in the address; without it nothing may follow. */
+  accepts?: (rest: string[]) => boolean;
 }
+
+const oneOf =
+  (...names: string[]) =>
+  (rest: string[]) =>
+    rest.length === 0 || (rest.length === 1 && names.includes(rest[0] ?? ''));
 
 export const PAGES: Page[] = [
   { id: 'now', title: 'Now', icon: 'pulse', key: 'n', load: () => import('./pages/Now.svelte') },
@@ -23,6 +30,7 @@ export const PAGES: Page[] = [
     icon: 'sessions',
     key: 's',
     load: () => import('./pages/Sessions.svelte'),
+    accepts: (rest) => rest.length <= 1,
   },
   {
     id: 'decisions',
@@ -31,8 +39,22 @@ export const PAGES: Page[] = [
     key: 'd',
     load: () => import('./pages/Decisions.svelte'),
   },
-  { id: 'rules', title: 'Rules', icon: 'rules', key: 'r', load: () => import('./pages/Rules.svelte') },
-  { id: 'hooks', title: 'Hooks', icon: 'hook', key: 'h', load: () => import('./pages/Hooks.svelte') },
+  {
+    id: 'rules',
+    title: 'Rules',
+    icon: 'rules',
+    key: 'r',
+    load: () => import('./pages/Rules.svelte'),
+    accepts: oneOf('new'),
+  },
+  {
+    id: 'hooks',
+    title: 'Hooks',
+    icon: 'hook',
+    key: 'h',
+    load: () => import('./pages/Hooks.svelte'),
+    accepts: oneOf('templates', 'build'),
+  },
   {
     id: 'approvals',
     title: 'Approvals',
@@ -55,3 +77,10 @@ export const PAGES: Page[] = [
     load: () => import('./pages/Settings.svelte'),
   },
 ];
+
+/** The page of an address, if there is one. */
+export function pageAt(parts: string[]): Page | undefined {
+  const [id, ...rest] = parts;
+  const page = PAGES.find((one) => one.id === id);
+  return page && (page.accepts?.(rest) ?? rest.length === 0) ? page : undefined;
+}

@@ -13,6 +13,11 @@ class Route {
     return this.parts[0] ?? '';
   }
 
+  /** All of it as one text. */
+  get address() {
+    return href(this.parts, this.query);
+  }
+
   read(hash: string) {
     const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2);
     this.parts = path.split('/').filter(Boolean).map(decoded);
