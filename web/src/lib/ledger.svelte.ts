@@ -189,7 +189,7 @@ export class LedgerRows {
 }
 
 function asLine(one: Decided): Line {
-  const { seq, ts, harness, event, session, tool, verdict, rule, reason, took_us } = one;
+  const { seq, ts, harness, event, session, tool, verdict, rule, by, reason, took_us } = one;
   return {
     seq,
     kind: 'decision',
@@ -201,6 +201,7 @@ function asLine(one: Decided): Line {
     said: one.prompt,
     verdict,
     rule,
+    by,
     reason,
     took_us,
     pruned: false,
