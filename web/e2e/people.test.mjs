@@ -85,7 +85,7 @@ test('a harness is wired, with the change shown first', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/harnesses`);
   const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Claude Code' }) });
-  await card.getByText('not guarded').waitFor({ timeout: 20000 });
+  await card.getByText('not guarded', { exact: true }).waitFor({ timeout: 20000 });
   await accessible(page, 'harnesses');
   await card.getByRole('button', { name: 'Install' }).click();
   const drawer = page.getByRole('complementary', { name: 'What would change' });
