@@ -28,6 +28,8 @@ const LONG: usize = 256;
 /// How long the next one to bring it in waits.
 const AGAIN: Duration = Duration::from_mins(1);
 
+/// The file in `run` that says when a hook last started a daemon.
+const AUTOSTART_MARK: &str = "starting";
 /// What a daemon that a hook starts is told of the hook's environment.
 const KEPT: &[&str] =
     &["HOME", "PATH", "TENTERHOOK_HOME", "TENTERHOOK_SYSTEM_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
@@ -87,6 +89,7 @@ fn say_other_port(context: &Context, how: &How, listen: Option<&str>) -> Result<
 
 /// Ends the daemon, if there is one, and starts another.
 pub(super) fn again(context: &Context, args: &AgainArgs) -> Result<ExitCode, CommandError> {
+    hold_autostart(context.home()?);
     stop::stop(context, Action::Restart, &args.proof)?;
     run(context, &args.start)
 }
@@ -128,12 +131,19 @@ fn child_error(said: &str) -> CommandError {
 /// Starts a daemon for the calls to come, where the settings say so. Nobody waits for it, and if it
 /// fails the next call is judged as this one was.
 pub(super) fn in_passing(context: &Context, home: &Home) {
-    if !Settled::of(home).0.daemon.autostart || ask::is_up(home) || !first_of_many(home, "starting", PATIENCE)
+    if !Settled::of(home).0.daemon.autostart
+        || ask::is_up(home)
+        || !first_of_many(home, AUTOSTART_MARK, PATIENCE)
     {
         return;
     }
     let Ok(command) = command(context, home, &["serve", "--log", "json"]) else { return };
     behind(context, command);
+}
+
+/// Keeps hooks from starting a daemon for some seconds: one is about to be started in place of another.
+pub(super) fn hold_autostart(home: &Home) {
+    let _ = first_of_many(home, AUTOSTART_MARK, Duration::ZERO);
 }
 
 /// Lets somebody bring the spool into the ledger when it has grown long and no daemon does. Nobody waits for

@@ -145,6 +145,7 @@ fn restart(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(),
     if service::restart_managed(context, daemon.pid)? {
         return Ok(());
     }
+    start::hold_autostart(home);
     stop::end(home, daemon.pid)?;
     start::launch(context, home, &how).map_err(|error| {
         error.hint("hooks evaluate calls themselves until a daemon runs; `tenterhook start` tries again")
