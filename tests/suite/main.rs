@@ -23,6 +23,7 @@ mod backtest;
 mod bad_input;
 mod borders;
 mod budgets;
+mod callbacks;
 mod cases;
 mod cases_openagentlock;
 mod clock;

@@ -7,13 +7,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tenterhook_engine::{HookId, flow};
-use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
+use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::{Place, door, has_secret_identifier, redact_identifiers, secrets};
 use tenterhook_ledger::Entry;
 use tokio::time::Instant;
 
 use crate::approvals;
+use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook_versions::mismatch_notice;
 use crate::listen::Peer;
@@ -42,6 +43,8 @@ pub(crate) struct Asked<'a> {
     /// Version of the hook program; empty if the call did not come from one.
     pub(crate) hook_version: &'a str,
     pub(crate) payload: &'a [u8],
+    /// The answers of hooks in the calling program.
+    pub(crate) callbacks: Callbacks,
 }
 
 /// Answers one call. Whatever goes wrong is an answer too: what can be prevented is prevented.
@@ -61,7 +64,7 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 
 async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
-    let Asked { harness, peer, event, id, project, user, within, hook_version, payload } = asked;
+    let Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } = asked;
     // Project files are read with the rights of the caller, if it is not the daemon's own account.
     let caller = daemon.other_account(peer);
     let began = Instant::now();
@@ -74,7 +77,8 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
         }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
     };
-    let outcome = match fire_as(daemon, &call, caller).await {
+    let answered = callbacks.read(&call.event);
+    let outcome = match fire_as(daemon, &call, caller, answered).await {
         Ok(outcome) => outcome,
         Err(why) => return refuse(daemon, harness, &door, &why).await,
     };
@@ -116,20 +120,29 @@ impl Daemon {
 
 /// Takes a call down the road, under the generation of its place.
 pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
-    fire_as(daemon, call, None).await
+    fire_on_behalf(daemon, call, &[]).await
 }
 
-/// The same for a caller of another account, whose rights the project's files are read with.
-async fn fire_as(daemon: &Daemon, call: &Call, caller: Option<u32>) -> Result<Outcome, String> {
-    let Some(account) = caller else { return fire_on_behalf(daemon, call, &[]).await };
-    let in_force = daemon.generations.of_account(&Place::of(&call.event), account).await;
+/// Evaluates a call that hooks of the calling program may have answered already. `caller` is another account, with
+/// whose rights the project's files are read.
+async fn fire_as(
+    daemon: &Daemon,
+    call: &Call,
+    caller: Option<u32>,
+    answered: Vec<(Finding, Step)>,
+) -> Result<Outcome, String> {
+    let place = Place::of(&call.event);
+    let in_force = match caller {
+        Some(account) => daemon.generations.of_account(&place, account).await,
+        None => daemon.generations.of(&place),
+    };
     let in_force = in_force.map_err(|error| error.message)?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
-    Ok(flow::fire(&in_force.generation, &recorder, call).await)
+    Ok(flow::fire_with(&in_force.generation, &recorder, call, answered).await)
 }
 
-/// The same for a call that these hooks made themselves: they are not asked about it.
+/// Evaluates a call that these hooks made themselves: they are not asked about it.
 pub(crate) async fn fire_on_behalf(
     daemon: &Daemon,
     call: &Call,

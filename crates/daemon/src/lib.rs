@@ -14,6 +14,7 @@ mod analytics;
 mod api;
 mod approvals;
 mod authority;
+mod callbacks;
 mod catch_up;
 mod daemon;
 mod dashboard;

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use tenterhook_event::{Call, Decided, Decision, EventKind, Finding, Origin, Outcome};
+use tenterhook_event::{Call, Decided, Decision, EventKind, Finding, Origin, Outcome, Step};
 
 use crate::{Generation, Recorder, fold, retry, select};
 
@@ -14,16 +14,28 @@ use crate::{Generation, Recorder, fold, retry, select};
 /// What is judged is what runs: an input that a hook or rule changed is judged once more, without
 /// further rewrites, and the stricter result stands.
 pub async fn fire(generation: &Generation, recorder: &dyn Recorder, call: &Call) -> Outcome {
+    fire_with(generation, recorder, call, Vec::new()).await
+}
+
+/// Does the same for a call that hooks outside this engine have already answered. Their findings count like those of a
+/// hook of the generation, and come first.
+pub async fn fire_with(
+    generation: &Generation,
+    recorder: &dyn Recorder,
+    call: &Call,
+    answered: Vec<(Finding, Step)>,
+) -> Outcome {
     let started = Instant::now();
     let event = &call.event;
+    let (mut findings, mut trace): (Vec<_>, Vec<_>) = answered.into_iter().unzip();
 
     let selected = select::select(generation.hooks(event.event), event, generation.passed_over());
     let ran = retry::run(selected, call, generation.limits()).await;
     let judged = generation.judge().judge(event);
 
-    let mut findings = ran.findings;
+    findings.extend(ran.findings);
     findings.extend(judged.findings);
-    let mut trace = ran.steps;
+    trace.extend(ran.steps);
     trace.extend(judged.steps);
     let (mut facts, mut touched) = (judged.observed, judged.touched);
 

@@ -13,6 +13,7 @@ use tenterhook_home::door;
 
 use super::error;
 use super::route::{Gives, Route, Takes, query};
+use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook::{self, Asked};
 use crate::listen::Peer;
@@ -66,9 +67,9 @@ async fn answer(
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id, 0);
     let user = Some(daemon.user_of(peer));
-    let (within, hook_version) = (WITHIN, "");
-    let asked =
-        Asked { harness, peer, event: &event, id, project, user, within, hook_version, payload: &payload };
+    let (event, payload, within, hook_version) = (event.as_str(), payload.as_ref(), WITHIN, "");
+    let callbacks = Callbacks::default();
+    let asked = Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks };
     let reply = hook::answer(&daemon, asked).await;
     let mut response = reply.stdout.into_response();
     let sent = response.headers_mut();

@@ -6,14 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tenterhook_engine::Fail;
 use tenterhook_event::{Call, Decision, EventKind, Flow, Modification, Outcome};
 use tenterhook_harness::Door;
 use tenterhook_harness::dialect::a3s;
 use tenterhook_home::door;
-use tenterhook_proto::v1::{ErrorCode, FireRequest, FireResponse, HookAction, HookError, NativeReply};
+use tenterhook_proto::v1::{
+    CallbackAnswer, ErrorCode, FailBehavior, FireRequest, FireResponse, HookAction, HookError, NativeReply,
+};
 use tokio::time::Instant;
 
 use super::words::error;
+use crate::callbacks::{Callback, CallbackFailure, Callbacks};
 use crate::daemon::Daemon;
 use crate::hook::{self, Asked};
 use crate::listen::Peer;
@@ -50,7 +54,10 @@ async fn own(
     door: Door,
     request: FireRequest,
 ) -> Result<FireResponse, HookError> {
-    let FireRequest { event_type, session_id, payload, source, timeout_ms, .. } = request;
+    let FireRequest { event_type, session_id, payload, source, timeout_ms, callbacks, .. } = request;
+    if !callbacks.is_empty() {
+        return Err(invalid("`callbacks` needs `native`: their answers are in the harness's own format"));
+    }
     let source = if source.is_empty() { SOURCE } else { source.as_str() };
     if !is_name(source) {
         return Err(invalid("`source` should be up to 64 lower-case letters, digits and `-`"));
@@ -93,6 +100,9 @@ async fn native(
         let why = format!("`{}` is no known harness", crate::sessions::clean(&request.source, 100));
         return Err(error(ErrorCode::ErrorInvalid, why, &format!("known: {}", known.join(", "))));
     };
+    let count = u32::try_from(request.callbacks.len()).unwrap_or(u32::MAX);
+    let callbacks = request.callbacks.into_iter().map(callback).collect::<Result<_, _>>()?;
+    let callbacks = Callbacks::of(harness.id, callbacks).map_err(|why| invalid(&why))?;
     daemon.fires(peer, harness.id);
     let asked = Asked {
         harness,
@@ -104,14 +114,37 @@ async fn native(
         within: within(request.timeout_ms),
         hook_version: "",
         payload: &request.payload,
+        callbacks,
     };
     let reply = hook::answer(daemon, asked).await;
     let (stdout, stderr, exit_code) = (reply.stdout.into_bytes(), reply.stderr, i32::from(reply.exit));
     Ok(FireResponse {
         event_id: door.id.to_string(),
         reply: Some(NativeReply { stdout, stderr, exit_code }),
+        callbacks: count,
         ..FireResponse::default()
     })
+}
+
+/// The answer of a hook in the calling program, as it was sent.
+fn callback(sent: CallbackAnswer) -> Result<Callback, HookError> {
+    let CallbackAnswer { name, output, error, fail_behavior, duration_us } = sent;
+    if !sdk::is_hook_name(&name) {
+        return Err(invalid("the name of a callback has 1 to 64 of A–Z, a–z, 0–9, `_`, `.` and `-`"));
+    }
+    let fail = match FailBehavior::try_from(fail_behavior) {
+        Ok(FailBehavior::FailDefault | FailBehavior::FailContinue) => Fail::Open,
+        // An unknown value comes from a newer program: the stricter meaning is the safe one.
+        Ok(FailBehavior::FailBlock) | Err(_) => Fail::Closed,
+    };
+    let answer = match error {
+        None => Ok(output),
+        Some(error) => {
+            let timed_out = error.code() == ErrorCode::ErrorTimedOut;
+            Err(CallbackFailure { timed_out, message: error.message })
+        }
+    };
+    Ok(Callback { name, answer, fail, took_us: duration_us })
 }
 
 fn response(call: &Call, outcome: &Outcome) -> FireResponse {
@@ -133,6 +166,7 @@ fn response(call: &Call, outcome: &Outcome) -> FireResponse {
         message: outcome.message_text(),
         reply: None,
         retry_delay_ms: delay.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX)),
+        callbacks: 0,
         error: None,
     }
 }

@@ -16,6 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, interval_at, timeout};
 
+use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook;
 use crate::listen::Peer;
@@ -292,6 +293,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) 
         within: hook.within,
         hook_version: &hook.version,
         payload: hook.bytes.get(hook.header..).unwrap_or_default(),
+        callbacks: Callbacks::default(),
     };
     encode(&hook::answer(daemon, asked).await)
 }

@@ -22,7 +22,7 @@ use tenterhook_home::authority::Caller;
 
 pub(crate) use audit::Notes;
 pub(crate) use level::set as set_level;
-pub(crate) use register::{Wanted, kind, register, sit_down, unregister};
+pub(crate) use register::{Wanted, is_hook_name, kind, register, sit_down, unregister};
 
 use crate::shares::is_fair;
 

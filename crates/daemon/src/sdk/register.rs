@@ -145,7 +145,7 @@ impl Wanted {
         })?;
         let matcher = Matcher::a3s(&self.matcher).map_err(|why| invalid(why, "correct the matcher"))?;
         let id = match self.id.filter(|id| !id.is_empty()) {
-            Some(id) if is_name(&id) => id,
+            Some(id) if is_hook_name(&id) => id,
             Some(_) => {
                 let hint = "use 1 to 64 of A–Z, a–z, 0–9, `_`, `.` and `-`";
                 return Err(invalid("this is no id for a hook".to_owned(), hint));
@@ -195,7 +195,8 @@ fn time(what: &str, ms: i32, most: Duration) -> Result<Option<Duration>, Refusal
     }
 }
 
-fn is_name(id: &str) -> bool {
+/// Whether a text can name a hook.
+pub(crate) fn is_hook_name(id: &str) -> bool {
     let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     (1..=64).contains(&id.len()) && plain
 }

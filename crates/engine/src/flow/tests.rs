@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Status, Timestamp, ToolCall,
+    Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Status, Step, Timestamp,
+    ToolCall,
 };
 
 use crate::{
@@ -56,6 +57,29 @@ async fn what_is_judged_is_what_runs() {
     let engine = engine.run(|_| async { rewrite("harmless") }).build().unwrap();
     let outcome = engine.fire(&call("danger")).await;
     assert_eq!(outcome.decision, Decision::Deny, "what was asked is judged too: the stricter result stands");
+}
+
+#[tokio::test]
+async fn answers_from_outside_count_like_a_hook_s_and_what_they_change_is_judged() {
+    let by = Origin::hook("callback:x");
+    let answer = |finding: Finding| {
+        let (status, note) = (Status::Ran, None);
+        let step = Step { by: finding.by.clone(), status, decision: finding.decision, took_us: 7, note };
+        vec![(finding, step)]
+    };
+    let generation = Generation::new("g".into(), Vec::new(), Limits::default(), Arc::new(Wary)).unwrap();
+    let fire = async |command: &str, finding: Finding| {
+        super::fire_with(&generation, &crate::NoRecorder, &call(command), answer(finding)).await
+    };
+    let denied = fire("harmless", Finding::decided(by.clone(), Decision::Deny, "mine")).await;
+    assert_eq!((denied.decision, denied.reason().as_deref()), (Decision::Deny, Some("mine")));
+    assert_eq!(denied.trace.first().map(|step| (&step.by, step.took_us)), Some((&by, 7)));
+    let changed = Finding { by: by.clone(), ..crate::Heard::from(rewrite("danger")).finding };
+    let outcome = fire("harmless", changed).await;
+    assert_eq!(outcome.decision, Decision::Deny, "the rule sees what would run");
+    assert_eq!(outcome.tool_input, Some(json!({"command": "danger"})));
+    let allowed = Finding::decided(by, Decision::Allow, "fine");
+    assert_eq!(fire("danger", allowed).await.decision, Decision::Deny, "a rule is not talked over");
 }
 
 #[tokio::test]

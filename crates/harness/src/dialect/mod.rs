@@ -117,6 +117,11 @@ pub fn find(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name == name)
 }
 
+/// The dialect in which a harness speaks to its own hooks, if there is one.
+pub fn of_harness(id: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.switches.harness == Some(id))
+}
+
 // === impl Dialect ===
 
 impl Dialect {

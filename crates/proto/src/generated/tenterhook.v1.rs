@@ -197,7 +197,7 @@ pub struct HookError {
     #[prost(string, tag = "3")]
     pub hint: ::prost::alloc::string::String,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FireRequest {
     /// As in RegisterHookRequest; with `native`, the harness's own name or ours.
     #[prost(string, tag = "1")]
@@ -221,6 +221,27 @@ pub struct FireRequest {
     /// How long the caller waits when a person has to be asked; 0: 55000.
     #[prost(int32, tag = "7")]
     pub timeout_ms: i32,
+    /// With `native`: the answers of hooks that already ran inside the calling program, such as the callbacks of an Agent
+    /// SDK. They are combined with the hooks and rules of this daemon, and the record names them.
+    #[prost(message, repeated, tag = "8")]
+    pub callbacks: ::prost::alloc::vec::Vec<CallbackAnswer>,
+}
+/// The answer of a hook that ran inside the calling program.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallbackAnswer {
+    /// 1 to 64 of `A–Z a–z 0–9 _ . -`. Records name it `hook:callback:<name>`.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// JSON, as a hook of this harness prints it. Empty: no answer.
+    #[prost(bytes = "vec", tag = "2")]
+    pub output: ::prost::alloc::vec::Vec<u8>,
+    /// The callback failed: `fail_behavior` decides, and `output` does not count.
+    #[prost(message, optional, tag = "3")]
+    pub error: ::core::option::Option<HookError>,
+    #[prost(enumeration = "FailBehavior", tag = "4")]
+    pub fail_behavior: i32,
+    #[prost(uint64, tag = "5")]
+    pub duration_us: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FireResponse {
@@ -256,6 +277,9 @@ pub struct FireResponse {
     /// With RETRY: when.
     #[prost(int32, optional, tag = "11")]
     pub retry_delay_ms: ::core::option::Option<i32>,
+    /// The number of `callbacks` that were taken into account. 0 from a daemon that does not know the field.
+    #[prost(uint32, tag = "12")]
+    pub callbacks: u32,
     #[prost(message, optional, tag = "15")]
     pub error: ::core::option::Option<HookError>,
 }

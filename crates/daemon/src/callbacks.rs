@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Answers of hooks that ran inside the calling program, such as the callbacks of an Agent SDK. They are read by the
+//! dialect of the harness, exactly as the output of a hook program is, and combined with the hooks and rules of the daemon.
+
+use tenterhook_engine::Fail;
+use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
+use tenterhook_harness::dialect::{Control, Dialect, Exited};
+
+/// The longest note about a failed callback in a record.
+const MAX_NOTE_CHARS: usize = 500;
+
+/// The answer of one callback.
+#[derive(Debug)]
+pub(crate) struct Callback {
+    /// The name in records, after `callback:`.
+    pub(crate) name: String,
+    pub(crate) answer: Result<Vec<u8>, CallbackFailure>,
+    pub(crate) fail: Fail,
+    pub(crate) took_us: u64,
+}
+
+/// Why a callback gave no answer.
+#[derive(Debug)]
+pub(crate) struct CallbackFailure {
+    pub(crate) timed_out: bool,
+    pub(crate) message: String,
+}
+
+/// The callbacks of one call, and the dialect they speak.
+#[derive(Debug, Default)]
+pub(crate) struct Callbacks {
+    speak: Option<&'static Dialect>,
+    answers: Vec<Callback>,
+}
+
+// === impl Callbacks ===
+
+impl Callbacks {
+    /// Fails if the answers of this harness's hooks cannot be read.
+    pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, String> {
+        let speak = tenterhook_harness::dialect::of_harness(harness);
+        if speak.is_none() && !answers.is_empty() {
+            return Err(format!("hooks of `{harness}` have no known output format"));
+        }
+        Ok(Self { speak, answers })
+    }
+
+    /// What each callback contributes to the outcome, in their order.
+    pub(crate) fn read(self, event: &Event) -> Vec<(Finding, Step)> {
+        let Some(dialect) = self.speak else { return Vec::new() };
+        self.answers.into_iter().map(|answer| answer.read(dialect, event)).collect()
+    }
+}
+
+// === impl Callback ===
+
+impl Callback {
+    fn read(self, dialect: &Dialect, event: &Event) -> (Finding, Step) {
+        let by = Origin::hook(&format!("callback:{}", self.name));
+        let heard = match self.answer {
+            Ok(stdout) => {
+                let exited = Exited { code: Some(0), stdout, stderr: Vec::new() };
+                let heard = dialect.hear(event, by.clone(), &exited);
+                heard.map_err(|misheard| (Status::Failed, misheard.to_string()))
+            }
+            Err(CallbackFailure { timed_out: true, message }) => Err((Status::TimedOut, message)),
+            Err(CallbackFailure { timed_out: false, message }) => Err((Status::Failed, message)),
+        };
+        let (finding, status, note) = match heard {
+            Ok(heard) if matches!(heard.control, Control::Detach { .. }) => {
+                (Finding::silent(by.clone()), Status::Detached, None)
+            }
+            Ok(heard) => (heard.finding, Status::Ran, None),
+            Err((status, why)) => {
+                let why = crate::sessions::clean(&why, MAX_NOTE_CHARS);
+                let finding = match self.fail {
+                    Fail::Open => Finding::silent(by.clone()),
+                    Fail::Closed => {
+                        let reason = format!("the callback `{}` failed: {why}", self.name);
+                        Finding::decided(by.clone(), Decision::Deny, reason)
+                    }
+                };
+                (finding, status, Some(why))
+            }
+        };
+        let step = Step { by, status, decision: finding.decision, took_us: self.took_us, note };
+        (finding, step)
+    }
+}
