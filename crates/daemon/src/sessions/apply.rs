@@ -66,6 +66,9 @@ impl Session {
             EventKind::PostTool | EventKind::ToolError | EventKind::PermissionDenied => {
                 self.result(happened, around, body.as_deref_mut(), told);
             }
+            EventKind::PermissionRequest if decision == Decision::Deny => {
+                self.permission_refused(happened, body.as_deref_mut(), told);
+            }
             _ => {}
         }
         if decision == Decision::Deny && is_denial(event.event) {

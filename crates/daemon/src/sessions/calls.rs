@@ -3,7 +3,7 @@
 //! Tool calls: which wait for their result, and how many of each tool there were.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hasher as _};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -72,8 +72,18 @@ impl Waiting {
             self.0.pop_front();
         }
         let id = event.tool_use_id.clone();
-        let args = if id.is_none() { digest(&tool.args) } else { 0 };
-        self.0.push_back(Call { seq, id, tool: tool.name.clone(), args });
+        self.0.push_back(Call { seq, id, tool: tool.name.clone(), args: digest(&tool.args) });
+    }
+
+    /// The call that permission was refused for: by its id, else the latest with this tool and these arguments.
+    pub(super) fn take_refused(&mut self, event: &Event, tool: &ToolCall) -> Option<Call> {
+        let at = if let Some(id) = &event.tool_use_id {
+            self.0.iter().position(|call| call.id.as_ref() == Some(id))
+        } else {
+            let args = digest(&tool.args);
+            self.0.iter().rposition(|call| call.tool == tool.name && call.args == args)
+        };
+        self.0.remove(at?)
     }
 
     /// The call that a result belongs to: by its id, else by its arguments, else the oldest of the tool.
@@ -90,9 +100,23 @@ impl Waiting {
 }
 
 fn digest(args: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    args.to_string().hash(&mut hasher);
-    hasher.finish()
+    let mut writer = HashWriter(DefaultHasher::new());
+    let _ = serde_json::to_writer(&mut writer, args);
+    writer.0.finish()
+}
+
+/// Hashes what is written to it.
+struct HashWriter(DefaultHasher);
+
+impl std::io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Whether a result is one of a failure.

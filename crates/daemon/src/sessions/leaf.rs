@@ -213,6 +213,7 @@ fn tells(kind: EventKind) -> bool {
             | EventKind::PreTool
             | EventKind::PostTool
             | EventKind::ToolError
+            | EventKind::PermissionRequest
             | EventKind::PermissionDenied
             | EventKind::PostModel
             | EventKind::SessionEnd

@@ -60,6 +60,21 @@ impl Session {
         body.waiting.push(happened.event, &tool, happened.seq);
     }
 
+    /// Permission was refused for a call that had been let through: the tool does not run, and most harnesses report
+    /// no result for it.
+    pub(super) fn permission_refused(
+        &mut self,
+        happened: &Happened<'_>,
+        body: Option<&mut Body>,
+        told: &mut Told,
+    ) {
+        let (Some(tool), Some(body)) = (happened.tool(), body) else { return };
+        let Some(call) = body.waiting.take_refused(happened.event, &tool) else { return };
+        self.tools.count(&tool.name, |counted| counted.denied += 1);
+        body.files.settle(call.seq, State::Failed, happened.seq, happened.event.ts);
+        told.tell("tool", || shown(happened, &tool, "denied"));
+    }
+
     /// A tool has run, or failed.
     pub(super) fn result(
         &mut self,

@@ -187,3 +187,43 @@ fn content_that_is_gone_is_said_to_be_gone() {
         json!([{"ts": "1970-01-01T00:00:00.001Z", "seq": 2, "text": null, "gone": "erased"}])
     );
 }
+
+#[test]
+fn a_call_that_was_refused_permission_changed_nothing() {
+    let told = Teller::new();
+    let write = |ms, name: &str| {
+        let args = json!({"file_path": format!("/work/{name}"), "content": "1\n"});
+        with_id(tool("s", ms, "Write", args), name)
+    };
+    let (kept, refused, by_id) = (write(1, "kept"), write(2, "refused"), write(3, "by-id"));
+    for call in [&kept, &refused, &by_id] {
+        told.apply(call, Decision::None);
+    }
+    // Claude Code names no call at this event.
+    let asked = |call: &Event, ms| Event { tool_use_id: None, ..permission(call, ms) };
+    let news = told.apply(&asked(&refused, 4), Decision::Deny);
+    assert_eq!((news[0].0, &news[0].1["state"]), ("tool", &json!("denied")));
+    told.apply(&permission(&by_id, 5), Decision::Deny);
+    told.apply(&asked(&kept, 6), Decision::Allow);
+    told.apply(&result(&kept, json!({"type": "create"})), Decision::None);
+    assert_eq!(
+        changes(&told),
+        [
+            "Write write kept done +1 -0 -",
+            "Write write refused failed +1 -? -",
+            "Write write by-id failed +1 -? -"
+        ]
+    );
+    let whole = told.whole(9);
+    let listed: Vec<_> =
+        whole["changed_files"].as_array().unwrap().iter().map(|file| &file["shown"]).collect();
+    assert_eq!(listed, ["kept"]);
+    let counted = json!({"calls": 3, "ok": 1, "failed": 0, "denied": 2, "asked": 0});
+    assert_eq!(whole["tool_results"]["Write"], counted);
+}
+
+fn permission(call: &Event, ms: u64) -> Event {
+    let mut asked = Event { event: EventKind::PermissionRequest, ..call.clone() };
+    (asked.ts, asked.native_event) = (Timestamp::from_unix_ms(ms), "PermissionRequest".to_owned());
+    asked
+}
