@@ -354,7 +354,7 @@ impl Fired {
         let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();
         let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
         let more = json!({
-            "processed": tenterhook_profile::process(self.aggregated.clone()),
+            "processed": tenterhook_profile::process(stage.profile, self.aggregated.clone()),
             "decision": decision,
             "flow": flow,
             "plan": plan,

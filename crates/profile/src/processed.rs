@@ -2,14 +2,15 @@
 
 //! Seed 002's `ProcessedHookResult`: the fields every output has, read hook by hook.
 //!
-//! It disagrees with the aggregate, as in the original: there texts are joined and `suppressOutput` is
-//! any hook's; here the first hook that says something wins.
+//! In the profile of seed 002 it agrees with the aggregate: messages are joined, and any `suppressOutput` counts. The
+//! programs themselves take the first hook that has a message, and only its `suppressOutput`.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::aggregate::Aggregated;
 use crate::js;
+use crate::switches::Profile;
 
 /// An aggregate and what the harness is to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,8 +30,8 @@ pub struct Processed {
     pub suppress_output: bool,
 }
 
-/// Reads the common fields: the first hook that stops and the first that has a message count.
-pub fn process(aggregated: Aggregated) -> Processed {
+/// Reads the common fields. Of several hooks that stop, the first gives the reason.
+pub fn process(profile: &Profile, aggregated: Aggregated) -> Processed {
     let stopping =
         aggregated.all_outputs.iter().find(|output| output.get("continue") == Some(&Value::Bool(false)));
     let stop_reason = stopping.map(|output| {
@@ -40,10 +41,17 @@ pub fn process(aggregated: Aggregated) -> Processed {
         };
         text("reason").or_else(|| text("stopReason")).unwrap_or_else(|| "Hook requested stop".to_owned())
     });
-    let speaking = aggregated.all_outputs.iter().find(|output| js::field(output, "systemMessage").is_some());
-    let system_message = speaking.and_then(|output| js::text(output, "systemMessage"));
-    let suppress_output =
-        speaking.is_some_and(|output| output.get("suppressOutput") == Some(&Value::Bool(true)));
+    let suppresses = |output: &Value| output.get("suppressOutput") == Some(&Value::Bool(true));
+    let mut speaking =
+        aggregated.all_outputs.iter().filter(|output| js::field(output, "systemMessage").is_some());
+    let (system_message, suppress_output) = if profile.processed_joins {
+        let texts: Vec<_> = speaking.filter_map(|output| js::text(output, "systemMessage")).collect();
+        let suppressed = aggregated.all_outputs.iter().any(suppresses);
+        ((!texts.is_empty()).then(|| texts.join("\n")), suppressed)
+    } else {
+        let first = speaking.next();
+        (first.and_then(|output| js::text(output, "systemMessage")), first.is_some_and(suppresses))
+    };
     Processed { should_stop: stopping.is_some(), stop_reason, system_message, suppress_output, aggregated }
 }
 
@@ -55,11 +63,26 @@ mod tests {
     #[test]
     fn it_serialises_as_seed_002_has_it() {
         let outputs = vec![json!({"continue": false, "stopReason": " "}), json!({"suppressOutput": true})];
-        let processed = process(Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() });
-        let expected = json!({
-            "aggregated": {"success": true, "allOutputs": outputs, "errors": [], "totalDuration": 0},
-            "shouldStop": true, "stopReason": "Hook requested stop", "suppressOutput": false,
-        });
-        assert_eq!(serde_json::to_value(processed).unwrap(), expected);
+        let aggregated = Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() };
+        for (name, suppressed) in [("llxprt", true), ("llxprt-2026-08", false)] {
+            let processed = process(crate::find(name).unwrap(), aggregated.clone());
+            let expected = json!({
+                "aggregated": {"success": true, "allOutputs": outputs, "errors": [], "totalDuration": 0},
+                "shouldStop": true, "stopReason": "Hook requested stop", "suppressOutput": suppressed,
+            });
+            assert_eq!(serde_json::to_value(processed).unwrap(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn messages_of_several_hooks_are_joined_as_in_the_aggregate() {
+        let outputs =
+            vec![json!({"systemMessage": "m1"}), json!({"systemMessage": "m2", "suppressOutput": true})];
+        let aggregated = Aggregated { all_outputs: outputs, ..Aggregated::nothing() };
+        for (name, message, suppressed) in [("llxprt", "m1\nm2", true), ("llxprt-2026-08", "m1", false)] {
+            let processed = process(crate::find(name).unwrap(), aggregated.clone());
+            assert_eq!(processed.system_message.as_deref(), Some(message), "{name}");
+            assert_eq!(processed.suppress_output, suppressed, "{name}");
+        }
     }
 }

@@ -71,6 +71,12 @@ pub struct Profile {
     pub names_beside_config: bool,
     /// How a hook's messages meet the contents of a model request.
     pub request_text: RequestText,
+    /// Whether a hook's partial generation or tool configuration is merged with the original, as seed 002 says; else
+    /// the values that it leaves out are gone.
+    pub merge_partial_config: bool,
+    /// Whether `ProcessedHookResult` joins the messages of all hooks and heeds any `suppressOutput`, as the aggregate
+    /// does; else the first hook with a message counts.
+    pub processed_joins: bool,
     /// The model when neither hook nor request names one.
     pub fallback_model: &'static str,
     /// Whether a model request is also given in the shape seed 002 documents.
@@ -123,6 +129,8 @@ const LLXPRT: Profile = Profile {
     response_needs_parts: false,
     names_beside_config: true,
     request_text: RequestText::Rebuilt,
+    merge_partial_config: true,
+    processed_joins: true,
     fallback_model: FLASH,
     seed_request: true,
     chain: Chain::Objects,
@@ -155,6 +163,8 @@ pub const PROFILES: &[Profile] = &[
         success: Success::NoErrors,
         ask: true,
         suppress_strict: true,
+        merge_partial_config: false,
+        processed_joins: false,
         seed_request: false,
         stop_becomes_response: false,
         chain: Chain::Nothing,
@@ -172,6 +182,8 @@ pub const PROFILES: &[Profile] = &[
         select_names: SelectNames::Intersection,
         effective_reason: EffectiveReason::StopReasonEvenEmpty,
         stop_becomes_response: false,
+        merge_partial_config: false,
+        processed_joins: false,
         seed_request: false,
         bus_refuses_session_events: true,
         ..LLXPRT
@@ -196,6 +208,8 @@ pub const PROFILES: &[Profile] = &[
         names_beside_config: false,
         request_text: RequestText::Merged,
         fallback_model: "",
+        merge_partial_config: false,
+        processed_joins: false,
         seed_request: false,
         chain: Chain::Anything,
         ..LLXPRT
@@ -211,6 +225,8 @@ pub const PROFILES: &[Profile] = &[
         dedupe: Dedupe::Never,
         success: Success::NoErrors,
         stop_becomes_response: false,
+        merge_partial_config: false,
+        processed_joins: false,
         seed_request: false,
         chain: Chain::Nothing,
         ..LLXPRT

@@ -19,8 +19,8 @@ const CONFIG: [&str; 4] = ["temperature", "maxOutputTokens", "topP", "topK"];
 /// The model when a request names none.
 const DEFAULT_MODEL: &str = "gemini-2.5-flash";
 
-/// A generate-content request as a hook sees it. Tools, system instruction and stop sequences are not
-/// shown, nor any part that is no text.
+/// A generate-content request as a hook sees it. Tools are not shown, nor any part that is not text. System instruction
+/// and stop sequences are shown in the shape of seed 002 only.
 pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     let contents = js::field(request, "contents").map(listed).unwrap_or_default();
     let messages: Vec<Value> = contents
@@ -35,7 +35,7 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
     seen.insert("model".into(), model.into());
     seen.insert("config".into(), picked(request.get("config")).into());
     if profile.seed_request {
-        seed::show(&mut seen, &messages);
+        seed::show(&mut seen, &messages, request.get("config"));
     }
     seen.insert("messages".into(), messages.into());
     seen.into()
@@ -43,8 +43,9 @@ pub fn to_hook_request(profile: &Profile, request: &Value) -> Value {
 
 /// A request a hook gave, laid over the one there was.
 ///
-/// A hook that sends a `config` sends all four keys: those it leaves out are gone. Other keys of the
-/// configuration stay, as the originals' callers see to it.
+/// In the profile of seed 002 the two are merged: of `generationConfig` the values that the hook names are replaced, and
+/// `systemInstruction` is taken over. In the others a hook that sends a `config` sends all four keys, and those it leaves
+/// out are gone. Other keys of the configuration stay, as the originals' callers see to it.
 pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) -> Value {
     let hook = seed::understand(hook);
     let mut request = Map::new();
@@ -65,14 +66,21 @@ pub fn from_hook_request(profile: &Profile, hook: &Value, base: Option<&Value>) 
     };
     request.insert("contents".into(), contents);
 
-    if let Some(config) = js::field(&hook, "config") {
-        let mut applied = Map::new();
-        if let Some(base) = base.and_then(|base| base.get("config")) {
-            js::spread(&mut applied, base);
+    let mut config = Map::new();
+    if let Some(base) = base.and_then(|base| base.get("config")) {
+        js::spread(&mut config, base);
+    }
+    let given = js::field(&hook, "config");
+    if profile.merge_partial_config {
+        let changes = seed::config_changes(given, &hook);
+        if given.is_some() || !changes.is_empty() {
+            config.extend(changes);
+            request.insert("config".into(), config.into());
         }
-        applied.retain(|key, _| !CONFIG.contains(&key.as_str()));
-        applied.extend(picked(Some(config)));
-        request.insert("config".into(), applied.into());
+    } else if given.is_some() {
+        config.retain(|key, _| !CONFIG.contains(&key.as_str()));
+        config.extend(picked(given));
+        request.insert("config".into(), config.into());
     }
     request.into()
 }

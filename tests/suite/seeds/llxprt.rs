@@ -226,6 +226,26 @@ fn before_model_output_merges_a_request_or_replaces_the_call() {
         (&json!("small"), &contents),
         "merged with the original"
     );
+    let original = json!({"model": "big", "contents": contents, "config": {"temperature": 0.9, "topP": 0.5}});
+    let partial = |request: &Value| {
+        let specific = json!({"hookEventName": "BeforeModel", "llm_request": request});
+        let answer = answered("BeforeModel", &[json!({"hookSpecificOutput": specific})]);
+        let output = BeforeModelOutput::new(llxprt(), &answer["finalOutput"]);
+        output.apply_llm_request_modifications(&original)["config"].clone()
+    };
+    assert_eq!(
+        partial(&json!({"generationConfig": {"stopSequences": ["END"]}})),
+        json!({"temperature": 0.9, "topP": 0.5, "stopSequences": ["END"]})
+    );
+    assert_eq!(
+        partial(&json!({"generationConfig": {"temperature": 0.1}})),
+        json!({"temperature": 0.1, "topP": 0.5})
+    );
+    let instruction = json!({"role": "system", "parts": [{"text": "be brief"}]});
+    assert_eq!(
+        partial(&json!({"systemInstruction": instruction})),
+        json!({"temperature": 0.9, "topP": 0.5, "systemInstruction": instruction})
+    );
 
     let response = json!({"candidates": [{"content": {"role": "model", "parts": ["from the cache"]}}]});
     let specific = json!({"hookEventName": "BeforeModel", "llm_response": response});
@@ -263,6 +283,10 @@ fn before_tool_selection_output_example_restrict_tools() {
     let applied = output.apply_tool_config_modifications(&json!({"tools": [{"name": "write_file"}]}));
     assert!(applied.to_string().contains("list_directory"), "{applied}");
     assert_eq!(applied["tools"], json!([{"name": "write_file"}]), "the rest is kept");
+    let config = json!({"functionCallingConfig": {"mode": "ANY"}, "retrievalConfig": {"languageCode": "en"}});
+    let applied = output.apply_tool_config_modifications(&json!({"toolConfig": config}));
+    assert_eq!(applied["toolConfig"]["retrievalConfig"], json!({"languageCode": "en"}), "other keys as well");
+    assert_eq!(applied["toolConfig"]["functionCallingConfig"]["mode"], "AUTO");
 }
 
 // Seed 002, "AggregatedHookResult".
@@ -300,6 +324,9 @@ fn processed_hook_result_reads_the_common_fields() {
         json!({"shouldStop": true, "stopReason": "enough", "systemMessage": "hello", "suppressOutput": true});
     assert_eq!(processed, expected);
     assert_eq!(answer["flow"], json!({"stop": {"reason": "enough"}}));
+    let several = [json!({"systemMessage": "m1"}), json!({"systemMessage": "m2", "suppressOutput": true})];
+    let several = answered("BeforeTool", &several)["processed"].clone();
+    assert_eq!((&several["systemMessage"], &several["suppressOutput"]), (&json!("m1\nm2"), &json!(true)));
     let quiet = answered("BeforeTool", &[json!({"decision": "allow"})])["processed"].clone();
     assert_eq!((&quiet["shouldStop"], &quiet["suppressOutput"]), (&json!(false), &json!(false)));
     assert_eq!((&quiet["stopReason"], &quiet["systemMessage"]), (&Value::Null, &Value::Null));

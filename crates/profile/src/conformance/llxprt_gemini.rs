@@ -73,7 +73,8 @@ fn results(case: &Case) -> Vec<HookResult> {
 fn aggregated(case: &Case) {
     let (profile, id) = (profile(case), case.id());
     if let Some(outputs) = case.given("processCommon").as_array() {
-        let processed = process(Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() });
+        let processed =
+            process(profile, Aggregated { all_outputs: outputs.clone(), ..Aggregated::nothing() });
         assert!(has(&serde_json::to_value(processed).unwrap(), &case.0["expect"]), "{id}");
         return;
     }

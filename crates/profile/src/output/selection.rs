@@ -29,6 +29,9 @@ impl<'a> BeforeToolSelectionOutput<'a> {
             applied.insert("tools".into(), json!([]));
         }
         let mut tool_config = translate::from_hook_tool_config(config);
+        if self.0.profile.merge_partial_config {
+            tool_config = merged(target.get("toolConfig"), &tool_config);
+        }
         if self.0.profile.names_beside_config
             && let (Some(names), Some(beside)) =
                 (config.get("allowedFunctionNames"), tool_config.as_object_mut())
@@ -38,4 +41,22 @@ impl<'a> BeforeToolSelectionOutput<'a> {
         applied.insert("toolConfig".into(), tool_config);
         applied.into()
     }
+}
+
+/// The tool configuration there was, with what the hook names replaced.
+fn merged(base: Option<&Value>, given: &Value) -> Value {
+    let mut whole = Map::new();
+    let mut calling = Map::new();
+    if let Some(base) = base {
+        js::spread(&mut whole, base);
+    }
+    for config in [base, Some(given)].into_iter().flatten() {
+        if let Some(config) = config.get("functionCallingConfig") {
+            js::spread(&mut calling, config);
+        }
+    }
+    if !calling.is_empty() {
+        whole.insert("functionCallingConfig".into(), calling.into());
+    }
+    whole.into()
 }

@@ -4,18 +4,40 @@
 
 use serde_json::{Map, Value, json};
 
+use super::{carried, listed};
 use crate::js;
 
+/// The keys of `generationConfig`.
+const GENERATION_CONFIG: [&str; 5] = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
+
 /// Adds that shape beside the one hooks really get.
-pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value]) {
+pub(super) fn show(seen: &mut Map<String, Value>, messages: &[Value], config: Option<&Value>) {
     let contents = messages.iter().map(|message| {
         let text = message.get("content").unwrap_or(&Value::Null);
         json!({"role": message.get("role"), "parts": [{"text": text}]})
     });
     seen.insert("contents".into(), contents.collect());
-    if let Some(config) = seen.get("config").cloned() {
-        seen.insert("generationConfig".into(), config);
+    let generation = config.map(|config| carried(config, &GENERATION_CONFIG)).unwrap_or_default();
+    seen.insert("generationConfig".into(), generation.into());
+    if let Some(instruction) = config.and_then(|config| js::field(config, "systemInstruction")) {
+        seen.insert("systemInstruction".into(), system_instruction(instruction));
     }
+}
+
+/// The values of a request's configuration that a hook changes. The others stay.
+pub(super) fn config_changes(given: Option<&Value>, hook: &Value) -> Map<String, Value> {
+    let mut changes = given.map(|given| carried(given, &GENERATION_CONFIG)).unwrap_or_default();
+    if let Some(instruction) = js::field(hook, "systemInstruction") {
+        changes.insert("systemInstruction".into(), system_instruction(instruction));
+    }
+    changes
+}
+
+/// A system instruction in one form: it may be a text, a list of parts, or an object that has parts.
+fn system_instruction(given: &Value) -> Value {
+    let parts = listed(given.get("parts").unwrap_or(given));
+    let parts: Vec<_> = parts.iter().map(|part| json!({"text": part.get("text").unwrap_or(part)})).collect();
+    json!({"role": "system", "parts": parts})
 }
 
 /// A request in that shape, in the one the originals read. What is in both counts as they read it.

@@ -42,11 +42,54 @@ fn the_shape_of_seed_002_is_given_and_taken() {
     let profile = find("llxprt").unwrap();
     let seen = to_hook_request(profile, &request());
     assert_eq!(seen["contents"][0], json!({"role": "user", "parts": [{"text": "read it"}]}));
-    assert_eq!(seen["generationConfig"], json!({"temperature": 1}));
+    assert_eq!(seen["generationConfig"], json!({"temperature": 1, "stopSequences": ["x"]}));
     let hook = json!({"contents": [{"role": "user", "parts": ["a", {"text": "b"}]}], "generationConfig": {"topK": 3}});
     let taken = from_hook_request(profile, &hook, Some(&request()));
     assert_eq!(taken["contents"], json!([{"role": "user", "parts": [{"text": "ab"}]}]));
-    assert_eq!(taken["config"], json!({"topK": 3, "tools": ["t"], "stopSequences": ["x"]}));
+    assert_eq!(
+        taken["config"],
+        json!({"temperature": 1, "topK": 3, "tools": ["t"], "stopSequences": ["x"]}),
+        "merged with the original"
+    );
+}
+
+#[test]
+fn a_partial_request_is_merged_in_the_seed_s_profile_and_replaces_four_keys_in_the_programs() {
+    let base = json!({"model": "m", "contents": [], "config": {"temperature": 0.9, "topP": 0.5, "seed": 3}});
+    let config =
+        |name, hook: &Value| from_hook_request(find(name).unwrap(), hook, Some(&base))["config"].clone();
+    let instruction = json!({"systemInstruction": {"role": "system", "parts": ["be", {"text": " brief"}]}});
+    let as_content = json!({"role": "system", "parts": [{"text": "be"}, {"text": " brief"}]});
+    let expected = json!({"temperature": 0.9, "topP": 0.5, "seed": 3, "systemInstruction": as_content});
+    assert_eq!(config("llxprt", &instruction), expected);
+    for (generation, expected) in [
+        (
+            json!({"stopSequences": ["END"]}),
+            json!({"temperature": 0.9, "topP": 0.5, "seed": 3, "stopSequences": ["END"]}),
+        ),
+        (json!({"temperature": 0.1}), json!({"temperature": 0.1, "topP": 0.5, "seed": 3})),
+        (
+            json!({"maxOutputTokens": 5}),
+            json!({"temperature": 0.9, "topP": 0.5, "maxOutputTokens": 5, "seed": 3}),
+        ),
+        (json!({"tools": ["mine"]}), json!({"temperature": 0.9, "topP": 0.5, "seed": 3})),
+    ] {
+        assert_eq!(config("llxprt", &json!({"generationConfig": generation})), expected, "{generation}");
+    }
+    for name in ["llxprt-2026-08", "gemini"] {
+        assert_eq!(config(name, &instruction), base["config"], "{name}: dropped");
+        let given = json!({"config": {"temperature": 0.1, "stopSequences": ["END"]}});
+        assert_eq!(config(name, &given), json!({"temperature": 0.1, "seed": 3}), "{name}");
+    }
+}
+
+#[test]
+fn a_hook_of_the_seed_sees_the_system_instruction() {
+    let mut given = request();
+    given["config"]["systemInstruction"] = json!("be brief");
+    let seen = to_hook_request(find("llxprt").unwrap(), &given);
+    assert_eq!(seen["systemInstruction"], json!({"role": "system", "parts": [{"text": "be brief"}]}));
+    assert_eq!(to_hook_request(find("gemini").unwrap(), &given).get("systemInstruction"), None);
 }
 
 #[test]

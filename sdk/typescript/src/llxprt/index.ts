@@ -15,3 +15,4 @@ export { BeforeToolHookOutput } from "./outputs/before-tool.js";
 export { DefaultHookOutput } from "./outputs/default.js";
 export { AfterModelHookOutput, BeforeModelHookOutput } from "./outputs/model.js";
 export { BeforeToolSelectionHookOutput } from "./outputs/tool-selection.js";
+export type { ApplyOptions } from "./translate.js";

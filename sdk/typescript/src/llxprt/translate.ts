@@ -4,21 +4,59 @@
 
 import type { Content, GenerateContentParameters, GenerateContentResponse } from "./model.js";
 
-/** The keys of a generation configuration that a hook gets to see: who sends one sends all of them. */
-const CONFIG = ["temperature", "maxOutputTokens", "topP", "topK"];
+/** The keys of `generationConfig`. */
+const GENERATION_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK", "stopSequences"];
+/** The keys that the program of August 2026 reads and always replaces, all of them at once. */
+const REPLACED_CONFIG = ["temperature", "maxOutputTokens", "topP", "topK"];
+
+/** What becomes of the values that a hook's partial answer leaves out. */
+export interface ApplyOptions {
+  /**
+   * `merge`, as the reference says: what the hook does not name stays. `replace`, as the program of August 2026 does:
+   * of a generation configuration the values that it leaves out are gone, a system instruction and stop sequences are
+   * dropped, and a tool configuration is replaced. `merge` unless said.
+   */
+  partial?: "merge" | "replace";
+}
 
 type Fields = Record<string, unknown>;
 
 /** A request that a hook gave, laid over the one there was. `messages` and `config` are the names the programs read. */
-export function applyRequest(hook: Fields, base: GenerateContentParameters): GenerateContentParameters {
-  const contents = readContents(hook);
-  const config = hook.config ?? hook.generationConfig;
+export function applyRequest(
+  hook: Fields,
+  base: GenerateContentParameters,
+  { partial = "merge" }: ApplyOptions = {},
+): GenerateContentParameters {
+  const config = partial === "merge" ? mergedConfig(hook, base.config) : replacedConfig(hook, base.config);
   return {
     ...base,
     model: typeof hook.model === "string" ? hook.model : base.model,
-    contents: contents ?? base.contents,
-    ...(isFields(config) && { config: { ...without(base.config ?? {}, CONFIG), ...picked(config, CONFIG) } }),
+    contents: readContents(hook) ?? base.contents,
+    ...(config && { config }),
   };
+}
+
+function mergedConfig(hook: Fields, base: Fields = {}): Fields | undefined {
+  const given = hook.config ?? hook.generationConfig;
+  const { systemInstruction: instruction } = hook;
+  if (!isFields(given) && instruction == null) return undefined;
+  return {
+    ...base,
+    ...(isFields(given) && picked(given, GENERATION_CONFIG)),
+    ...(instruction != null && { systemInstruction: systemInstruction(instruction) }),
+  };
+}
+
+function replacedConfig(hook: Fields, base: Fields = {}): Fields | undefined {
+  const given = hook.config ?? hook.generationConfig;
+  return isFields(given) ? { ...without(base, REPLACED_CONFIG), ...picked(given, REPLACED_CONFIG) } : undefined;
+}
+
+/** A system instruction in one form: it may be a text, a list of parts, or an object that has parts. */
+function systemInstruction(given: unknown): Content {
+  const parts = isFields(given) && "parts" in given ? given.parts : given;
+  const texts = (Array.isArray(parts) ? parts : [parts]).map((part) => ({ text: textOf(part) }));
+  return { role: "system", parts: texts };
 }
 
 /** A response that a hook gave. A part may be text or `{text}`. */

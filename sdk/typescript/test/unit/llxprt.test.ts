@@ -2,6 +2,7 @@
 
 import {
   AfterModelHookOutput,
+  type ApplyOptions,
   BeforeModelHookOutput,
   BeforeToolHookOutput,
   type BeforeToolInput,
@@ -99,9 +100,35 @@ test("a request is changed where the hook says so", () => {
   expect(apply({ model: "n", generationConfig: { temperature: 0 } })).toEqual({
     ...target,
     model: "n",
-    config: { temperature: 0, seed: 3 },
+    config: { temperature: 0, topP: 0.5, seed: 3 },
   });
   expect(new BeforeModelHookOutput().applyLLMRequestModifications(target)).toBe(target);
+});
+
+test("a partial request is merged, and replaces four values only where that is asked for", () => {
+  const target = { model: "m", contents: [], config: { temperature: 0.9, topP: 0.5, seed: 3 } };
+  const config = (llm_request: object, options?: ApplyOptions) => {
+    const output = new BeforeModelHookOutput({ hookSpecificOutput: { llm_request } });
+    return output.applyLLMRequestModifications(target, options).config;
+  };
+  const systemInstruction = { role: "system", parts: ["be", { text: " brief" }] };
+  expect(config({ systemInstruction })).toEqual({
+    ...target.config,
+    systemInstruction: { role: "system", parts: [{ text: "be" }, { text: " brief" }] },
+  });
+  expect(config({ generationConfig: { stopSequences: ["END"] } })).toEqual({
+    ...target.config,
+    stopSequences: ["END"],
+  });
+  expect(config({ generationConfig: { temperature: 0.1 } })).toEqual({ ...target.config, temperature: 0.1 });
+  expect(config({ generationConfig: { maxOutputTokens: 5 } })).toEqual({ ...target.config, maxOutputTokens: 5 });
+  expect(config({ model: "n" })).toEqual(target.config);
+  const replace = { partial: "replace" } as const;
+  expect(config({ systemInstruction }, replace)).toEqual(target.config);
+  expect(config({ generationConfig: { temperature: 0.1, stopSequences: ["END"] } }, replace)).toEqual({
+    temperature: 0.1,
+    seed: 3,
+  });
 });
 
 test("an answer in the model's place is given in the model's form", () => {
@@ -131,4 +158,14 @@ test("tools are restricted as the reference's example says", () => {
   });
   const target = { tools: [1] };
   expect(new BeforeToolSelectionHookOutput().applyToolConfigModifications(target)).toBe(target);
+
+  const toolConfig = { functionCallingConfig: { mode: "ANY" as const }, retrievalConfig: { languageCode: "en" } };
+  expect(output.applyToolConfigModifications({ toolConfig }).toolConfig).toEqual({
+    functionCallingConfig: { mode: "AUTO", allowedFunctionNames },
+    allowedFunctionNames,
+    retrievalConfig: { languageCode: "en" },
+  });
+  expect(output.applyToolConfigModifications({ toolConfig }, { partial: "replace" }).toolConfig).not.toHaveProperty(
+    "retrievalConfig",
+  );
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import type { GenerateContentParameters, GenerateContentResponse } from "../model.js";
-import { applyRequest, toResponse } from "../translate.js";
+import { type ApplyOptions, applyRequest, toResponse } from "../translate.js";
 import { DefaultHookOutput, isRecord } from "./default.js";
 
 /** Before a model is asked. */
@@ -13,9 +13,9 @@ export class BeforeModelHookOutput extends DefaultHookOutput {
   }
 
   /** The request as it should be, given what it was. */
-  applyLLMRequestModifications(target: GenerateContentParameters): GenerateContentParameters {
+  applyLLMRequestModifications(target: GenerateContentParameters, options?: ApplyOptions): GenerateContentParameters {
     const request = this.specific("llm_request");
-    return isRecord(request) ? applyRequest(request, target) : target;
+    return isRecord(request) ? applyRequest(request, target, options) : target;
   }
 }
 
