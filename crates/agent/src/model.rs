@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, EventKind, Modification, Outcome, SelectionMode};
 
 use crate::provider::{
-    Block, Delta, Message, ModelReply, ModelRequest, Purpose, Role, StopReason, ToolChoice, ToolSpec, Usage,
+    Block, Delta, Message, ModelReply, ModelRequest, Purpose, Role, Sampling, StopReason, ToolChoice,
+    ToolSpec, Usage,
 };
 use crate::session::Session;
 use crate::tell::{Told, usage};
@@ -145,6 +146,7 @@ impl Session {
             tool_choice: ToolChoice::Auto,
             max_tokens: settings.max_tokens,
             temperature: settings.temperature,
+            sampling: Sampling::default(),
             purpose,
         }
     }

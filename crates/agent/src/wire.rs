@@ -9,7 +9,7 @@
 use serde_json::{Map, Value, json};
 use tenterhook_event::Merge;
 
-use crate::provider::{Block, Message, ModelReply, ModelRequest, Role, StopReason, ToolCall};
+use crate::provider::{Block, Message, ModelReply, ModelRequest, Role, Sampling, StopReason, ToolCall};
 
 /// A request, for hooks.
 pub(crate) fn request(prompt: &str, request: &ModelRequest) -> Value {
@@ -24,8 +24,16 @@ pub(crate) fn request(prompt: &str, request: &ModelRequest) -> Value {
         let instruction = json!({"role": "system", "parts": [{"text": system}]});
         fields.insert("systemInstruction".to_owned(), instruction);
     }
-    if let (Some(config), Some(temperature)) = (whole.get_mut("generationConfig"), request.temperature) {
-        Merge::Shallow.apply(config, &json!({"temperature": temperature}));
+    if let Some(Value::Object(config)) = whole.get_mut("generationConfig") {
+        let Sampling { top_p, top_k, stop_sequences } = &request.sampling;
+        let stops = (!stop_sequences.is_empty()).then(|| json!(stop_sequences));
+        let said = [
+            ("temperature", request.temperature.map(Value::from)),
+            ("topP", top_p.map(Value::from)),
+            ("topK", top_k.map(Value::from)),
+            ("stopSequences", stops),
+        ];
+        config.extend(said.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     }
     whole
 }
@@ -75,6 +83,7 @@ pub(crate) fn change_request(target: &mut ModelRequest, merge: Merge, value: &Va
     target.system = system.or_else(|| target.system.take());
     if let Some(config) = changed("generationConfig") {
         configure(target, config.get("temperature"), config.get("maxOutputTokens"));
+        configure_sampling(&mut target.sampling, config);
     }
     if let Some(names) = changed("tools").and_then(Value::as_array) {
         target.tools.retain(|tool| names.contains(&json!(tool.name)));
@@ -112,6 +121,16 @@ fn configure(target: &mut ModelRequest, temperature: Option<&Value>, max_tokens:
     target.temperature = temperature.and_then(Value::as_f64).or(target.temperature);
     let most = max_tokens.and_then(Value::as_u64).and_then(|most| u32::try_from(most).ok());
     target.max_tokens = most.unwrap_or(target.max_tokens);
+}
+
+/// What a hook leaves out stays.
+fn configure_sampling(target: &mut Sampling, config: &Value) {
+    target.top_p = config.get("topP").and_then(Value::as_f64).or(target.top_p);
+    let top_k = config.get("topK").and_then(Value::as_u64).and_then(|top_k| u32::try_from(top_k).ok());
+    target.top_k = top_k.or(target.top_k);
+    if let Some(stops) = config.get("stopSequences").and_then(Value::as_array) {
+        target.stop_sequences = stops.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+    }
 }
 
 /// The person's last words are others.

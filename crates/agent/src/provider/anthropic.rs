@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::http::Post;
 use super::wire::{
-    Deltas, Draft, Progress, Reader, Trouble, Wire, arguments, count, json as event, put, text,
+    Deltas, Draft, Progress, Reader, Trouble, Wire, arguments, count, json as event, put, put_sampling, text,
 };
 use super::{Block, Key, Message, ModelRequest, Role, StopReason, ToolCall, ToolChoice, ToolSpec};
 
@@ -31,6 +31,7 @@ impl Wire for Messages {
         if let Some(temperature) = request.temperature {
             put(&mut body, "temperature", temperature);
         }
+        put_sampling(&mut body, &request.sampling, ["top_p", "top_k", "stop_sequences"].map(Some));
         if !request.tools.is_empty() {
             put(&mut body, "tools", request.tools.iter().map(tool).collect::<Vec<_>>());
             put(&mut body, "tool_choice", json!({"type": choice(request.tool_choice)}));

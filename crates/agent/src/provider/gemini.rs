@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::http::Post;
-use super::wire::{Deltas, Draft, Progress, Reader, Trouble, Wire, count, items, json as event, put, text};
+use super::wire::{
+    Deltas, Draft, Progress, Reader, Trouble, Wire, count, items, json as event, put, put_sampling, text,
+};
 use super::{Block, Key, Message, ModelRequest, Role, StopReason, ToolCall, ToolChoice, ToolSpec, Usage};
 
 /// What the model wrote on its calls. It wants to see it again beside each of them.
@@ -51,6 +53,7 @@ impl Wire for GenerateContent {
         if let Some(temperature) = request.temperature {
             put(&mut sampling, "temperature", temperature);
         }
+        put_sampling(&mut sampling, &request.sampling, ["topP", "topK", "stopSequences"].map(Some));
         let mut body = json!({"contents": contents.collect::<Vec<_>>(), "generationConfig": sampling});
         if let Some(system) = &request.system {
             put(&mut body, "systemInstruction", json!({"parts": [{"text": system}]}));

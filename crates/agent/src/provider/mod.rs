@@ -43,8 +43,21 @@ pub struct ModelRequest {
     pub max_tokens: u32,
     /// How freely it answers; unsaid: as its maker likes it.
     pub temperature: Option<f64>,
+    /// Other settings of the generation.
+    pub sampling: Sampling,
     /// What it is asked for. A real model is not told; a script looks up its turn by it.
     pub purpose: Purpose,
+}
+
+/// Settings of the generation that most requests leave to the model's maker.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sampling {
+    /// The probability mass that is sampled from.
+    pub top_p: Option<f64>,
+    /// The number of tokens that are sampled from. Chat completions have no such setting.
+    pub top_k: Option<u32>,
+    /// Texts that end the answer when the model writes them.
+    pub stop_sequences: Vec<String>,
 }
 
 /// What a model is asked for.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::http::Post;
 use super::wire::{
-    Deltas, Draft, Progress, Reader, Trouble, Wire, arguments, count, items, json as event, put, text,
+    Deltas, Draft, Progress, Reader, Trouble, Wire, arguments, count, items, json as event, put,
+    put_sampling, text,
 };
 use super::{Block, Key, Message, ModelRequest, Role, StopReason, ToolCall, ToolChoice, ToolSpec, Usage};
 
@@ -31,6 +32,7 @@ impl Wire for ChatCompletions {
         if let Some(temperature) = request.temperature {
             put(&mut body, "temperature", temperature);
         }
+        put_sampling(&mut body, &request.sampling, [Some("top_p"), None, Some("stop")]);
         if !request.tools.is_empty() {
             put(&mut body, "tools", request.tools.iter().map(tool).collect::<Vec<_>>());
             put(&mut body, "tool_choice", choice(request.tool_choice));

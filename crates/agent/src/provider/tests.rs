@@ -44,6 +44,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         tool_choice: ToolChoice::Auto,
         max_tokens: 1000,
         temperature: Some(0.5),
+        sampling: Sampling { top_p: Some(0.9), top_k: Some(40), stop_sequences: vec!["END".to_owned()] },
     }
 }
 

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::http::Post;
-use super::{Delta, Key, ModelReply, ModelRequest, StopReason, ToolCall, Usage};
+use super::{Delta, Key, ModelReply, ModelRequest, Sampling, StopReason, ToolCall, Usage};
 
 /// Where pieces of an answer go as they arrive.
 pub(super) type Deltas<'a> = dyn FnMut(Delta) + Send + 'a;
@@ -126,6 +126,18 @@ pub(super) fn arguments(name: &str, text: &str) -> Result<Value, Trouble> {
 pub(super) fn put(body: &mut Value, key: &str, value: impl Into<Value>) {
     if let Some(fields) = body.as_object_mut() {
         fields.insert(key.to_owned(), value.into());
+    }
+}
+
+/// Adds the settings of the generation, under the protocol's names for `top_p`, `top_k` and the stop sequences.
+pub(super) fn put_sampling(body: &mut Value, sampling: &Sampling, names: [Option<&str>; 3]) {
+    let Sampling { top_p, top_k, stop_sequences } = sampling;
+    let stops = (!stop_sequences.is_empty()).then(|| Value::from(stop_sequences.as_slice()));
+    let values = [top_p.map(Value::from), top_k.map(Value::from), stops];
+    for (name, value) in names.into_iter().zip(values) {
+        if let (Some(name), Some(value)) = (name, value) {
+            put(body, name, value);
+        }
     }
 }
 

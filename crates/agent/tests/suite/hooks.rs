@@ -96,6 +96,31 @@ async fn a_hook_may_change_the_request_in_either_vocabulary() {
 }
 
 #[tokio::test]
+async fn a_partial_generation_config_of_each_hook_reaches_the_model() {
+    let config = |id: &'static str, config: serde_json::Value| {
+        Hook::on(id, EventKind::PreModel).run(move |_| {
+            let request = json!({"generationConfig": config});
+            async move { say::nothing().model_request(request) }
+        })
+    };
+    let test = free()
+        .hook(config("stops", json!({"stopSequences": ["END", "###"], "topK": 40})))
+        .hook(config("calm", json!({"temperature": 0.1, "topP": 0.9})))
+        .start("turns: [{ say: hi }]")
+        .await
+        .unwrap();
+    test.prompt("first").await.unwrap();
+    let request = test.seen.requests.lock().unwrap()[0].clone();
+    assert_eq!(
+        (request.temperature, request.sampling.top_p, request.sampling.top_k),
+        (Some(0.1), Some(0.9), Some(40))
+    );
+    assert_eq!(request.sampling.stop_sequences, ["END", "###"]);
+    let sent = test.seen.of(EventKind::PostModel)[0].event.detail.model_request.clone().unwrap();
+    assert_eq!(sent["generationConfig"]["stopSequences"], json!(["END", "###"]), "later events show it");
+}
+
+#[tokio::test]
 async fn a_hook_may_answer_in_the_model_s_place_and_the_answer_s() {
     let response = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "synthetic"}]}}]});
     let hook = Hook::on("instead", EventKind::PreModel).run(move |_| {
