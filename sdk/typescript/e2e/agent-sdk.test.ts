@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { HookCallback, Options } from "@anthropic-ai/claude-agent-sdk";
 import { type TenterhookClient, tenterhookHooks } from "tenterhook";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import * as patterns from "../examples/agent-sdk/patterns.js";
 import { tool, World } from "./world.js";
 
 let world: World;
@@ -111,4 +112,81 @@ test("the app's store fills by itself: files and things to do", async () => {
       { heading: "Files Changed", rows: [{ key: world.path("a.txt"), path: world.path("a.txt") }] },
       { heading: "Todo List", rows: [{ key: "write b", content: "write b", status: "pending" }] },
     ]);
+});
+
+/** The latest session, as `sessions show` has it. */
+function session(): Record<string, unknown> {
+  const { sessions } = JSON.parse(world.daemon.run("sessions", "list", "--json"));
+  return JSON.parse(world.daemon.run("sessions", "show", sessions[0].id, "--json"));
+}
+
+/** The records of tool calls that were about to run. */
+function calls(): Record<string, unknown>[] {
+  return world.daemon.ledger("--kind", "decision").filter(({ event }) => event === "pre-tool");
+}
+
+test("a call that a callback denies is a denied call: one record, nothing changed", async () => {
+  const turns = [tool("Bash", { command: "rm -rf ./x" })];
+  const { results } = await world.run(turns, { hooks: patterns.blockDangerous(client) });
+  expect(results).toMatchObject([{ isError: true, text: expect.stringContaining("Dangerous command blocked") }]);
+  expect(calls()).toMatchObject([{ verdict: "deny", reason: "Dangerous command blocked" }]);
+  const [denied] = calls();
+  expect(denied?.trace).toMatchObject([{ by: "hook:callback:PreToolUse-1", decision: "deny" }]);
+  expect(session()).toMatchObject({
+    changed_files: [],
+    calls: { calls: 1, ok: 0, failed: 0, denied: 1 },
+    denials: [{ rule: "hook:callback:PreToolUse-1" }],
+  });
+});
+
+test("a call that a callback changes counts once, with the lines that were written", async () => {
+  const path = world.path("a.ts");
+  await world.run([tool("Write", { file_path: path, content: "one\ntwo\n" })], { hooks: patterns.addHeader(client) });
+  expect(world.read("a.ts")).toBe("// Auto-generated\none\ntwo\n");
+  expect(calls()).toHaveLength(1);
+  expect(session()).toMatchObject({
+    calls: { calls: 1, ok: 1, failed: 0, denied: 0 },
+    changed_files: [{ path, changes: 1, added: 3, removed: 0 }],
+  });
+});
+
+test("`continue: false` before a tool stops the tool", async () => {
+  const stops = async () => ({ continue: false, stopReason: "enough" });
+  const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ matcher: "Bash", hooks: [stops] }] } });
+  await world.run([tool("Bash", { command: "touch ran" })], { hooks });
+  expect(world.read("ran")).toBeUndefined();
+  expect(calls()).toMatchObject([{ verdict: "none", flow: { stop: { reason: "enough" } } }]);
+  expect(session()).toMatchObject({ changed_files: [] });
+});
+
+test("`decision: block` at a permission stops the tool, whatever `canUseTool` says later", async () => {
+  const blocks = async () => ({ decision: "block", reason: "not now" }) as const;
+  const hooks = tenterhookHooks(client, { hooks: { PermissionRequest: [{ hooks: [blocks] }] } });
+  const canUseTool = async (_tool: string, updatedInput: Record<string, unknown>) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    return { behavior: "allow", updatedInput } as const;
+  };
+  const { results } = await world.run([tool("Bash", { command: "touch ran" })], {
+    hooks,
+    canUseTool,
+    permissionMode: "default",
+    allowDangerouslySkipPermissions: false,
+  });
+  expect(world.read("ran")).toBeUndefined();
+  expect(results).toMatchObject([{ isError: true, text: expect.stringContaining("not now") }]);
+  const asked = world.daemon.ledger("--kind", "decision").filter(({ event }) => event === "permission-request");
+  expect(asked).toMatchObject([{ verdict: "deny", reason: "not now" }]);
+  expect(session()).toMatchObject({ changed_files: [], calls: { calls: 1, ok: 0, denied: 1 } });
+});
+
+test("the client selects callbacks as ever: a name of an older version still matches", async () => {
+  const seen: string[] = [];
+  const note = async (input: { tool_name: string }) => {
+    seen.push(input.tool_name);
+    return {};
+  };
+  const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ matcher: "Task", hooks: [note] }] } });
+  const task = { description: "look", prompt: "look around", subagent_type: "general-purpose" };
+  await world.run([tool("Agent", task), { text: "seen" }, { text: "done" }], { hooks });
+  expect(seen).toEqual(["Agent"]);
 });

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 import type { Channel } from "./connection/channel.js";
+import { TenterhookError } from "./errors.js";
 import type { EventMetadata, HookEvents, HookEventType } from "./events/index.js";
-import { type FireRequest, type FireResponse, HookAction } from "./generated/tenterhook/v1/hooks.js";
+import {
+  type CallbackAnswer,
+  ErrorCode,
+  FailBehavior,
+  type FireRequest,
+  type FireResponse,
+  HookAction,
+} from "./generated/tenterhook/v1/hooks.js";
 import type { ModifiedData } from "./hooks/types.js";
 
 /** What the daemon fills in if it is left out. */
@@ -72,6 +80,21 @@ export interface NativeEvent {
   event: string;
   payload: unknown;
   sessionId?: string;
+  /** The answers of hooks that already ran in this program. They are combined with the policy, and the record names them. */
+  callbacks?: readonly NativeCallback[];
+}
+
+/** The answer of a hook that ran in this program. */
+export interface NativeCallback {
+  /** The name in records: 1 to 64 of `A–Z a–z 0–9 _ . -`. */
+  name: string;
+  /** The answer, as a hook of the harness gives it. */
+  output?: unknown;
+  /** The hook failed. */
+  error?: { message: string; timedOut: boolean };
+  /** Whether a failure refuses. */
+  block?: boolean;
+  durationMs?: number;
 }
 
 /** Fires an event in this package's words. */
@@ -82,13 +105,29 @@ export async function fire(channel: Channel, event: FiredEvent, options: FireOpt
 /** Fires an event in a harness's own words. */
 export async function fireNative(
   channel: Channel,
-  { harness, event, payload, sessionId = "" }: NativeEvent,
+  { harness, event, payload, sessionId = "", callbacks = [] }: NativeEvent,
   options: FireOptions,
 ): Promise<NativeResult> {
-  const asked = { ...request(event, sessionId, payload, options), source: harness, native: true };
-  const { eventId, reply } = await send(channel, asked, options);
+  const common = request(event, sessionId, payload, options);
+  const asked = { ...common, source: harness, native: true, callbacks: callbacks.map(callbackAnswer) };
+  const { eventId, reply, callbacks: counted } = await send(channel, asked, options);
+  if (counted !== callbacks.length) {
+    const summary = "the daemon does not take the answers of callbacks into account";
+    throw new TenterhookError("unimplemented", summary, "update it; see `tenterhook --version`");
+  }
   const { stdout, stderr, exitCode } = reply ?? { stdout: "", stderr: "", exitCode: 0 };
   return { eventId, reply: { stdout: stdout.toString(), stderr, exitCode } };
+}
+
+function callbackAnswer({ name, output, error, block, durationMs = 0 }: NativeCallback): CallbackAnswer {
+  const code = error?.timedOut ? ErrorCode.ERROR_TIMED_OUT : ErrorCode.ERROR_HANDLER;
+  return {
+    name,
+    output: Buffer.from(output === undefined ? "" : JSON.stringify(output)),
+    error: error && { code, message: error.message, hint: "" },
+    failBehavior: block ? FailBehavior.FAIL_BLOCK : FailBehavior.FAIL_CONTINUE,
+    durationUs: Math.round(durationMs * 1000),
+  };
 }
 
 function request(eventType: string, sessionId: string, payload: unknown, options: FireOptions): FireRequest {
@@ -100,6 +139,7 @@ function request(eventType: string, sessionId: string, payload: unknown, options
     eventId: options.eventId ?? "",
     native: false,
     timeoutMs: options.timeout ?? 0,
+    callbacks: [],
   };
 }
 

@@ -14,7 +14,15 @@ export type { EndpointOptions } from "./connection/endpoint.js";
 export type { ClientState } from "./connection/link.js";
 export { TenterhookError, type TenterhookErrorCode } from "./errors.js";
 export * from "./events/index.js";
-export type { FiredEvent, FireOptions, FireResult, NativeEvent, NativeReply, NativeResult } from "./fire.js";
+export type {
+  FiredEvent,
+  FireOptions,
+  FireResult,
+  NativeCallback,
+  NativeEvent,
+  NativeReply,
+  NativeResult,
+} from "./fire.js";
 export type { ListedHook } from "./hooks/list.js";
 export type * from "./hooks/types.js";
 export { EXIT_CODE_BLOCKING_ERROR, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_SUCCESS } from "./llxprt/exit-codes.js";

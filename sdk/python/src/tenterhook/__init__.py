@@ -45,6 +45,7 @@ from .events import (
     ToolEvent,
     UserPromptSubmitEvent,
 )
+from .gather import CallbackAnswer
 from .hooks import AsyncHandler, Handler, HookConfig, HookInfo, ListedHook, Matcher, PlainHandler
 from .live import FileChanged, FileListener, TodoItem, TodoListener, TodoUpdate, WatchEvent
 from .outcome import Decision, NativeReply, Outcome
@@ -60,6 +61,7 @@ __all__ = [
     "Action",
     "AsyncHandler",
     "AuditLevel",
+    "CallbackAnswer",
     "ContextWarningEvent",
     "Decision",
     "ErrorCode",

@@ -20,8 +20,9 @@ import grpc.aio
 from . import agent, handling
 from .agent import GenerateStep, PermissionMode
 from .channel import Place, as_json, explained
-from .errors import InvalidEventError, InvalidHookError, NotConnectedError
+from .errors import InvalidEventError, InvalidHookError, NotConnectedError, RefusedError
 from .events import HookEvent
+from .gather import CallbackAnswer, callback_answer
 from .hooks import Handler, Hook, HookConfig, HookInfo, ListedHook, Matcher, listed, make_hook
 from .link import Link
 from .live import FileListener, Observer, TodoListener, WatchEvent
@@ -257,13 +258,26 @@ class TenterhookClient(Registering):
         return read_outcome(await (await self._channel()).fire(request))
 
     async def fire_native(
-        self, harness: str, event: str, payload: Mapping[str, Any], *, timeout_ms: int | None = None
+        self,
+        harness: str,
+        event: str,
+        payload: Mapping[str, Any],
+        *,
+        timeout_ms: int | None = None,
+        callbacks: Sequence[CallbackAnswer] = (),
     ) -> Outcome:
-        """The same with a harness's own payload; `reply` is in its own words."""
+        """The same with a harness's own payload; `reply` is in its own words. `callbacks` are the answers of hooks that
+        already ran in this program: they are combined with the policy, and the record names them."""
         request = pb.FireRequest(
             event_type=event, payload=as_json(payload), source=harness, native=True, timeout_ms=timeout_ms or 0
         )
-        return read_outcome(await (await self._channel()).fire(request))
+        request.callbacks.extend(callback_answer(answer) for answer in callbacks)
+        response = await (await self._channel()).fire(request)
+        outcome = read_outcome(response)
+        if response.callbacks != len(callbacks):
+            message = "the daemon does not take the answers of callbacks into account"
+            raise RefusedError(message, code="unimplemented", hint="update it; see `tenterhook --version`")
+        return outcome
 
     async def watch(self, *kinds: str, session_id: str | None = None) -> AsyncIterator[WatchEvent]:
         """What happens in the daemon from now on, of these kinds or all. It ends when the connection does."""

@@ -4,12 +4,20 @@ counts is what is on disk afterwards, what the model was told, and what is on re
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 
 import pytest
-from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, ToolResultBlock, UserMessage, query
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    HookMatcher,
+    PermissionResultAllow,
+    ToolResultBlock,
+    UserMessage,
+    query,
+)
 
 from tenterhook import HookResponse, tenterhook_hooks
 
@@ -40,7 +48,11 @@ class Model:
         self._process.stdout.close()
 
 
-async def run(daemon, model, hooks):
+async def prompts():
+    yield {"type": "user", "message": {"role": "user", "content": "go"}}
+
+
+async def run(daemon, model, hooks, **options):
     """Has the agent do what the model says; what the model was told about each call."""
     environment = {
         "HOME": str(daemon.user_home),
@@ -52,15 +64,17 @@ async def run(daemon, model, hooks):
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "IS_SANDBOX": "1",
     }
-    options = ClaudeAgentOptions(
+    settings = ClaudeAgentOptions(
         cli_path=program("TENTERHOOK_E2E_CLAUDE"),
         cwd=daemon.project,
         env=environment,
-        permission_mode="bypassPermissions",
         hooks=hooks,
+        **{"permission_mode": "bypassPermissions", **options},
     )
     told = []
-    async for message in query(prompt="go", options=options):
+    # A callback that grants permissions needs a conversation that stays open.
+    prompt = prompts() if settings.can_use_tool else "go"
+    async for message in query(prompt=prompt, options=settings):
         if isinstance(message, UserMessage) and isinstance(message.content, list):
             told += [
                 (block.is_error, str(block.content)) for block in message.content if isinstance(block, ToolResultBlock)
@@ -175,6 +189,73 @@ async def test_what_an_own_callback_changes_is_judged(daemon, place, precious):
             told = await run(daemon, model, tenterhook_hooks(client, own))
     assert (precious / "thesis.txt").exists()
     assert told[0][0] is True
+
+
+def calls(daemon):
+    return [leaf for leaf in daemon.leaves("--kind", "decision") if leaf["event"] == "pre-tool"]
+
+
+def session(daemon):
+    sessions = json.loads(daemon.run("sessions", "list", "--json").stdout)["sessions"]
+    return json.loads(daemon.run("sessions", "show", sessions[0]["id"], "--json").stdout)
+
+
+async def test_a_call_that_a_callback_denies_is_a_denied_call(daemon, place):
+    async def block_dangerous(given, tool_use_id, context):
+        said = {"permissionDecision": "deny", "permissionDecisionReason": "Dangerous command blocked"}
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
+
+    own = {"PreToolUse": [HookMatcher(matcher="Bash", hooks=[block_dangerous])]}
+    async with daemon.client() as client:
+        with Model(place, bash("rm -rf ./x")) as model:
+            told = await run(daemon, model, tenterhook_hooks(client, own))
+    assert "Dangerous command blocked" in told[0][1]
+    (record,) = calls(daemon)
+    assert (record["verdict"], record["trace"][0]["by"]) == ("deny", "hook:callback:block_dangerous")
+    shown = session(daemon)
+    assert (shown["changed_files"], shown["calls"]["calls"], shown["calls"]["denied"]) == ([], 1, 1)
+
+
+async def test_a_call_that_a_callback_changes_counts_once(daemon, place):
+    async def add_header(given, tool_use_id, context):
+        changed = {**given["tool_input"], "content": "# Auto-generated\n" + given["tool_input"]["content"]}
+        said = {"permissionDecision": "allow", "updatedInput": changed}
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}
+
+    own = {"PreToolUse": [HookMatcher(matcher="Write", hooks=[add_header])]}
+    written = daemon.project / "a.py"
+    async with daemon.client() as client:
+        with Model(place, ("Write", {"file_path": str(written), "content": "x = 1\n"})) as model:
+            await run(daemon, model, tenterhook_hooks(client, own))
+    assert written.read_text() == "# Auto-generated\nx = 1\n"
+    assert len(calls(daemon)) == 1
+    shown = session(daemon)
+    (file,) = shown["changed_files"]
+    assert (shown["calls"]["calls"], file["added"], file["removed"]) == (1, 2, 0)
+
+
+async def test_answers_that_the_client_ignores_stop_the_tool(daemon, place):
+    async def stop(given, tool_use_id, context):
+        return {"continue_": False, "stopReason": "enough"}
+
+    async def block(given, tool_use_id, context):
+        return {"decision": "block", "reason": "not now"}
+
+    async def allow(tool, given, context):
+        await asyncio.sleep(0.7)
+        return PermissionResultAllow()
+
+    async with daemon.client() as client:
+        with Model(place, bash("touch stopped")) as model:
+            own = {"PreToolUse": [HookMatcher(hooks=[stop])]}
+            await run(daemon, model, tenterhook_hooks(client, own))
+        with Model(place, bash("touch blocked")) as model:
+            own = {"PermissionRequest": [HookMatcher(hooks=[block])]}
+            hooks = tenterhook_hooks(client, own)
+            told = await run(daemon, model, hooks, permission_mode="default", can_use_tool=allow)
+    assert not (daemon.project / "stopped").exists()
+    assert not (daemon.project / "blocked").exists()
+    assert "not now" in told[0][1]
 
 
 @pytest.mark.parametrize("on_failure", ["block", "continue"])

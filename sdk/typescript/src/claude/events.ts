@@ -45,3 +45,12 @@ export const GATES: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
   "PermissionRequest",
   "UserPromptSubmit",
 ]);
+
+/** Where a callback can keep something from happening: its answer is part of Tenterhook's record of the event. */
+export const DECIDING_EVENTS: ReadonlySet<ClaudeHookEvent> = new Set<ClaudeHookEvent>([
+  ...GATES,
+  "UserPromptExpansion",
+  "Stop",
+  "SubagentStop",
+  "PreCompact",
+]);

@@ -25,8 +25,8 @@ export interface ClaudeHookMatcher<E extends ClaudeHookEvent = ClaudeHookEvent> 
   matcher?: string;
   hooks: ClaudeHookCallback<E>[];
   /**
-   * How long each may take, in seconds, as the Agent SDK counts. Nobody waits longer than an hour: a number above 3600
-   * is taken for milliseconds, as older documents have it.
+   * How long each may take, in seconds, as the Agent SDK counts: 60 unless said. A number above 3600 is taken for
+   * milliseconds, as older documents have it; 3000 is 50 minutes.
    */
   timeout?: number;
   /** The same in milliseconds; it counts before `timeout`. */

@@ -7,7 +7,7 @@ export type HookJSONOutput = SyncHookJSONOutput | AsyncHookJSONOutput;
 
 /** An answer for now. */
 export interface SyncHookJSONOutput {
-  /** False: the agent ends its turn. At `PreToolUse` that alone does not stop the tool. */
+  /** False: the agent ends its turn. At `PreToolUse` the tool does not run either. */
   continue?: boolean;
   suppressOutput?: boolean;
   stopReason?: string;

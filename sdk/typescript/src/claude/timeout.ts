@@ -2,6 +2,8 @@
 
 import type { ClaudeHookMatcher } from "./hooks.js";
 
+/** How long a callback may take that does not say, in seconds. */
+export const DEFAULT_CALLBACK_SECONDS = 60;
 /** The longest time-out that can be meant in seconds. */
 const AN_HOUR = 3600;
 

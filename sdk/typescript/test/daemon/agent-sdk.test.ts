@@ -13,7 +13,7 @@ import {
 } from "tenterhook";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as patterns from "../../examples/agent-sdk/patterns.js";
-import { Daemon } from "./daemon.js";
+import { Daemon, type Leaf } from "./daemon.js";
 
 let daemon: Daemon;
 let client: TenterhookClient;
@@ -29,25 +29,22 @@ afterAll(async () => {
 
 const base = { session_id: "s", transcript_path: "/t.jsonl", cwd: "/tmp" };
 
-/** Calls every callback of an event, one after the other. */
+/** Calls every callback of an event at once, as the client does. */
 async function call(hooks: AgentSdkHooks, event: ClaudeHookEvent, fields: object): Promise<HookJSONOutput[]> {
   const { signal } = new AbortController();
-  const outputs: HookJSONOutput[] = [];
-  for (const { hooks: callbacks } of hooks[event] ?? []) {
-    for (const callback of callbacks) {
-      outputs.push(await callback({ ...base, hook_event_name: event, ...fields }, "toolu_1", { signal }));
-    }
-  }
-  return outputs;
+  const callbacks = (hooks[event] ?? []).flatMap((entry) => entry.hooks);
+  const input = { ...base, hook_event_name: event, ...fields };
+  return Promise.all(callbacks.map((callback) => callback(input, undefined, { signal })));
 }
 
 const bash = (command: string) => ({ tool_name: "Bash", tool_input: { command }, tool_use_id: "toolu_1" });
 
-test("every event has one entry of Tenterhook's, first", () => {
+test("every event has one entry of Tenterhook's, last, and it waits for the callbacks beside it", () => {
   const own = async () => ({});
   const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [own] }], FileChanged: [{ hooks: [own] }] } });
   expect(Object.keys(hooks).sort()).toEqual([...GUARDED_EVENTS, "FileChanged"].sort());
-  expect(hooks.PreToolUse?.map(({ timeout }) => timeout)).toEqual([60, undefined]);
+  expect(hooks.PreToolUse?.map(({ timeout }) => timeout)).toEqual([60, 120]);
+  expect(hooks.PostToolUse?.map(({ timeout }) => timeout)).toEqual([60]);
   expect(hooks.FileChanged).toEqual([{ hooks: [own] }]);
 });
 
@@ -66,7 +63,7 @@ test.each([
 });
 
 test("the document's two minutes are two minutes", () => {
-  expect(patterns.twoMinutes(client).PreToolUse?.[1]?.timeout).toBe(120);
+  expect(patterns.twoMinutes(client).PreToolUse?.[0]?.timeout).toBe(120);
 });
 
 test("nobody objects: nothing is said, so that the client's own questions are asked", async () => {
@@ -86,20 +83,130 @@ function changing(command: string): TenterhookHooksOptions {
 }
 
 test("what a callback changes is judged: fine as it is, or denied", async () => {
-  const [, fine] = await call(tenterhookHooks(client, changing("pwd")), "PreToolUse", bash("ls"));
-  expect(fine).toMatchObject({ hookSpecificOutput: { permissionDecision: "allow", updatedInput: { command: "pwd" } } });
+  const fine = await call(tenterhookHooks(client, changing("pwd")), "PreToolUse", bash("ls"));
+  const allow = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "allow" } };
+  expect(fine[0]).toEqual(allow);
+  expect(fine[1]).toMatchObject({ hookSpecificOutput: { updatedInput: { command: "pwd" } } });
   const [, denied] = await call(tenterhookHooks(client, changing("rm -rf /")), "PreToolUse", bash("ls"));
   expect(denied).toMatchObject({ hookSpecificOutput: { permissionDecision: "deny" } });
   expect(denied).not.toHaveProperty("hookSpecificOutput.updatedInput");
 });
 
-test("at a permission, too", async () => {
-  const decision = { behavior: "allow", updatedInput: { command: "rm -rf /" } } as const;
-  const own = async () => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } as const });
-  const hooks = tenterhookHooks(client, { hooks: { PermissionRequest: [{ hooks: [own] }] } });
-  const [, output] = await call(hooks, "PermissionRequest", { tool_name: "Bash", tool_input: { command: "ls" } });
-  expect(output).toMatchObject({ hookSpecificOutput: { decision: { behavior: "deny" } } });
+test("at a permission, too; rules that an answer adds are kept", async () => {
+  const allowing = (updatedInput: object) => {
+    const decision = { behavior: "allow", updatedInput, updatedPermissions: [{ type: "addRules" }] } as const;
+    const own = async () => ({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } as const });
+    return tenterhookHooks(client, { hooks: { PermissionRequest: [{ hooks: [own] }] } });
+  };
+  const asked = { tool_name: "Bash", tool_input: { command: "ls" } };
+  const denied = await call(allowing({ command: "rm -rf /" }), "PermissionRequest", asked);
+  expect(denied).toMatchObject([{}, { hookSpecificOutput: { decision: { behavior: "deny" } } }]);
+  expect(denied[0]).toEqual({});
+  const [, allowed] = await call(allowing({ command: "pwd" }), "PermissionRequest", asked);
+  const decision = { behavior: "allow", updatedInput: { command: "pwd" }, updatedPermissions: [{ type: "addRules" }] };
+  expect(allowed).toEqual({ hookSpecificOutput: { hookEventName: "PermissionRequest", decision } });
 });
+
+/** The hooks of a program whose callbacks give these answers. */
+function answering(event: ClaudeHookEvent, ...outputs: HookJSONOutput[]): AgentSdkHooks {
+  const hooks = outputs.map((output) => async () => output);
+  return tenterhookHooks(client, { hooks: { [event]: [{ hooks }] } });
+}
+
+/** The records of a session. */
+function decisions(session: string): Leaf[] {
+  return daemon.ledger("--kind", "decision", "--session", session);
+}
+
+function traceOf(record: Leaf | undefined): { by: string }[] {
+  return (record?.trace ?? []) as { by: string }[];
+}
+
+test("a deny of a callback is on record, once, with its name", async () => {
+  const session_id = "denied-by-a-callback";
+  async function blockDangerous(): Promise<HookJSONOutput> {
+    const permissionDecisionReason = "Dangerous command blocked";
+    return {
+      systemMessage: "careful",
+      hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason },
+    };
+  }
+  const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [async () => ({}), blockDangerous] }] } });
+  const outputs = await call(hooks, "PreToolUse", { ...bash("touch x"), session_id });
+  const deny = { permissionDecision: "deny", permissionDecisionReason: "Dangerous command blocked" };
+  expect(outputs).toMatchObject([{}, { hookSpecificOutput: deny }, { hookSpecificOutput: deny }]);
+  expect(outputs.map((output) => "systemMessage" in output)).toEqual([false, false, true]);
+  const [record, ...others] = decisions(session_id);
+  expect(others).toEqual([]);
+  expect(record).toMatchObject({ verdict: "deny", reason: "Dangerous command blocked" });
+  const by = traceOf(record).map((step) => step.by);
+  expect(by.slice(0, 2)).toEqual(["hook:callback:PreToolUse-1", "hook:callback:blockDangerous"]);
+});
+
+test("answers that the client ignores are given in a form that it obeys", async () => {
+  const stop = { continue: false, stopReason: "enough" } as const;
+  const denied = { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: "enough" } };
+  expect(await call(answering("PreToolUse", stop), "PreToolUse", bash("ls"))).toMatchObject([
+    { ...stop, ...denied },
+    { ...stop, ...denied },
+  ]);
+  const block = { decision: "block", reason: "not now" } as const;
+  const refused = { hookSpecificOutput: { decision: { behavior: "deny", message: "not now" } } };
+  expect(await call(answering("PermissionRequest", block), "PermissionRequest", bash("ls"))).toMatchObject([
+    refused,
+    refused,
+  ]);
+  // The same at an event that Tenterhook is not asked about.
+  const hooks = tenterhookHooks(client, { events: [], hooks: { PreToolUse: [{ hooks: [async () => stop] }] } });
+  expect(await call(hooks, "PreToolUse", bash("ls"))).toMatchObject([{ ...stop, ...denied }]);
+});
+
+test("a callback that throws or hangs counts as the client has it, and is on record", async () => {
+  const session_id = "failing";
+  const { signal, abort } = abortable();
+  const throws = async (): Promise<HookJSONOutput> => Promise.reject(new Error("oh no"));
+  const hangs = () => new Promise<HookJSONOutput>(() => {});
+  const fields = { ...base, hook_event_name: "PreToolUse", ...bash("ls"), session_id };
+  for (const [hook, expected] of [
+    [throws, { status: "failed", note: "oh no" }],
+    [hangs, { status: "timed-out", decision: "deny" }],
+  ] as const) {
+    const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [hook] }] } });
+    const [own, guard] = (hooks.PreToolUse ?? []).flatMap((entry) => entry.hooks);
+    const running = own?.(fields, undefined, { signal });
+    running?.catch(() => {});
+    const asked = guard?.(fields, undefined, { signal: new AbortController().signal });
+    if (hook === hangs) abort();
+    await asked;
+    expect(traceOf(decisions(session_id).at(-1))[0]).toMatchObject(expected);
+  }
+});
+
+test("a callback that Tenterhook's entry has missed is a record of its own", async () => {
+  const session_id = "missed";
+  const own = { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "ask" } } as const;
+  const [entry, guard] = (answering("PreToolUse", own).PreToolUse ?? []).flatMap((matcher) => matcher.hooks);
+  const input = { ...base, hook_event_name: "PreToolUse", ...bash("ls"), session_id };
+  const { signal } = new AbortController();
+  expect(await guard?.(input, undefined, { signal })).toEqual({});
+  expect(await entry?.(input, undefined, { signal })).toMatchObject(own);
+  expect(decisions(session_id).map(({ verdict }) => verdict)).toEqual(["none", "ask"]);
+});
+
+test("without a daemon the answers of callbacks still count", async () => {
+  const nobody = daemon.client({ address: "/nowhere/tenterhook.sock" });
+  const context = { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "noon" } } as const;
+  const own = { UserPromptSubmit: [{ hooks: [async () => context] }] };
+  const open = tenterhookHooks(nobody, { hooks: own, onFailure: "continue" });
+  expect(await call(open, "UserPromptSubmit", { prompt: "p" })).toEqual([{}, context]);
+  const closed = tenterhookHooks(nobody, { hooks: own });
+  expect(await call(closed, "UserPromptSubmit", { prompt: "p" })).toMatchObject([{}, { decision: "block" }]);
+});
+
+function abortable(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
 
 test("without a daemon gates hold, others fail, and nothing is said to be allowed", async () => {
   const nobody = daemon.client({ address: "/nowhere/tenterhook.sock" });
@@ -127,6 +234,6 @@ test("track todo updates", async () => {
   const hooks = patterns.trackTodos(client, (todos) => updates.push(todos));
   const todos = [{ content: "A", status: "pending" }];
   const fields = { tool_name: "TodoWrite", tool_input: { todos }, tool_use_id: "t", tool_response: {} };
-  expect(await call(hooks, "PostToolUse", fields)).toEqual([{}, { continue: true }]);
+  expect(await call(hooks, "PostToolUse", fields)).toEqual([{ continue: true }, {}]);
   expect(updates).toEqual([todos]);
 });

@@ -246,7 +246,7 @@ class HookError(_message.Message):
     def __init__(self, code: _Optional[_Union[ErrorCode, str]] = ..., message: _Optional[str] = ..., hint: _Optional[str] = ...) -> None: ...
 
 class FireRequest(_message.Message):
-    __slots__ = ("event_type", "session_id", "payload", "source", "event_id", "native", "timeout_ms")
+    __slots__ = ("event_type", "session_id", "payload", "source", "event_id", "native", "timeout_ms", "callbacks")
     EVENT_TYPE_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     PAYLOAD_FIELD_NUMBER: _ClassVar[int]
@@ -254,6 +254,7 @@ class FireRequest(_message.Message):
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     NATIVE_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    CALLBACKS_FIELD_NUMBER: _ClassVar[int]
     event_type: str
     session_id: str
     payload: bytes
@@ -261,10 +262,25 @@ class FireRequest(_message.Message):
     event_id: str
     native: bool
     timeout_ms: int
-    def __init__(self, event_type: _Optional[str] = ..., session_id: _Optional[str] = ..., payload: _Optional[bytes] = ..., source: _Optional[str] = ..., event_id: _Optional[str] = ..., native: _Optional[bool] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
+    callbacks: _containers.RepeatedCompositeFieldContainer[CallbackAnswer]
+    def __init__(self, event_type: _Optional[str] = ..., session_id: _Optional[str] = ..., payload: _Optional[bytes] = ..., source: _Optional[str] = ..., event_id: _Optional[str] = ..., native: _Optional[bool] = ..., timeout_ms: _Optional[int] = ..., callbacks: _Optional[_Iterable[_Union[CallbackAnswer, _Mapping]]] = ...) -> None: ...
+
+class CallbackAnswer(_message.Message):
+    __slots__ = ("name", "output", "error", "fail_behavior", "duration_us")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    FAIL_BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
+    DURATION_US_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    output: bytes
+    error: HookError
+    fail_behavior: FailBehavior
+    duration_us: int
+    def __init__(self, name: _Optional[str] = ..., output: _Optional[bytes] = ..., error: _Optional[_Union[HookError, _Mapping]] = ..., fail_behavior: _Optional[_Union[FailBehavior, str]] = ..., duration_us: _Optional[int] = ...) -> None: ...
 
 class FireResponse(_message.Message):
-    __slots__ = ("event_id", "action", "reason", "modified", "decision", "stop", "outcome", "context", "message", "reply", "retry_delay_ms", "error")
+    __slots__ = ("event_id", "action", "reason", "modified", "decision", "stop", "outcome", "context", "message", "reply", "retry_delay_ms", "callbacks", "error")
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -276,6 +292,7 @@ class FireResponse(_message.Message):
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     REPLY_FIELD_NUMBER: _ClassVar[int]
     RETRY_DELAY_MS_FIELD_NUMBER: _ClassVar[int]
+    CALLBACKS_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     action: HookAction
@@ -288,8 +305,9 @@ class FireResponse(_message.Message):
     message: str
     reply: NativeReply
     retry_delay_ms: int
+    callbacks: int
     error: HookError
-    def __init__(self, event_id: _Optional[str] = ..., action: _Optional[_Union[HookAction, str]] = ..., reason: _Optional[str] = ..., modified: _Optional[bytes] = ..., decision: _Optional[str] = ..., stop: _Optional[bool] = ..., outcome: _Optional[bytes] = ..., context: _Optional[str] = ..., message: _Optional[str] = ..., reply: _Optional[_Union[NativeReply, _Mapping]] = ..., retry_delay_ms: _Optional[int] = ..., error: _Optional[_Union[HookError, _Mapping]] = ...) -> None: ...
+    def __init__(self, event_id: _Optional[str] = ..., action: _Optional[_Union[HookAction, str]] = ..., reason: _Optional[str] = ..., modified: _Optional[bytes] = ..., decision: _Optional[str] = ..., stop: _Optional[bool] = ..., outcome: _Optional[bytes] = ..., context: _Optional[str] = ..., message: _Optional[str] = ..., reply: _Optional[_Union[NativeReply, _Mapping]] = ..., retry_delay_ms: _Optional[int] = ..., callbacks: _Optional[int] = ..., error: _Optional[_Union[HookError, _Mapping]] = ...) -> None: ...
 
 class NativeReply(_message.Message):
     __slots__ = ("stdout", "stderr", "exit_code")

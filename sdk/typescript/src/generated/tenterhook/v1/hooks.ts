@@ -175,6 +175,15 @@ export interface FireRequest {
   eventId: string;
   native: boolean;
   timeoutMs: number;
+  callbacks: CallbackAnswer[];
+}
+
+export interface CallbackAnswer {
+  name: string;
+  output: Buffer;
+  error: HookError | undefined;
+  failBehavior: FailBehavior;
+  durationUs: number;
 }
 
 export interface FireResponse {
@@ -189,6 +198,7 @@ export interface FireResponse {
   message?: string | undefined;
   reply: NativeReply | undefined;
   retryDelayMs?: number | undefined;
+  callbacks: number;
   error: HookError | undefined;
 }
 
@@ -1326,6 +1336,7 @@ function createBaseFireRequest(): FireRequest {
     eventId: "",
     native: false,
     timeoutMs: 0,
+    callbacks: [],
   };
 }
 
@@ -1351,6 +1362,9 @@ export const FireRequest: MessageFns<FireRequest> = {
     }
     if (message.timeoutMs !== 0) {
       writer.uint32(56).int32(message.timeoutMs);
+    }
+    for (const v of message.callbacks) {
+      CallbackAnswer.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1424,6 +1438,104 @@ export const FireRequest: MessageFns<FireRequest> = {
             message.timeoutMs = reader.int32();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.callbacks.push(CallbackAnswer.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCallbackAnswer(): CallbackAnswer {
+  return { name: "", output: Buffer.alloc(0), error: undefined, failBehavior: 0, durationUs: 0 };
+}
+
+export const CallbackAnswer: MessageFns<CallbackAnswer> = {
+  encode(message: CallbackAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.output.length !== 0) {
+      writer.uint32(18).bytes(message.output);
+    }
+    if (message.error !== undefined) {
+      HookError.encode(message.error, writer.uint32(26).fork()).join();
+    }
+    if (message.failBehavior !== 0) {
+      writer.uint32(32).int32(message.failBehavior);
+    }
+    if (message.durationUs !== 0) {
+      writer.uint32(40).uint64(message.durationUs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallbackAnswer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallbackAnswer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.output = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.error = HookError.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.failBehavior = reader.int32() as any;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.durationUs = longToNumber(reader.uint64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1450,6 +1562,7 @@ function createBaseFireResponse(): FireResponse {
     message: undefined,
     reply: undefined,
     retryDelayMs: undefined,
+    callbacks: 0,
     error: undefined,
   };
 }
@@ -1488,6 +1601,9 @@ export const FireResponse: MessageFns<FireResponse> = {
     }
     if (message.retryDelayMs !== undefined) {
       writer.uint32(88).int32(message.retryDelayMs);
+    }
+    if (message.callbacks !== 0) {
+      writer.uint32(96).uint32(message.callbacks);
     }
     if (message.error !== undefined) {
       HookError.encode(message.error, writer.uint32(122).fork()).join();
@@ -1594,6 +1710,14 @@ export const FireResponse: MessageFns<FireResponse> = {
             }
 
             message.retryDelayMs = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.callbacks = reader.uint32();
             continue;
           }
           case 15: {

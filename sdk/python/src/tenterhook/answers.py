@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""What callbacks of the Claude Agent SDK answer, and the form in which Claude Code obeys it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Output = dict[str, Any]
+
+_SENT_AS = {"continue_": "continue", "async_": "async"}
+_CARRIED_BY_REPLY = ("systemMessage", "suppressOutput", "hookSpecificOutput")
+_CARRIED_BY_SPECIFIC_REPLY = ("additionalContext", "updatedInput")
+
+
+def as_sent(output: Any) -> Output:
+    """The answer with the names that go over the wire: `continue` and `async` are keywords of Python."""
+    given: Output = output if isinstance(output, dict) else {}
+    return {_SENT_AS.get(key, key): value for key, value in given.items()}
+
+
+def specific_of(output: Output) -> Output:
+    """Its `hookSpecificOutput`."""
+    specific = output.get("hookSpecificOutput")
+    return specific if isinstance(specific, dict) else {}
+
+
+def refusal(event: str, reason: str) -> Output:
+    """An answer that refuses."""
+    if event == "PreToolUse":
+        said = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": {"hookEventName": event, **said}}
+    if event == "PermissionRequest":
+        decision = {"behavior": "deny", "message": reason}
+        return {"hookSpecificOutput": {"hookEventName": event, "decision": decision}}
+    return {"decision": "block", "reason": reason}
+
+
+def obeyed(event: str, output: Output) -> Output:
+    """The answer in the form that the client obeys. It runs the tool after `continue: false` at `PreToolUse`, and
+    ignores `decision: "block"` at `PermissionRequest`."""
+    if output.get("async"):
+        return output
+    specific = specific_of(output)
+    stops = output.get("continue") is False
+    if event == "PreToolUse" and stops and specific.get("permissionDecision") != "deny":
+        reason = output.get("stopReason") or output.get("reason") or "stopped by a callback"
+        return {**output, "hookSpecificOutput": {**specific, **specific_of(refusal(event, reason))}}
+    blocks = stops or output.get("decision") == "block"
+    if event == "PermissionRequest" and blocks and _behavior(specific) != "deny":
+        message = output.get("reason") or output.get("stopReason")
+        decision = {"behavior": "deny", **({"message": message} if message else {})}
+        decision |= {"interrupt": True} if stops else {}
+        return {**output, "hookSpecificOutput": {**specific, "hookEventName": event, "decision": decision}}
+    return output
+
+
+def residue(event: str, output: Output) -> Output:
+    """The part of an answer that the callback itself gives when Tenterhook's entry carries the rest. A refusal is
+    given by both, so that it cannot be lost. What would count twice or race is left out."""
+    if output.get("async"):
+        return output
+    rest = {key: value for key, value in output.items() if key not in _CARRIED_BY_REPLY}
+    specific = {key: value for key, value in specific_of(output).items() if key not in _CARRIED_BY_SPECIFIC_REPLY}
+    if event == "PermissionRequest":
+        if _behavior(specific) == "allow":
+            del specific["decision"]
+        if rest.get("decision") == "approve":
+            del rest["decision"]
+    return {**rest, "hookSpecificOutput": specific} if specific.keys() - {"hookEventName"} else rest
+
+
+def beside_reply(event: str, output: Output, reply: Output) -> Output:
+    """Tenterhook's reply to a single callback, beside which a refusal of that callback still stands."""
+    own = residue(event, output)
+    if own.get("async"):
+        return reply or own
+    specific = {**specific_of(own), **specific_of(reply)}
+    return {**own, **reply, **({"hookSpecificOutput": specific} if specific else {})}
+
+
+def with_permissions(reply: Output, outputs: Iterable[Output]) -> Output:
+    """Tenterhook's reply with what only the callbacks know: the permission rules that an allowed request adds."""
+    specific = specific_of(reply)
+    if _behavior(specific) != "allow":
+        return reply
+    allowed = [specific_of(output)["decision"] for output in outputs if _behavior(specific_of(output)) == "allow"]
+    added = [rule for decision in allowed for rule in decision.get("updatedPermissions") or ()]
+    if not added:
+        return reply
+    decision = {**specific["decision"], "updatedPermissions": added}
+    return {**reply, "hookSpecificOutput": {**specific, "decision": decision}}
+
+
+def unjudged(event: str, outputs: Iterable[Output]) -> Output:
+    """What the callbacks left to Tenterhook's entry, when Tenterhook cannot be asked."""
+    answers = [output for output in outputs if not output.get("async")]
+    specifics = [specific_of(answer) for answer in answers]
+    said: Output = {}
+    if context := _joined(specific.get("additionalContext") for specific in specifics):
+        said["additionalContext"] = context
+    for specific in specifics:
+        if "updatedInput" in specific:
+            said["updatedInput"] = specific["updatedInput"]
+        if _behavior(specific) == "allow":
+            said["decision"] = specific["decision"]
+    left: Output = {"hookSpecificOutput": {"hookEventName": event, **said}} if said else {}
+    if message := _joined(answer.get("systemMessage") for answer in answers):
+        left["systemMessage"] = message
+    return left
+
+
+def _behavior(specific: Output) -> Any:
+    decision = specific.get("decision")
+    return decision.get("behavior") if isinstance(decision, dict) else None
+
+
+def _joined(texts: Iterable[str | None]) -> str:
+    return "\n".join(text for text in texts if text)

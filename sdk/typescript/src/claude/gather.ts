@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { NativeCallback } from "../fire.js";
+import type { ClaudeHookInput } from "./input.js";
+
+/** How long an answer waits for Tenterhook's own entry of the same call to collect it. The client calls them together. */
+const COLLECT_GRACE_MS = 250;
+
+/** The answers to one call. */
+interface PendingCall {
+  answers: Promise<NativeCallback>[];
+  collected: boolean;
+  wasCollected: Promise<void>;
+  markCollected: () => void;
+}
+
+/**
+ * The answers of the program's own callbacks, until Tenterhook's entry for the same call takes them along: one call is
+ * one record. Only the client knows which callbacks a matcher selects, so the two meet here.
+ */
+export class AnswerGatherer {
+  readonly #pending = new Map<string, PendingCall>();
+
+  /** Announces a callback that has been called. Resolves to whether the answer was collected. */
+  announce(key: string, answer: Promise<NativeCallback>): () => Promise<boolean> {
+    let call = this.#pending.get(key);
+    if (!call) {
+      call = pendingCall();
+      this.#pending.set(key, call);
+    }
+    call.answers.push(answer);
+    return () => this.#collectedInTime(key, call);
+  }
+
+  /** The answers of every callback that has been announced for a call. */
+  async collect(key: string): Promise<NativeCallback[]> {
+    const call = this.#pending.get(key);
+    if (!call) return [];
+    this.#pending.delete(key);
+    call.collected = true;
+    call.markCollected();
+    return Promise.all(call.answers);
+  }
+
+  async #collectedInTime(key: string, call: PendingCall): Promise<boolean> {
+    if (!call.collected) await Promise.race([call.wasCollected, delay(COLLECT_GRACE_MS, undefined, { ref: false })]);
+    if (!call.collected && this.#pending.get(key) === call) this.#pending.delete(key);
+    return call.collected;
+  }
+}
+
+function pendingCall(): PendingCall {
+  let markCollected = () => {};
+  const wasCollected = new Promise<void>((resolve) => {
+    markCollected = resolve;
+  });
+  return { answers: [], collected: false, wasCollected, markCollected };
+}
+
+/** Equal for all callbacks that the client calls about one thing. */
+export function callKey(input: ClaudeHookInput, toolUseID: string | undefined): string {
+  const { hook_event_name: event, session_id: session, agent_id: agent } = input;
+  const call = "tool_use_id" in input ? input.tool_use_id : toolUseID;
+  return JSON.stringify(call ? [event, session, agent, call] : [event, session, agent, input]);
+}
