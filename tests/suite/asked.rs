@@ -18,6 +18,11 @@ const RULES: &str =
 
 /// What a person sees who answers the question, and how it ends.
 fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
+    answered_at("[y/N] ", test, args, answer)
+}
+
+/// The same, with the answer given once the screen shows a text.
+fn answered_at(shown: &str, test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
     let (mut near, far) = terminal();
     let end = || Stdio::from(OwnedFd::from(far.try_clone().unwrap()));
     let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), args);
@@ -39,7 +44,7 @@ fn answered(test: &TestContext, args: &[&str], answer: &[u8]) -> (String, i32) {
             break;
         }
         seen.extend_from_slice(&part[..read]);
-        if !said && String::from_utf8_lossy(&seen).contains("[y/N] ") {
+        if !said && String::from_utf8_lossy(&seen).contains(shown) {
             near.write_all(answer).unwrap();
             said = true;
         }
@@ -66,6 +71,18 @@ fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
         "nobody has to be asked: {}",
         ran.stdout
     );
+}
+
+#[test]
+fn the_list_of_agents_shows_what_cannot_be_guarded_and_does_not_offer_it() {
+    let test = TestContext::new();
+    std::fs::create_dir(test.path("person/.continue")).unwrap();
+    // `all` marks everything that has a number.
+    let (text, exit) = answered_at("change the marks: ", &test, &["install", "--dry-run"], b"all\n\n");
+    assert!(text.contains("[-]    Continue, found, cannot be guarded"), "{text}");
+    assert!(text.contains("Claude Code") && exit == 0, "{exit}: {text}");
+    let ran = test.run(&["install", "--all", "--dry-run"]);
+    assert!(ran.stderr.contains("Continue, found, cannot be guarded"), "{}", ran.stderr);
 }
 
 #[test]

@@ -14,12 +14,15 @@ use crate::terminal::{BOLD, DIM, Terminal};
 
 /// Those that are here and can be wired: all of them, or those a person chooses.
 pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
-    let mut known = detect::all(context)?;
-    known.retain(|one| one.wired != Wiring::Impossible);
+    let (mut known, unguardable): (Vec<_>, Vec<_>) =
+        detect::all(context)?.into_iter().partition(|one| one.wired != Wiring::Impossible);
     // Those that are here first.
     known.sort_by_key(|one| !one.found);
     let here = || known.iter().filter(|one| one.found).map(|one| one.harness);
     if all {
+        for one in unguardable.iter().filter(|one| one.found && !context.terminal.json) {
+            context.terminal.note(&unguardable_line(one))?;
+        }
         let here: Vec<_> = here().collect();
         return if here.is_empty() { Err(nothing()) } else { Ok(here) };
     }
@@ -31,7 +34,7 @@ pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Har
         };
         return Err(CommandError::unusable("no harness is named, and there is nobody to ask").hint(hint));
     }
-    let chosen = ask(context.terminal, &known)?;
+    let chosen = ask(context.terminal, &known, &unguardable)?;
     if chosen.is_empty() {
         return Err(CommandError::unusable("no harness was chosen; nothing is done"));
     }
@@ -43,8 +46,18 @@ fn nothing() -> CommandError {
         .hint("name one all the same, such as `tenterhook install claude-code`; its settings are then made")
 }
 
+/// A harness that has no hook to wire. It is shown, so that nobody takes it for guarded, and cannot be chosen.
+fn unguardable_line(one: &Detected) -> String {
+    let found = if one.found { "found" } else { "not found" };
+    format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
+}
+
 /// A numbered list; those that are here are chosen already.
-fn ask(terminal: Terminal, known: &[Detected]) -> Result<BTreeSet<usize>, CommandError> {
+fn ask(
+    terminal: Terminal,
+    known: &[Detected],
+    unguardable: &[Detected],
+) -> Result<BTreeSet<usize>, CommandError> {
     let mut chosen: BTreeSet<usize> =
         known.iter().enumerate().filter(|(_, one)| one.found).map(|(index, _)| index).collect();
     loop {
@@ -63,6 +76,7 @@ fn ask(terminal: Terminal, known: &[Detected]) -> Result<BTreeSet<usize>, Comman
                 one.harness.title
             );
         }
+        text.extend(unguardable.iter().map(unguardable_line));
         text += "Press Enter to go on with the marked ones, or type numbers, `all` or `none` to change the marks: ";
         terminal.err().write_all(text.as_bytes())?;
         let mut line = String::new();
