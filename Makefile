@@ -11,6 +11,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: dist dist-test dist-reproducible source-test
+.PHONY: docs
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
@@ -64,7 +65,7 @@ SECONDS ?= 300
 ONLY ?= all
 SEED ?= 1
 
-fuzz: ## Read texts that nobody would write (SECONDS=3600 for an hour)
+fuzz: ## Fuzz the parsers with generated input (SECONDS=3600 for an hour)
 	$(CARGO) test --release --locked -p tenterhook-policy --test scaling
 	$(CARGO) run --release --locked -p tenterhook-fuzz -- $(SECONDS) $(ONLY) $(SEED)
 
@@ -170,6 +171,18 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 web/node_modules: web/package-lock.json
 	cd web && npm install --prefer-offline --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# The site generator is built once, here.
+MDBOOK_VERSION := 0.5.4
+MDBOOK_ROOT := $(abspath $(TARGET))/tools/mdbook-$(MDBOOK_VERSION)
+
+docs: $(MDBOOK_ROOT)/bin/mdbook ## Build the documentation as a site with search, into target/book; fails on a broken link
+	rm -rf "$(abspath $(TARGET))/book"
+	"$<" build docs --dest-dir "$(abspath $(TARGET))/book"
+	python3 docs/assets/site.py docs "$(abspath $(TARGET))/book"
+
+$(MDBOOK_ROOT)/bin/mdbook:
+	$(CARGO) install mdbook --locked --version $(MDBOOK_VERSION) --no-default-features --features search --root "$(MDBOOK_ROOT)"
 
 # Packages of a release; docs/RELEASING.md has the variables.
 dist: web ## Build the packages of a release into target/packages (signed; see docs/RELEASING.md)
