@@ -89,9 +89,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if args.strict && !left_out.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Rules that are there already are not written over.
+/// Writes a new file and the directories above it; an existing file is not overwritten.
 fn write_new(path: &std::path::Path, text: &str) -> Result<(), CommandError> {
     use std::io::Write;
+    if let Some(dir) = path.parent() {
+        fs_err::create_dir_all(dir)?;
+    }
     let file = fs_err::OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = file.map_err(|error| {
         CommandError::failed(error.to_string()).hint("choose a file that does not exist yet")
