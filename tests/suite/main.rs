@@ -49,6 +49,7 @@ mod faults;
 mod first_use;
 mod fixtures;
 mod generated;
+mod guides;
 mod harnesses;
 mod hook_kits;
 mod hooks;
