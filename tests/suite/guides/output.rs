@@ -21,6 +21,7 @@ static VARIABLE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?)?", "TIME"),
         (r"\b\d\d:\d\d:\d\d\b", "TIME"),
         (r"\b\d+(\.\d+)? ?(ns|µs|ms|s|min|B|kB|KB|KiB|MB|MiB)\b", "AMOUNT"),
+        (r"\bversion \d+\.\d+\.\d+", "version V"),
         (r"\bprocess \d+", "process N"),
         (r"\bpid \d+", "pid N"),
         (r"\b\d+ rules\b", "N rules"),
