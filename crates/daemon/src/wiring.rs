@@ -22,7 +22,7 @@ const LOOKS: Duration = Duration::from_secs(3);
 /// Programs of harnesses are searched for once in so many looks: that takes a few hundred file lookups.
 const LOOKS_PER_SEARCH: u32 = 20;
 /// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
-const RECENTLY: Duration = Duration::from_secs(10 * 60);
+const RECENTLY: Duration = Duration::from_mins(10);
 
 /// Settings that no longer have our hooks in them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -55,15 +55,11 @@ impl StateFormat {
             }
             found => found.map_err(|error| unreadable(error.to_string()))?,
         };
-        match found {
-            Some(text) => {
-                serde_json::from_str(&text).map(Some).map_err(|error| unreadable(error.to_string()))
-            }
-            None => {
-                let has_ledger = state.join("ledger/ledger.db").symlink_metadata().is_ok();
-                Ok(has_ledger.then(|| Self { format: FIRST_FORMAT, version: "0.1.0".to_owned() }))
-            }
+        if let Some(text) = found {
+            return serde_json::from_str(&text).map(Some).map_err(|error| unreadable(error.to_string()));
         }
+        let has_ledger = state.join("ledger/ledger.db").symlink_metadata().is_ok();
+        Ok(has_ledger.then(|| Self { format: FIRST_FORMAT, version: "0.1.0".to_owned() }))
     }
 
     /// Fails if a newer version wrote the state directory in a format that this version does not know. Nothing is
