@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::daemon::{Answer, Served};
 
 fn is_denied(answer: &Answer) -> bool {
-    answer.json()["hookSpecificOutput"]["permissionDecision"] == "deny"
+    // Where no rule matches the reply is empty.
+    answer.body.contains("\"permissionDecision\":\"deny\"")
 }
 
 /// The rule named the default port only, and `start` takes a free one when that is taken.
