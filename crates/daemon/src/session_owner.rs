@@ -50,10 +50,13 @@ impl Daemon {
     /// Compares the session that an event names with the process that sent it.
     pub(crate) fn check_session(&self, peer: Peer, event: &mut Event) {
         let Some(key) = Key::of(event) else { return };
-        let Peer::Local { uid, pid: Some(pid), .. } = peer else {
+        let Peer::Local { uid, pid: Some(pid), start } = peer else {
             event.session_check = Some(SessionCheck::Unverified);
             return;
         };
+        if start.is_some_and(|start| self.session_owners.is_owner(&key, uid, (pid, start))) {
+            return;
+        }
         let was_there = || self.observers.sessions.knows(&key);
         event.session_check = self.session_owners.check(&key, uid, pid, was_there);
     }
@@ -75,6 +78,14 @@ impl Daemon {
 }
 
 impl SessionOwners {
+    /// Whether a process that was identified when it connected owns the session. Process number and start name one
+    /// process for good, so a connection that stays open needs no look at `/proc` for each of its calls.
+    fn is_owner(&self, key: &Key, uid: u32, process: (i32, u64)) -> bool {
+        let owner = self.lock().by_session.get(key).copied();
+        let owner = owner.filter(|owner| owner.uid == uid && owner.process() == process);
+        owner.is_some_and(|owner| self.is_there(key, owner))
+    }
+
     /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
     /// says whether there are events of it that this daemon has no owner for.
     fn check(&self, key: &Key, uid: u32, pid: i32, was_there: impl FnOnce() -> bool) -> Option<SessionCheck> {
@@ -230,6 +241,27 @@ mod tests {
         assert_eq!(check("s", 8, own), Some(SessionCheck::Unverified));
         end(second);
         assert_eq!(owners.check(&key("u"), 7, own, || true), Some(SessionCheck::Resumed));
+    }
+
+    #[test]
+    fn an_identified_owner_is_known_by_number_start_and_account_as_long_as_it_runs() {
+        let owners = SessionOwners::default();
+        let (child, pid) = sleeper();
+        let start = Process::read(pid).unwrap().start;
+        assert!(!owners.is_owner(&key("s"), 7, (pid, start)), "a session without an owner");
+        assert_eq!(owners.check(&key("s"), 7, pid, || false), None);
+        assert!(owners.is_owner(&key("s"), 7, (pid, start)));
+        for (id, uid, process) in [
+            ("s", 8, (pid, start)),
+            ("s", 7, (pid, start + 1)),
+            ("s", 7, (pid + 1, start)),
+            ("t", 7, (pid, start)),
+        ] {
+            assert!(!owners.is_owner(&key(id), uid, process), "{id} {uid} {process:?}");
+        }
+        end(child);
+        std::thread::sleep(OWNER_RECHECK_INTERVAL);
+        assert!(!owners.is_owner(&key("s"), 7, (pid, start)), "it has ended");
     }
 
     #[test]
