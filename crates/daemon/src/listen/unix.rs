@@ -167,21 +167,26 @@ fn wait(shared: &Arc<Shared>) {
 
 /// Answers a connection when its account has a thread for it, and then those of the account that waited.
 fn take_in_turn(shared: &Shared, since: &BusySince, stream: UnixStream) {
-    let Some((turns, peer)) = shared.turns.as_ref().zip(credentials(&stream)) else {
-        return take_or_drop(shared, since, stream);
+    let peer = credentials(&stream);
+    let Some((turns, known)) = shared.turns.as_ref().zip(peer) else {
+        return take_or_drop(shared, since, stream, peer);
     };
-    let uid = shared.daemon.account_of(peer);
-    let mut next = turns.begin(uid, stream, || shared.daemon.begin_connection(peer));
-    while let Some(stream) = next {
-        take_or_drop(shared, since, stream);
-        next = turns.finish(uid);
+    let uid = shared.daemon.account_of(known);
+    let first = turns.begin(uid, stream, || shared.daemon.begin_connection(known));
+    let mut next = first.map(|stream| (stream, peer));
+    while let Some((stream, peer)) = next {
+        take_or_drop(shared, since, stream, peer);
+        next = turns.finish(uid).map(|stream| {
+            let peer = credentials(&stream);
+            (stream, peer)
+        });
     }
 }
 
 /// Answers a connection. If that panics, the connection ends, and its hook evaluates the call itself.
-fn take_or_drop(shared: &Shared, since: &BusySince, stream: UnixStream) {
+fn take_or_drop(shared: &Shared, since: &BusySince, stream: UnixStream, peer: Option<Peer>) {
     shared.busy.begin(since);
-    let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream)));
+    let taken = std::panic::catch_unwind(AssertUnwindSafe(|| take(shared, stream, peer)));
     since.end();
     if taken.is_err() {
         tracing::error!("a call could not be answered; that is a bug");
@@ -189,16 +194,17 @@ fn take_or_drop(shared: &Shared, since: &BusySince, stream: UnixStream) {
 }
 
 /// Answers a connection, as far as that can be done without waiting.
-fn take(shared: &Shared, mut stream: UnixStream) {
+fn take(shared: &Shared, mut stream: UnixStream, peer: Option<Peer>) {
     let mut bytes = Vec::new();
     let daemon = &shared.daemon;
-    let now = credentials(&stream).filter(|peer| admitted(daemon, *peer)).and_then(|peer| {
+    let now = peer.filter(|peer| admitted(daemon, *peer)).and_then(|peer| {
         stream.set_read_timeout(Some(MOMENT)).ok()?;
-        // What a shim sends fits one read nearly always.
-        bytes = vec![0; 8 * 1024];
-        let read = stream.read(&mut bytes);
-        bytes.truncate(*read.as_ref().unwrap_or(&0));
-        read.is_ok().then_some(peer)
+        // What a shim sends fits one read nearly always. On the stack: a block of this size on the heap makes the
+        // allocator merge what it has freed, which takes longer than the copy.
+        let mut first = [0; 8 * 1024];
+        let read = stream.read(&mut first).ok()?;
+        bytes = first.get(..read)?.to_vec();
+        Some(peer)
     });
     let (stream, bytes) = match now {
         Some(peer) if bytes.starts_with(MAGIC) => match shim::answer_now(stream, bytes, daemon, peer) {
