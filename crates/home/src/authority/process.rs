@@ -78,16 +78,16 @@ impl Process {
     fn parse(text: &str) -> Option<Self> {
         // The name may hold anything, brackets and blanks too: it ends at the last bracket.
         let (pid, rest) = text.split_once(" (")?;
-        let (name, rest) = rest.rsplit_once(") ")?;
-        let fields: Vec<&str> = rest.split(' ').collect();
-        let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
+        let (name, rest) = rest.rsplit_once(')')?;
+        // In the order of the line: state, parent, group, session, terminal; then fourteen others and the start.
+        let mut fields = rest.strip_prefix(' ')?.split(' ');
         Some(Self {
-            ended: matches!(*fields.first()?, "Z" | "X" | "x"),
-            session: i32::try_from(number(3)?).ok()?,
             pid: pid.parse().ok()?,
-            parent: i32::try_from(number(1)?).ok()?,
-            terminal: number(4)? != 0,
-            start: fields.get(19)?.parse().ok()?,
+            ended: matches!(fields.next()?, "Z" | "X" | "x"),
+            parent: fields.next()?.parse().ok()?,
+            session: fields.nth(1)?.parse().ok()?,
+            terminal: fields.next()?.parse::<i64>().ok()? != 0,
+            start: fields.nth(14)?.parse().ok()?,
             name: name.to_owned(),
         })
     }
