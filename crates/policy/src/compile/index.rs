@@ -25,7 +25,7 @@ use crate::judge::commands;
 use crate::rule::Rule;
 use keys::{Keys, read_entries, read_text, write_entries};
 use needs::{Need, letters, parts};
-use word::{BEGINS, HOST, NAME, STARTS, Word, start_key, tagged};
+use word::{BEGINS, HOST, NAME, STARTS, Word, start_key, start_tag, tagged};
 
 /// The rules by what they need, for each kind of event.
 #[derive(Debug, Default)]
@@ -165,7 +165,10 @@ impl Kind {
     }
 
     fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
-        let mut see = |word: Word<'_>| self.keys.get(&word.key(), found);
+        let mut see = |word: Word<'_>| {
+            let (tag, text) = word.parts();
+            self.keys.get(tag, &text, found);
+        };
         for command in &facts.commands {
             let program = flat(&command.program);
             see(Word::Program(&program));
@@ -247,10 +250,10 @@ impl Kind {
             let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
             for end in ends.take_while(|end| *end <= self.longest) {
                 let start = known.get(..end).unwrap_or_default();
-                self.keys.get(&start_key(from, start), found);
+                self.keys.get(start_tag(from), start, found);
             }
             if !known.starts_with('/') {
-                self.keys.get(&start_key(from, ""), found);
+                self.keys.get(start_tag(from), "", found);
             }
             if open || recursive {
                 let known = known.trim_end_matches('/');
@@ -262,7 +265,7 @@ impl Kind {
         } else {
             let form = path.resolved.as_deref().unwrap_or(&path.text);
             let name = form.rsplit('/').next().unwrap_or(form);
-            self.keys.get(&tagged(NAME, name), found);
+            self.keys.get(NAME, name, found);
         }
     }
 
@@ -286,7 +289,7 @@ impl Kind {
             let ends = url.host.match_indices('.').map(|(at, _)| at + 1);
             for at in std::iter::once(0).chain(ends) {
                 let end = url.host.get(at..).unwrap_or_default();
-                self.keys.get(&tagged(HOST, end), found);
+                self.keys.get(HOST, end, found);
             }
         }
     }

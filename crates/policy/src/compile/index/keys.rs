@@ -7,6 +7,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Entry;
+use super::word::tagged;
 use crate::compile::pressed::bytes::{Cursor, Out};
 use crate::fnv;
 
@@ -42,19 +43,22 @@ impl Keys {
         }
     }
 
-    /// The rules under this key.
-    pub(super) fn get(&self, key: &str, found: &mut Vec<Entry>) {
-        // Most of what is asked for is not there, and each step of a search is far from the last.
+    /// The rules under the key of this first letter and rest.
+    pub(super) fn get(&self, tag: char, text: &str, found: &mut Vec<Entry>) {
+        // Most keys that are looked up do not exist. The filter rejects them before a key is written and searched for.
         match self {
             Self::Built { keys, filter } => {
-                if Filter(filter).may_have(key) {
-                    found.extend(keys.get(key).into_iter().flatten());
+                if Filter(filter).may_have(tag, text) {
+                    found.extend(keys.get(&tagged(tag, text)).into_iter().flatten());
                 }
             }
             Self::Pressed(bytes, range) => {
                 let table = Table::of(bytes, range);
-                if table.filter.may_have(key)
-                    && let Some((there, entries)) = table.record(table.first_from(key))
+                if !table.filter.may_have(tag, text) {
+                    return;
+                }
+                let key = tagged(tag, text);
+                if let Some((there, entries)) = table.record(table.first_from(&key))
                     && there == key.as_bytes()
                 {
                     found.extend(entries);
@@ -141,7 +145,7 @@ impl<'a> Filter<'a> {
     fn of<'k>(keys: impl ExactSizeIterator<Item = &'k String>) -> Vec<u8> {
         let mut bytes = vec![0_u8; (keys.len() * 2).next_power_of_two()];
         for key in keys {
-            for (byte, bit) in Self::places(key, bytes.len()) {
+            for (byte, bit) in Self::places(fnv::hash(fnv::START, key.as_bytes()), bytes.len()) {
                 if let Some(byte) = bytes.get_mut(byte) {
                     *byte |= bit;
                 }
@@ -155,17 +159,17 @@ impl<'a> Filter<'a> {
     }
 
     /// Without a filter anything may be there.
-    fn may_have(&self, key: &str) -> bool {
+    fn may_have(&self, tag: char, text: &str) -> bool {
+        let tag = fnv::hash(fnv::START, tag.encode_utf8(&mut [0; 4]).as_bytes());
         self.0.is_empty()
-            || Self::places(key, self.0.len())
+            || Self::places(fnv::hash(tag, text.as_bytes()), self.0.len())
                 .into_iter()
                 .all(|(byte, bit)| self.0.get(byte).is_some_and(|byte| byte & bit != 0))
     }
 
-    /// The two bits of a key: in which byte, and which one there.
-    fn places(key: &str, length: usize) -> [(usize, u8); 2] {
+    /// The two bits of a key with this hash: in which byte, and which one there.
+    fn places(hash: u64, length: usize) -> [(usize, u8); 2] {
         // And the upper half of it stirred once more.
-        let hash = fnv::hash(fnv::START, key.as_bytes());
         [hash, (hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)].map(|hash| {
             let bit = usize::try_from(hash >> 24 & 0xffff_ffff).unwrap_or(0) & (length * 8).saturating_sub(1);
             (bit / 8, 1 << (bit % 8))

@@ -2,6 +2,8 @@
 
 //! What an event has or has not, as a key.
 
+use std::borrow::Cow;
+
 use tenterhook_event::ToolClass;
 
 use crate::compile::glob::From;
@@ -31,9 +33,15 @@ pub(super) enum Word<'a> {
     SomeSecret,
 }
 
-impl Word<'_> {
+impl<'a> Word<'a> {
     pub(super) fn key(self) -> String {
-        let (tag, text): (char, &str) = match self {
+        let (tag, text) = self.parts();
+        tagged(tag, &text)
+    }
+
+    /// First letter and rest of the key.
+    pub(super) fn parts(self) -> (char, Cow<'a, str>) {
+        let (tag, text): (char, &'a str) = match self {
             Self::Program(name) => ('p', name),
             Self::Begins(name) => (BEGINS, name),
             Self::Argument(word) => ('w', word),
@@ -41,7 +49,7 @@ impl Word<'_> {
             Self::Act(name) => ('a', name),
             Self::Tool(name) => ('t', name),
             Self::Class(class) => ('c', class.name()),
-            Self::Does(does) => return format!("d{does:?}"),
+            Self::Does(does) => return ('d', Cow::Owned(format!("{does:?}"))),
             Self::Server(name) => ('s', name),
             Self::Package(name) => ('k', name),
             Self::SomeCommand => ('*', "command"),
@@ -52,7 +60,7 @@ impl Word<'_> {
             Self::SomePackage => ('*', "package"),
             Self::SomeSecret => ('*', "secret"),
         };
-        tagged(tag, text)
+        (tag, Cow::Borrowed(text))
     }
 }
 
@@ -72,11 +80,15 @@ pub(super) fn tagged(tag: char, text: &str) -> String {
 
 /// Where the globs of a path begin, by their first directories.
 pub(super) fn start_key(from: From, start: &str) -> String {
-    let tag = match from {
+    tagged(start_tag(from), start)
+}
+
+/// First letter of such a key.
+pub(super) fn start_tag(from: From) -> char {
+    match from {
         From::Root => 'R',
         From::Home => 'H',
         From::Project => 'P',
         From::Anywhere => 'A',
-    };
-    tagged(tag, start)
+    }
 }

@@ -78,9 +78,10 @@ impl<'a> Arguments<'a> {
             }
             if let Some(long) = text.strip_prefix("--") {
                 let name = long.split('=').next().unwrap_or(long);
-                let exact = names.split(' ').any(|known| known == name);
-                let known = exact || names.split(' ').any(|known| begins(name, known));
-                let value = word.value().or_else(|| known.then(|| words.next()).flatten());
+                let (exact, cut) = names.split(' ').fold((false, false), |(exact, cut), known| {
+                    (exact || known == name, cut || begins(name, known))
+                });
+                let value = word.value().or_else(|| (exact || cut).then(|| words.next()).flatten());
                 read.options.push(Given { name, value, cut: !exact });
                 continue;
             }
