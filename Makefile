@@ -3,6 +3,8 @@
 CARGO ?= cargo
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+# Builds $(TARGET)/debug/tenterhook for tests in other languages.
+BUILD_PROGRAM = $(CARGO) build --locked -p tenterhook
 # Real clients are installed here, outside the repository.
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
@@ -25,12 +27,16 @@ run: ## Build quickly, then watch a guarded agent at work (in a temporary direct
 build: web ## Build the optimised program, target/release/tenterhook
 	$(CARGO) build --release --locked -p tenterhook
 
-test: lint test-rust sdk-typescript sdk-python web-test ## Everything that must hold, in a few minutes
+# `test-rust` has built the program already. A build of its package alone has other features, and so starts anew.
+test: lint test-rust ## Everything that must hold, in a few minutes
+	@$(MAKE) --no-print-directory -j2 BUILD_PROGRAM=: sdk-typescript sdk-python web-test
 
+# Many tests wait for a deadline or for the disk, so there are two for each processor.
 test-rust: ## The tests of the crates
 	@sh tests/install-tmux.sh
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
-		then $(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
+		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 2))}" \
+			$(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
 		else $(CARGO) test --locked --workspace --exclude tenterhook-e2e --lib --bins --tests; fi
 	$(CARGO) test --locked --workspace --exclude tenterhook-e2e --doc --quiet
 
@@ -97,7 +103,7 @@ e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 SDK_PYTHON := $(abspath $(TARGET))/sdk-python
 
 sdk-python: ## Lint, types and tests of the Python SDK, against a real daemon; its packages
-	$(CARGO) build --locked -p tenterhook
+	$(BUILD_PROGRAM)
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" sh sdk/python/tools/check.sh "$(SDK_PYTHON)"
 
 e2e: sdk-python-e2e
@@ -119,7 +125,7 @@ tools: ## Install the optional tools that lint uses
 	$(CARGO) install --locked cargo-deny
 
 sdk-typescript: sdk/typescript/node_modules ## The TypeScript SDK: lints, types, generated files, tests, the packed package
-	$(CARGO) build --locked -p tenterhook
+	$(BUILD_PROGRAM)
 	cd sdk/typescript && npm run --silent lint && npm run --silent types && npm run --silent build \
 		&& npm run --silent check-generated
 	cd sdk/typescript && TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" npm run --silent test
@@ -150,7 +156,7 @@ web/dist/index.html: web/node_modules $(shell find web/src web/public web/*.* -t
 	cd web && npm run --silent build
 
 web-test: web/dist/index.html ## The dashboard: lints, types, generated files, tests, its size, a look at every page
-	$(CARGO) build --locked -p tenterhook
+	$(BUILD_PROGRAM)
 	cd web && npm run --silent lint && npm run --silent types && npm run --silent check-generated \
 		&& npm run --silent test && npm run --silent size
 	sh web/e2e/run.sh "$(abspath $(TARGET))/debug/tenterhook" smoke
