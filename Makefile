@@ -145,7 +145,7 @@ sdk-typescript-e2e: sdk/typescript/node_modules ## Run the real Claude Agent SDK
 		sh sdk/typescript/e2e/run.sh "$(CLIENTS)"
 
 sdk/typescript/node_modules: sdk/typescript/package-lock.json
-	cd sdk/typescript && npm install --no-save --no-audit --no-fund --loglevel=error
+	cd sdk/typescript && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 web: ## Build the dashboard, which `make build` puts into the program (needs npm)
@@ -175,7 +175,7 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 
 web/node_modules: web/package-lock.json
-	cd web && npm install --prefer-offline --no-save --no-audit --no-fund --loglevel=error
+	cd web && npm ci --prefer-offline --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # The site generator is built once, here.
