@@ -10,6 +10,7 @@ mod generation;
 mod hook;
 #[cfg(feature = "load")]
 pub mod load;
+mod merge;
 #[cfg(feature = "http")]
 pub mod post;
 pub mod process;

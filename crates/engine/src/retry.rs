@@ -9,13 +9,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenterhook_event::{Call, Decision, EventKind, Finding, Status, Step};
+use tenterhook_event::{Call, Decision, Event, EventKind, Finding, Status, Step};
 use tenterhook_harness::dialect::Control;
 use tokio::time::Instant;
 
 use crate::run::{self, Answer};
 use crate::select::Selected;
-use crate::{Hook, Limits, chain};
+use crate::{Hook, Limits, chain, merge};
 
 /// What the hooks said in the end.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ async fn asked(hooks: &[Arc<Hook>], failed: Vec<(Finding, Step)>, call: &Call, l
     let end = Instant::now() + limits.call_within;
     let mut answers = run::all(hooks, call, end).await.answers;
     if call.event.event == EventKind::ToolError {
-        return pass_on(answers, failed);
+        return pass_on(&call.event, answers, failed);
     }
     let deadline = end.min(Instant::now() + limits.retry_within);
     for attempt in 1.. {
@@ -52,11 +52,11 @@ async fn asked(hooks: &[Arc<Hook>], failed: Vec<(Finding, Step)>, call: &Call, l
         tokio::time::sleep(delay).await;
         again(&mut answers, hooks, call, end, attempt + 1).await;
     }
-    settle(answers, failed)
+    settle(&call.event, answers, failed)
 }
 
 /// Hooks that want the tool tried again are heard, not asked again.
-fn pass_on(mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
+fn pass_on(event: &Event, mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
     let skipped = |at: usize| answers.iter().any(|it| it.heard.control == Control::Skip && it.at < at);
     let delays =
         answers.iter().filter(|answer| !skipped(answer.at)).filter_map(|answer| match answer.heard.control {
@@ -69,7 +69,7 @@ fn pass_on(mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
             answer.step.note = Some(format!("the tool should be tried again in {} ms", delay.as_millis()));
         }
     }
-    Settled { tool_again, ..settle(answers, failed) }
+    Settled { tool_again, ..settle(event, answers, failed) }
 }
 
 /// How long the most patient of those that want to be asked again wants to wait.
@@ -113,15 +113,19 @@ fn give_up(answer: &mut Answer, attempts: u32) {
 }
 
 /// What comes after a hook that said skip does not count; what was said before it stands.
-fn settle(answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
+fn settle(event: &Event, mut answers: Vec<Answer>, failed: Vec<(Finding, Step)>) -> Settled {
     let skipper =
         answers.iter().filter(|answer| answer.heard.control == Control::Skip).map(|answer| answer.at).min();
+    let counted = skipper.map_or(answers.len(), |skipper| answers.partition_point(|it| it.at <= skipper));
+    if let Some(counted) = answers.get_mut(..counted) {
+        merge::merge_modifications(event, counted);
+    }
     let mut settled = Settled::default();
     for (finding, step) in failed {
         settled.findings.push(finding);
         settled.steps.push(step);
     }
-    for Answer { at, heard, step } in answers {
+    for Answer { at, heard, step, .. } in answers {
         if skipper.is_some_and(|skipper| at > skipper) {
             let note = Some("an earlier hook said to skip it".to_owned());
             settled.steps.push(Step { status: Status::Skipped, decision: Decision::None, note, ..step });

@@ -457,3 +457,29 @@ async fn a_hook_is_passed_over_in_its_own_call_and_the_trace_says_so() {
     let outcome = crate::flow::fire(&generation, &crate::NoRecorder, &call("danger")).await;
     assert_eq!(outcome.decision, Decision::Deny, "rules are never passed over");
 }
+
+#[tokio::test]
+async fn the_merged_input_is_judged_and_a_conflict_is_in_the_trace() {
+    let change = |id: &str, key: &'static str, value: &'static str| {
+        Hook::on(id, EventKind::PreTool).run(move |event| async move {
+            let mut args = event.tool.as_ref().unwrap().args.clone();
+            args[key] = json!(value);
+            say::nothing().tool_input(args)
+        })
+    };
+    let hooks = [change("bad", "command", "danger"), change("other", "description", "why")];
+    let engine = Engine::builder().judge(Wary).hooks(hooks).build().unwrap();
+    let outcome = engine.fire(&call("harmless")).await;
+    assert_eq!(outcome.tool_input, Some(json!({"command": "danger", "description": "why"})));
+    assert_eq!(
+        outcome.decision,
+        Decision::Deny,
+        "what one hook changed is judged beside the change of another"
+    );
+
+    let hooks = [change("a", "timeout", "1"), change("b", "timeout", "2")];
+    let outcome = Engine::builder().hooks(hooks).build().unwrap().fire(&call("x")).await;
+    assert_eq!(outcome.tool_input.unwrap()["timeout"], "2");
+    let note = outcome.trace[1].note.as_deref();
+    assert_eq!(note, Some("conflict: `args.timeout` (changed by `a`); the value of this hook is used"));
+}

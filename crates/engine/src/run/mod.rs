@@ -34,6 +34,8 @@ pub(crate) struct Answer {
     pub(crate) at: usize,
     pub(crate) heard: Heard,
     pub(crate) step: Step,
+    /// The event as its hook was given it, if an earlier hook of its chain had changed it.
+    pub(crate) given: Option<Box<Event>>,
 }
 
 /// Why a hook gave no finding.
@@ -92,12 +94,14 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
             None => one(hook, asked).await,
             Some(call) => one(hook, &Asked::new(call, asked.deadline, asked.attempt)).await,
         };
+        let changes = !heard.finding.modifications.is_empty();
+        let given = changed.as_ref().filter(|_| changes).map(|call| Box::new(call.event.clone()));
         if unit.len() > 1 {
             let next = chain::after(changed.as_ref().unwrap_or(asked.call), &heard.finding);
             changed = next.or(changed);
         }
         let skips = heard.control == Control::Skip;
-        answers.push(Answer { at, heard, step });
+        answers.push(Answer { at, heard, step, given });
         if skips {
             answers.extend(
                 unit.iter().filter(|rest| **rest > at).filter_map(|rest| passed_over(selected, *rest)),
@@ -175,7 +179,7 @@ fn passed_over(selected: &[Arc<Hook>], at: usize) -> Option<Answer> {
     let by = Origin::Hook(Arc::clone(&selected.get(at)?.id));
     let note = Some("an earlier hook of its chain said to skip it".to_owned());
     let step = Step { by: by.clone(), status: Status::Skipped, decision: Decision::None, took_us: 0, note };
-    Some(Answer { at, heard: Finding::silent(by).into(), step })
+    Some(Answer { at, heard: Finding::silent(by).into(), step, given: None })
 }
 
 /// Failure is a decision, not an accident.

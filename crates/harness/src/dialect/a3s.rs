@@ -109,7 +109,7 @@ pub fn heard(event: &Event, by: Origin, answer: Answer) -> Result<Heard, Mishear
     }
     let finding = Finding { reason, ..Finding::silent(by) };
     match action {
-        Action::Continue | Action::Block => Ok(changed(event.event, finding, modified)?.into()),
+        Action::Continue | Action::Block => Ok(changed(event, finding, modified)?.into()),
         Action::Skip => Ok(Heard { finding, control: Control::Skip }),
         // The tool has run; there is nothing left to try again.
         Action::Retry if event.event == Kind::PostTool => {
@@ -129,7 +129,12 @@ fn blocked(event: &Event, by: Origin, reason: String) -> Finding {
 }
 
 /// What `modified` changes: it "must match expected schema", so what fits nowhere is said to.
-fn changed(kind: Kind, finding: Finding, modified: Option<Map<String, Value>>) -> Result<Finding, Misheard> {
+fn changed(
+    event: &Event,
+    finding: Finding,
+    modified: Option<Map<String, Value>>,
+) -> Result<Finding, Misheard> {
+    let kind = event.event;
     let Some(mut modified) = modified else { return Ok(finding) };
     let Some(shape) = of(kind) else { return Err(Misheard(format!("`modified` means nothing at {kind}"))) };
     if let Some(why) = schema::misfit_strictly(shape.modified, &modified, "modified") {
@@ -145,7 +150,10 @@ fn changed(kind: Kind, finding: Finding, modified: Option<Map<String, Value>>) -
             (_, Some(value), _, _) => Some(Modification::ToolInput { merge: Merge::Replace, value }),
             (_, _, Some(value), _) => Some(Modification::ModelResponse { merge, value }),
             (_, _, _, Some(mut result)) => {
-                result.get_mut("output").map(Value::take).map(|value| Modification::ToolOutput { value })
+                // The text that the hook was given is one form of the output; repeating it changes nothing.
+                let output = result.get_mut("output").map(Value::take);
+                let output = output.filter(|output| *output != payload::given_output(event));
+                output.map(|value| Modification::ToolOutput { value })
             }
             (Kind::PreModel, ..) if !modified.is_empty() => {
                 Some(Modification::ModelRequest { merge, value: Value::Object(modified) })

@@ -139,15 +139,25 @@ async fn a_temporary_hook_is_active_only_within_its_block() {
 // Seed 003, "Hook Engine (Rust)", `aggregate_responses`; "Hook Execution Flow", "Aggregate Responses".
 #[tokio::test]
 async fn block_wins_over_continue_and_modifications_are_merged() {
-    let change = |id: &str, value: Value| {
-        Hook::on(id, PreTool).run(move |_| {
-            let value = value.clone();
-            async move { say::nothing().merge_tool_input(value) }
+    // What `{...event.args, key: value}` sends: the whole arguments, as `modified.args` of an SDK hook.
+    let change = |id: &str, key: &'static str, value: Value| {
+        Hook::on(id, PreTool).run(move |event| {
+            let mut args = event.tool.as_ref().unwrap().args.clone();
+            args[key] = value.clone();
+            async move { say::nothing().tool_input(args) }
         })
     };
-    let engine = with([change("a", json!({"timeout": 1})), change("b", json!({"cwd": "/w", "timeout": 2}))]);
+    let timeout = |id: &str, value: u32| change(id, "timeout", json!(value));
+    let engine = with([timeout("a", 30_000), change("b", "description", json!("why"))]);
     let outcome = fire(&engine, bash("ls")).await;
-    assert_eq!(outcome.tool_input, Some(json!({"command": "ls", "timeout": 2, "cwd": "/w"})));
+    let merged = json!({"command": "ls", "timeout": 30_000, "description": "why"});
+    assert_eq!(outcome.tool_input, Some(merged));
+    assert!(outcome.trace.iter().all(|step| step.note.is_none()), "{:?}", outcome.trace);
+
+    let engine = with([timeout("a", 1), timeout("b", 2)]);
+    let outcome = fire(&engine, bash("ls")).await;
+    assert_eq!(outcome.tool_input, Some(json!({"command": "ls", "timeout": 2})), "the later hook wins");
+    assert!(outcome.trace[1].note.as_ref().unwrap().contains("`args.timeout` (changed by `a`)"));
 
     engine.register(Hook::on("c", PreTool).run(|_| async { say::deny("blocked") })).unwrap();
     engine.register(Hook::on("d", PreTool).run(|_| async { say::allow("fine") })).unwrap();

@@ -210,6 +210,33 @@ fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
     assert_eq!((&blocked["decision"], &blocked["reasons"][0]["said"]), (&json!("deny"), &json!("r")));
 }
 
+// Seed 003, "Hook Execution Flow": "Merge modifications", with programs that repeat what they were given.
+#[test]
+fn modifications_of_several_programs_are_merged() {
+    let test = TestContext::new();
+    let adds = |id: &str, key: &str, value: Value| {
+        let mut args = json!({"command": "ls"});
+        args[key] = value;
+        let answer = says(&json!({"action": "continue", "modified": {"args": args}}));
+        json!({"id": id, "on": "PreToolUse", "dialect": "a3s", "command": answer})
+    };
+    let fire = |hooks: &[Value]| {
+        test.write("home/tenterhook.yaml", &json!({"hooks": hooks}).to_string());
+        let ran = test.run_with(&["fire", "--json"], test.bash("ls").as_bytes());
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        ran.json()["outcome"].clone()
+    };
+    let both = fire(&[adds("a", "timeout", json!(30_000)), adds("b", "description", json!("why"))]);
+    assert_eq!(both["tool_input"], json!({"command": "ls", "timeout": 30_000, "description": "why"}));
+    let conflict = fire(&[adds("a", "timeout", json!(1)), adds("b", "timeout", json!(2))]);
+    assert_eq!(conflict["tool_input"], json!({"command": "ls", "timeout": 2}));
+    let note = conflict["trace"][1]["note"].as_str().unwrap();
+    assert!(note.contains("`args.timeout` (changed by `a`)"), "{note}");
+    let judged = fire(&[adds("a", "command", json!("rm -rf /")), adds("b", "description", json!("why"))]);
+    assert_eq!(judged["tool_input"], json!({"command": "rm -rf /", "description": "why"}));
+    assert_eq!(judged["decision"], "deny", "the merged call is judged");
+}
+
 // Seed 003, "Action Behaviors": exit codes, by the profile that is this design.
 #[test]
 fn exit_code_2_is_a_block_under_the_profile_too() {

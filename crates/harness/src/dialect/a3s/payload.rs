@@ -53,6 +53,11 @@ pub fn payload(call: &Call, session: &Session) -> Vec<u8> {
     serde_json::to_vec(&fields).unwrap_or_default()
 }
 
+/// The tool's output as a hook is given it.
+pub(super) fn given_output(event: &Event) -> Value {
+    event.detail.tool_output.as_ref().map(output_text).unwrap_or_default().into()
+}
+
 /// Whether a native payload is in this form.
 fn is_ours(native: &Map<String, Value>) -> bool {
     native.contains_key("eventType")
