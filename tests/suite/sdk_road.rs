@@ -250,7 +250,16 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
         }
         for (name, payload) in &events {
             let fired = client.fire(Fire::new(*name, payload).session("s").source("my-agent")).await.unwrap();
-            let event = seen.recv().await.unwrap();
+            let mut event = seen.recv().await.unwrap();
+            if *name == "ToolError" {
+                let mut result = seen.recv().await.unwrap();
+                if event.event_type != *name {
+                    std::mem::swap(&mut event, &mut result);
+                }
+                assert_eq!((result.event_type.as_str(), &result.event_id), ("PostToolUse", &fired.event_id));
+                let expected = json!({"success": false, "output": "boom", "duration": 0});
+                assert_eq!(result.payload["result"], expected, "a failed tool is also a result");
+            }
             assert_eq!((event.event_type.as_str(), event.session_id.as_str()), (*name, "s"));
             assert_eq!(event.event_id, fired.event_id);
             for (key, value) in payload.as_object().unwrap().iter().filter(|(key, _)| *key != "context") {

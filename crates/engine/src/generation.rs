@@ -173,7 +173,7 @@ impl Generation {
     fn index(&mut self) {
         self.by_kind.clear();
         for hook in &self.hooks {
-            for kind in &hook.on {
+            for kind in EventKind::ALL.iter().filter(|kind| hook.serves(**kind)) {
                 self.by_kind.entry(*kind).or_default().push(Arc::clone(hook));
             }
         }

@@ -129,6 +129,24 @@ pub struct Http {
     pub output_limit: usize,
 }
 
+// === impl Hook ===
+
+impl Hook {
+    /// Whether it is called at events of this kind.
+    pub fn serves(&self, kind: EventKind) -> bool {
+        self.on.contains(&kind) || self.takes_failed_tool_as_result(kind)
+    }
+
+    /// Whether this is the event of a failed tool, and the hook hears of it as of any result: A3S fires `PostToolUse`
+    /// with `success: false` beside `ToolError`. A hook for both hears `ToolError`.
+    pub(crate) fn takes_failed_tool_as_result(&self, kind: EventKind) -> bool {
+        kind == EventKind::ToolError
+            && self.on.contains(&EventKind::PostTool)
+            && !self.on.contains(&EventKind::ToolError)
+            && self.runner.speaks_a3s()
+    }
+}
+
 // === impl CommandLine ===
 
 impl CommandLine {
@@ -152,6 +170,11 @@ impl Runner {
             #[cfg(feature = "http")]
             Self::Http(http) => Some(http.dialect),
         }
+    }
+
+    /// Whether it is given the events of the A3S hook design.
+    fn speaks_a3s(&self) -> bool {
+        matches!(self, Self::Sdk(_)) || self.dialect().is_some_and(|dialect| dialect.name == "a3s")
     }
 }
 

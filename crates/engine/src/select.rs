@@ -46,7 +46,7 @@ pub fn select(hooks: &[Arc<Hook>], event: &Event, passed_over: &[HookId]) -> Sel
 
 /// Whether a hook applies to an event.
 pub fn applies(hook: &Hook, event: &Event) -> Applies {
-    if !hook.on.contains(&event.event) {
+    if !hook.serves(event.event) {
         let kinds: Vec<_> = hook.on.iter().map(|kind| kind.name()).collect();
         return Applies::No(format!("it is for {}, not {}", kinds.join(", "), event.event));
     }

@@ -15,7 +15,7 @@ pub(super) async fn run(http: &Http, call: &Call, by: Origin, limit: Duration) -
     let body = match post(request(http, call, limit)).await {
         Ok(body) => body,
         Err(Unanswered::TimedOut) => return Err(Failure::TimedOut),
-        Err(Unanswered::Failed(why)) => return Err(Failure::Failed(why)),
+        Err(Unanswered::Failed(why)) => return Err(Failure::Unreachable(why)),
     };
     match body.trim_ascii().first() {
         None => return Ok(Finding::silent(by).into()),

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tenterhook_event::{Call, Decision, Event, Finding, Origin, Status, Step};
-use tenterhook_harness::dialect::{Control, Heard};
+use tenterhook_harness::dialect::{Control, Heard, a3s};
 use tokio::time::Instant;
 
 use crate::{Fail, Hook, Runner, chain};
@@ -42,6 +42,8 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 enum Failure {
     TimedOut,
+    /// Its program or endpoint could not be reached.
+    Unreachable(String),
     Failed(String),
 }
 
@@ -113,6 +115,14 @@ async fn in_turn(selected: &[Arc<Hook>], unit: &[usize], asked: &Asked<'_>) -> V
 }
 
 async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
+    if hook.takes_failed_tool_as_result(asked.call.event.event) {
+        let result = a3s::failed_tool_result(asked.call);
+        return ask(hook, &Asked::new(&result, asked.deadline, asked.attempt)).await;
+    }
+    ask(hook, asked).await
+}
+
+async fn ask(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
     let started = std::time::Instant::now();
     let limit = hook.timeout.min(asked.deadline.saturating_duration_since(Instant::now()));
     let by = Origin::Hook(Arc::clone(&hook.id));
@@ -128,9 +138,10 @@ async fn one(hook: &Hook, asked: &Asked<'_>) -> (Heard, Step) {
             (Heard { finding: Finding { by: by.clone(), ..heard.finding }, ..heard }, status, None)
         }
         Err(failure) => {
+            log_failure(hook, &asked.call.event, &failure, limit);
             let (status, why) = match failure {
                 Failure::TimedOut => (Status::TimedOut, format!("no answer within {limit:?}")),
-                Failure::Failed(why) => (Status::Failed, why),
+                Failure::Unreachable(why) | Failure::Failed(why) => (Status::Failed, why),
             };
             (failed(hook, by.clone(), &why).into(), status, Some(why))
         }
@@ -180,6 +191,15 @@ fn passed_over(selected: &[Arc<Hook>], at: usize) -> Option<Answer> {
     let note = Some("an earlier hook of its chain said to skip it".to_owned());
     let step = Step { by: by.clone(), status: Status::Skipped, decision: Decision::None, took_us: 0, note };
     Some(Answer { at, heard: Finding::silent(by).into(), step, given: None })
+}
+
+fn log_failure(hook: &Hook, event: &Event, failure: &Failure, limit: Duration) {
+    let (hook, event) = (&*hook.id, event.event.name());
+    match failure {
+        Failure::TimedOut => tracing::warn!(hook, event, ?limit, "hook timed out"),
+        Failure::Unreachable(why) => tracing::error!(hook, event, why, "hook is not reachable"),
+        Failure::Failed(why) => tracing::warn!(hook, event, why, "hook failed"),
+    }
 }
 
 /// Failure is a decision, not an accident.

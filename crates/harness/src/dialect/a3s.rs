@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tenterhook_event::{Decision, Event, EventKind as Kind, Finding, Merge, Modification, Origin};
 
-pub use payload::{Session, payload};
+pub use payload::{Session, failed_tool_result, payload};
 pub use read::{Unreadable, event};
 pub use schema::{EVENTS, EVERY, EventShape, Field, Shape, named, of};
 

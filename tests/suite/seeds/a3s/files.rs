@@ -237,6 +237,33 @@ fn modifications_of_several_programs_are_merged() {
     assert_eq!(judged["decision"], "deny", "the merged call is judged");
 }
 
+// Seed 003, "Integration with Agent Loop": `success: result.is_ok()`.
+#[test]
+fn a_failed_tool_is_a_result_without_success() {
+    let failed = |on: Value| {
+        let test = TestContext::new();
+        let got = test.path("got.json");
+        one_hook(
+            &test,
+            &json!({"on": on, "dialect": "a3s", "command": format!("cat > '{}'", got.display())}),
+        );
+        let mut input: Value = serde_json::from_str(&test.bash("false")).unwrap();
+        input["hook_event_name"] = json!("PostToolUseFailure");
+        input["error"] = json!("Command failed with exit code 1");
+        test.run_with(&["hook", "claude-code", "PostToolUseFailure"], input.to_string().as_bytes());
+        json_file(&got)
+    };
+    let result = failed(json!("PostToolUse"));
+    assert_eq!(
+        (&result["eventType"], &result["args"]),
+        (&json!("PostToolUse"), &json!({"command": "false"}))
+    );
+    let expected = json!({"success": false, "output": "Command failed with exit code 1", "duration": 0});
+    assert_eq!(result["result"], expected);
+    let both = failed(json!(["PostToolUse", "ToolError"]));
+    assert_eq!(both["eventType"], "ToolError", "a hook for both is asked once");
+}
+
 // Seed 003, "Action Behaviors": exit codes, by the profile that is this design.
 #[test]
 fn exit_code_2_is_a_block_under_the_profile_too() {

@@ -53,6 +53,18 @@ pub fn payload(call: &Call, session: &Session) -> Vec<u8> {
     serde_json::to_vec(&fields).unwrap_or_default()
 }
 
+/// The call of a failed tool, as `PostToolUse` with `success: false`.
+pub fn failed_tool_result(call: &Call) -> Call {
+    let mut result = call.clone();
+    let event = &mut result.event;
+    event.event = Kind::PostTool;
+    if event.detail.tool_output.is_none() {
+        let output = event.detail.error.as_deref().unwrap_or_default();
+        event.detail.tool_output = Some(json!({"success": false, "output": output}));
+    }
+    result
+}
+
 /// The tool's output as a hook is given it.
 pub(super) fn given_output(event: &Event) -> Value {
     event.detail.tool_output.as_ref().map(output_text).unwrap_or_default().into()
