@@ -6,6 +6,7 @@
 //! [`crate::agent`] and the engine.
 
 mod agent;
+mod authority;
 mod fire;
 mod serve;
 mod service;
@@ -20,7 +21,7 @@ use tenterhook_harness::MAX_PAYLOAD;
 use tenterhook_proto::v1::agent_service_server::{self, AgentServiceServer};
 use tenterhook_proto::v1::hook_service_server::{self, HookServiceServer};
 
-pub(crate) use serve::{comes, connection, is, may_be};
+pub(crate) use serve::{comes, connection, is, may_be, unix_connection};
 
 use crate::daemon::Daemon;
 

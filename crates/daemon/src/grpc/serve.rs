@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::{Extension, Router, middleware};
+use hyper::body::Incoming;
+use hyper::service::Service as _;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,6 +18,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tonic::{Code, Status};
 
+use super::authority::HostNames;
 use crate::listen::Peer;
 
 /// How HTTP/2 begins; no method of HTTP/1.1 does.
@@ -55,6 +58,16 @@ pub(crate) async fn comes(stream: &TcpStream) -> bool {
     tokio::time::timeout(PATIENCE, peeked).await.unwrap_or(false)
 }
 
+/// Serves one connection over the Unix socket.
+pub(crate) async fn unix_connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    peer: Peer,
+    end: watch::Receiver<bool>,
+) {
+    connection(HostNames::new(stream), router, peer, end).await;
+}
+
 /// Serves one connection.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -64,6 +77,10 @@ pub(crate) async fn connection(
 ) {
     let router = router.layer(Extension(peer)).layer(middleware::from_fn(in_its_words));
     let service = TowerToHyperService::new(router);
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        qualify_service(request.uri_mut());
+        service.call(request)
+    });
     let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -82,6 +99,16 @@ pub(crate) async fn connection(
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+/// The A3S hook design has its service in no package; clients that are generated from it call it by that name.
+fn qualify_service(uri: &mut Uri) {
+    let Some(method) = uri.path().strip_prefix("/HookService/") else { return };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = format!("/tenterhook.v1.HookService/{method}").parse().ok();
+    if let Ok(qualified) = Uri::from_parts(parts) {
+        *uri = qualified;
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Outgoing {
     /// What comes before everything else.
     first: Option<HookEvent>,
     /// What answers brought about.
-    about: tokio::sync::mpsc::Receiver<HookEvent>,
+    about: tokio::sync::mpsc::Receiver<Result<HookEvent, Status>>,
     ending: BoxFuture<'static, ()>,
     state: State,
     left: Left,
@@ -47,6 +47,8 @@ struct Left {
 
 /// How many remarks about answers may wait; more are of no use to anybody.
 const REMARKS: usize = 64;
+/// The longest id of a hook that the log repeats.
+const MAX_HOOK_ID_CHARS: usize = 64;
 
 pub(super) async fn open(
     daemon: &Arc<Daemon>,
@@ -72,14 +74,26 @@ pub(super) async fn open(
     let reader = tokio::spawn(async move {
         while let Ok(Some(response)) = answers.message().await {
             let call_id = response.call_id;
-            if let Err(unwanted) = hearing.answer(words::reply(response)) {
-                let code = match unwanted {
-                    Unwanted::TooLate => ErrorCode::ErrorTimedOut,
-                    Unwanted::Mismatch => ErrorCode::ErrorInvalid,
-                    Unwanted::Unknown | Unwanted::Twice => ErrorCode::ErrorUnknownCall,
-                };
-                let _ = remark.try_send(words::refused(call_id, code, unwanted.to_string()));
+            if call_id == 0 && response.hook_id.is_empty() {
+                // A client that answers every message answers this one too, which asked nothing. A remark about it
+                // would be answered again.
+                tracing::debug!(client = hearing.name(), "answer to a message that is not a question");
+                continue;
             }
+            let hook = crate::sessions::clean(&response.hook_id, MAX_HOOK_ID_CHARS);
+            let Err(unwanted) = hearing.answer(words::reply(response)) else { continue };
+            let code = match unwanted {
+                Unwanted::TooLate => ErrorCode::ErrorTimedOut,
+                Unwanted::Mismatch => ErrorCode::ErrorInvalid,
+                Unwanted::Unknown | Unwanted::Twice => ErrorCode::ErrorUnknownCall,
+                Unwanted::Ambiguous => {
+                    tracing::error!(client = hearing.name(), hook, "answer refused: {unwanted}");
+                    let why = format!("hook `{hook}`: {unwanted}");
+                    let _ = remark.try_send(Err(Status::failed_precondition(why)));
+                    break;
+                }
+            };
+            let _ = remark.try_send(Ok(words::refused(call_id, code, unwanted.to_string())));
         }
         // Whoever says nothing more is on its way out.
         if hearing.detach(number) {
@@ -108,6 +122,10 @@ impl Stream for Outgoing {
         match this.attached.messages.poll_recv(cx) {
             Poll::Ready(Some(sent)) => return Poll::Ready(Some(Ok(words::event(sent)))),
             Poll::Ready(None) => {
+                // Why the stream ends is the last remark.
+                if let Poll::Ready(Some(remark)) = this.about.poll_recv(cx) {
+                    return Poll::Ready(Some(remark));
+                }
                 this.state = State::Over;
                 let taken_over = this.left.client.is_there();
                 return Poll::Ready(
@@ -117,7 +135,7 @@ impl Stream for Outgoing {
             Poll::Pending => {}
         }
         if let Poll::Ready(Some(remark)) = this.about.poll_recv(cx) {
-            return Poll::Ready(Some(Ok(remark)));
+            return Poll::Ready(Some(remark));
         }
         if this.ending.as_mut().poll(cx).is_ready() {
             this.state = State::Over;

@@ -84,14 +84,15 @@ pub(super) fn config(hook: &Hook, linger: Duration) -> HookConfig {
 pub(super) fn event(sent: Sent) -> HookEvent {
     match sent {
         Sent::Asked(question) => asked(&question),
-        Sent::Cancelled { call_id, hook, why } => {
+        Sent::Cancelled { call_id, why } => {
             let (code, message) = match why {
                 Why::TimedOut => (ErrorCode::ErrorTimedOut, "the time is over"),
                 Why::Gone => (ErrorCode::ErrorCancelled, "whoever asked has gone"),
                 Why::Unregistered => (ErrorCode::ErrorUnregistered, "the hook was unregistered"),
             };
             let (kind, error) = (HookEventKind::HookCancel, Some(error(code, message, "")));
-            HookEvent { hook_id: hook.to_string(), call_id, error, ..of_kind(kind) }
+            // Without the hook's name: a client that answers every message does not answer for the hook.
+            HookEvent { call_id, error, ..of_kind(kind) }
         }
         Sent::Refused { call_id, why } => refused(call_id, ErrorCode::ErrorInvalid, why),
     }
@@ -136,7 +137,7 @@ pub(super) fn reply(response: HookResponse) -> Reply {
         (None, Err(_)) => Err(format!("the action {action} is not known here")),
         (None, Ok(action)) => answer(action, reason, modified.as_deref(), retry_delay_ms),
     };
-    Reply { call_id, hook: hook_id, event_id, said }
+    Reply { call_id: Some(call_id).filter(|id| *id != 0), hook: hook_id, event_id, said }
 }
 
 fn answer(

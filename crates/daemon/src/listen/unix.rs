@@ -270,7 +270,7 @@ async fn connection(
         let is_grpc = grpc::is(&bytes);
         let stream = Replayed::new(bytes, stream);
         if is_grpc {
-            grpc::connection(stream, router, peer, end).await;
+            grpc::unix_connection(stream, router, peer, end).await;
         } else {
             http::connection(stream, router, peer, end).await;
         }

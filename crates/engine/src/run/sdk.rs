@@ -125,7 +125,7 @@ pub(super) async fn run(
     for what in became(&heard).into_iter().flatten().filter(|what| beside.wants(*what)) {
         let why = match &heard {
             Ok(heard) => heard.finding.reason.as_deref(),
-            Err(Failure::Failed(why)) => Some(why.as_str()),
+            Err(Failure::Failed(why) | Failure::Unreachable(why)) => Some(why.as_str()),
             Err(Failure::TimedOut) => Some("no answer in time"),
         };
         beside.note(note(what, why)).await;

@@ -126,7 +126,8 @@ pub struct HookEvent {
     /// The event's id (a ULID), the same for all hooks of one event, and the one in the ledger.
     #[prost(string, tag = "6")]
     pub event_id: ::prost::alloc::string::String,
-    /// This very question; unique as long as the daemon runs. The answer repeats it.
+    /// This very question; unique as long as the daemon runs. The answer repeats it. With CANCEL, nothing else names the
+    /// question.
     #[prost(uint64, tag = "7")]
     pub call_id: u64,
     /// When the server stops waiting, and how long that was when it sent this. 0 for an `async` hook.
@@ -174,7 +175,8 @@ pub struct HookResponse {
     /// JSON-encoded modifications: with CONTINUE only
     #[prost(bytes = "vec", optional, tag = "4")]
     pub modified: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
-    /// As in the question.
+    /// As in the question. Without `call_id` the answer is for the only open question of the hook. If there are several, or
+    /// an earlier one timed out on this stream, they have failed, and the stream ends with FAILED_PRECONDITION.
     #[prost(string, tag = "5")]
     pub event_id: ::prost::alloc::string::String,
     #[prost(uint64, tag = "6")]

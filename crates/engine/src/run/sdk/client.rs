@@ -2,6 +2,8 @@
 
 //! One program with hooks: whether it is there, what it was asked, and what waits for its answers.
 
+mod unnumbered;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,12 +46,24 @@ struct State {
     pending: BTreeMap<u64, Pending>,
     kept: VecDeque<Question>,
     missed: u64,
-    over: VecDeque<(u64, Over)>,
+    over: VecDeque<Finished>,
+    /// Whether it answers without `call_id`: its hooks are then asked one question at a time.
+    unnumbered: bool,
+    turns: BTreeMap<HookId, Arc<tokio::sync::Mutex<()>>>,
 }
 
 struct Pending {
     question: Question,
     answer: oneshot::Sender<Result<Answer, Failure>>,
+}
+
+/// A question that is over.
+struct Finished {
+    call_id: u64,
+    hook: HookId,
+    over: Over,
+    /// The stream that was open then.
+    stream: u64,
 }
 
 /// How a question ended.
@@ -83,6 +97,11 @@ pub enum Unwanted {
     /// The hook or the event is another one than was asked about.
     #[error("the answer is for another hook or event than was asked about, so the hook has failed")]
     Mismatch,
+    /// It names no question, and could be meant for several.
+    #[error(
+        "the answer has no `call_id`, and more than one question of the hook is open or was given up; send `call_id` back"
+    )]
+    Ambiguous,
 }
 
 /// A stream that was opened.
@@ -171,17 +190,21 @@ impl Client {
     /// An answer has come.
     pub fn answer(&self, reply: Reply) -> Result<(), Unwanted> {
         let mut state = self.lock();
-        let Some(Pending { question, answer }) = state.pending.remove(&reply.call_id) else {
-            let over = state.over.iter().find(|(call_id, _)| *call_id == reply.call_id);
-            return Err(match over {
-                Some((_, Over::Answered)) => Unwanted::Twice,
-                Some((_, Over::Cancelled)) => Unwanted::TooLate,
+        let call_id = match reply.call_id {
+            Some(call_id) => call_id,
+            None => state.open_question(&reply)?,
+        };
+        let Some(Pending { question, answer }) = state.pending.remove(&call_id) else {
+            let over = state.over.iter().find(|finished| finished.call_id == call_id);
+            return Err(match over.map(|finished| finished.over) {
+                Some(Over::Answered) => Unwanted::Twice,
+                Some(Over::Cancelled) => Unwanted::TooLate,
                 None => Unwanted::Unknown,
             });
         };
-        state.remember(reply.call_id, Over::Answered);
+        state.remember(call_id, &question.hook, Over::Answered);
         drop(state);
-        let fits = *question.hook == *reply.hook && question.event_id.to_string() == reply.event_id;
+        let fits = *question.hook == *reply.hook && reply.is_about(&question);
         let said = match reply.said {
             _ if !fits => Err(Failure::Failed(Unwanted::Mismatch.to_string())),
             Ok(said) => Ok(said),
@@ -203,19 +226,27 @@ impl Client {
             .collect();
         for call_id in gone {
             if let Some(Pending { question, .. }) = state.pending.remove(&call_id) {
-                state.cancelled(call_id, question.hook, Why::Unregistered);
+                state.cancelled(call_id, &question.hook, Why::Unregistered);
             }
         }
+        state.turns.remove(hook);
         state.kept.retain(|question| *question.hook != *hook);
     }
 
     /// Asks, and waits for the answer.
     pub(super) async fn ask(&self, question: Question, limit: Duration) -> Result<Answer, Failure> {
+        let began = Instant::now();
+        let turn = self.lock().turn(&question.hook);
+        let _turn = match turn.map(|turn| tokio::time::timeout(limit, turn.lock_owned())) {
+            Some(turn) => Some(turn.await.map_err(|_| Failure::TimedOut)?),
+            None => None,
+        };
+        let limit = limit.saturating_sub(began.elapsed());
         let mut waiting = Waiting { client: self, call_id: question.call_id, why: Why::Gone };
-        let answer = self.put(question).map_err(|why| Failure::Failed(why.to_owned()))?;
+        let answer = self.put(question).map_err(|why| Failure::Unreachable(why.to_owned()))?;
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(said)) => said,
-            Ok(Err(_)) => Err(Failure::Failed("its program went away".to_owned())),
+            Ok(Err(_)) => Err(Failure::Unreachable("its program went away".to_owned())),
             Err(_) => {
                 waiting.why = Why::TimedOut;
                 Err(Failure::TimedOut)
@@ -268,10 +299,10 @@ impl State {
         self.away = Some(Instant::now());
     }
 
-    fn cancelled(&mut self, call_id: u64, hook: HookId, why: Why) {
-        self.remember(call_id, Over::Cancelled);
+    fn cancelled(&mut self, call_id: u64, hook: &HookId, why: Why) {
+        self.remember(call_id, hook, Over::Cancelled);
         // What nobody waits for may get lost where a client does not keep up.
-        let _ = self.offer(Sent::Cancelled { call_id, hook, why });
+        let _ = self.offer(Sent::Cancelled { call_id, why });
     }
 
     fn offer(&self, message: Sent) -> Offered {
@@ -286,11 +317,11 @@ impl State {
         }
     }
 
-    fn remember(&mut self, call_id: u64, over: Over) {
+    fn remember(&mut self, call_id: u64, hook: &HookId, over: Over) {
         if self.over.len() >= OVER {
             self.over.pop_front();
         }
-        self.over.push_back((call_id, over));
+        self.over.push_back(Finished { call_id, hook: Arc::clone(hook), over, stream: self.streams });
     }
 }
 
@@ -298,7 +329,7 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut state = self.client.lock();
         if let Some(Pending { question, .. }) = state.pending.remove(&self.call_id) {
-            state.cancelled(self.call_id, question.hook, self.why);
+            state.cancelled(self.call_id, &question.hook, self.why);
         }
     }
 }

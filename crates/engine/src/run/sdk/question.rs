@@ -45,8 +45,6 @@ pub enum Sent {
     Cancelled {
         /// The question.
         call_id: u64,
-        /// Who was asked.
-        hook: HookId,
         /// Why.
         why: Why,
     },
@@ -73,11 +71,12 @@ pub enum Why {
 /// What comes from a client.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// Which question it is for.
-    pub call_id: u64,
+    /// The question it is for. `None`: the client does not know this field, and the only open question of the hook
+    /// is meant.
+    pub call_id: Option<u64>,
     /// The hook it is from; if it is not the one that was asked, the answer is none.
     pub hook: String,
-    /// The event it is about; the same.
+    /// The event it is about; the same. Without `call_id` it may be empty.
     pub event_id: String,
     /// What the hook says, or how it failed.
     pub said: Result<Answer, String>,

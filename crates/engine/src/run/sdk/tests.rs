@@ -48,7 +48,7 @@ fn reply(question: &Question, action: Action) -> Reply {
     let reason = Some("because".to_owned());
     let said = Ok(Answer { action, reason, modified: None, delay: None });
     Reply {
-        call_id: question.call_id,
+        call_id: Some(question.call_id),
         hook: question.hook.to_string(),
         event_id: question.event_id.to_string(),
         said,
@@ -114,7 +114,7 @@ async fn the_first_answer_counts_and_nonsense_is_said_to_be() {
     let mut stream = client.attach();
     let outcome = fire(&engine, 1);
     let question = asked(&mut stream).await;
-    let invented = Reply { call_id: question.call_id + 1_000_000, ..reply(&question, Action::Block) };
+    let invented = Reply { call_id: Some(question.call_id + 1_000_000), ..reply(&question, Action::Block) };
     assert_eq!(client.answer(invented), Err(Unwanted::Unknown));
     assert_eq!(client.answer(reply(&question, Action::Continue)), Ok(()));
     assert_eq!(client.answer(reply(&question, Action::Block)), Err(Unwanted::Twice));
@@ -339,4 +339,128 @@ async fn what_becomes_of_a_hook_is_written_down() {
         (What::Failed, Some("boom".to_owned())),
     ];
     assert_eq!(*book.0.lock().unwrap(), expected);
+}
+
+/// An answer of a client that knows neither `call_id` nor `event_id`.
+fn unnumbered(hook: &str, action: Action) -> Reply {
+    let said = Ok(Answer { action, reason: Some("because".to_owned()), modified: None, delay: None });
+    Reply { call_id: None, hook: hook.to_owned(), event_id: String::new(), said }
+}
+
+#[tokio::test]
+async fn an_answer_without_call_id_is_for_the_only_open_question_of_its_hook() {
+    let client = Client::new("c");
+    let engine = engine(vec![hook("one", &client, Fail::Open), hook("two", &client, Fail::Open)]);
+    let mut stream = client.attach();
+    let outcome = fire(&engine, 1);
+    let questions = [asked(&mut stream).await, asked(&mut stream).await];
+    assert_eq!(client.answer(unnumbered("three", Action::Block)), Err(Unwanted::Unknown));
+    for question in &questions {
+        assert_eq!(client.answer(unnumbered(&question.hook, Action::Block)), Ok(()));
+    }
+    assert_eq!(outcome.await.unwrap().decision, Decision::Deny);
+    assert_eq!(client.answer(unnumbered("one", Action::Block)), Err(Unwanted::Unknown));
+}
+
+#[tokio::test]
+async fn an_ambiguous_answer_fails_the_hook_as_configured_and_afterwards_it_is_asked_in_turn() {
+    for (fail, decision) in [(Fail::Open, Decision::None), (Fail::Closed, Decision::Deny)] {
+        let client = Client::new("c");
+        let engine = engine(vec![hook("h", &client, fail)]);
+        let mut stream = client.attach();
+        let outcomes = [fire(&engine, 1), fire(&engine, 2)];
+        for _ in &outcomes {
+            asked(&mut stream).await;
+        }
+        assert_eq!(client.answer(unnumbered("h", Action::Continue)), Err(Unwanted::Ambiguous));
+        for outcome in outcomes {
+            let outcome = outcome.await.unwrap();
+            assert_eq!((outcome.decision, outcome.trace[0].status), (decision, Status::Failed));
+            assert!(note(&outcome).contains("no `call_id`"), "{outcome:?}");
+        }
+
+        let mut stream = client.attach();
+        let outcomes = [fire(&engine, 3), fire(&engine, 4)];
+        for _ in &outcomes {
+            asked(&mut stream).await;
+            assert_eq!(client.under_way(), 1, "one question at a time");
+            assert_eq!(client.answer(unnumbered("h", Action::Block)), Ok(()));
+        }
+        for outcome in outcomes {
+            assert_eq!(outcome.await.unwrap().decision, Decision::Deny);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_without_call_id_does_not_count_for_the_next_question() {
+    let client = Client::new("c");
+    let engine = engine(vec![hook("h", &client, Fail::Closed)]);
+    let mut stream = client.attach();
+    assert_eq!(fire(&engine, 1).await.unwrap().trace[0].status, Status::TimedOut);
+    asked(&mut stream).await;
+    assert!(matches!(stream.messages.recv().await, Some(Sent::Cancelled { .. })));
+    let second = fire(&engine, 2);
+    asked(&mut stream).await;
+    // It may be the answer to either question.
+    assert_eq!(client.answer(unnumbered("h", Action::Continue)), Err(Unwanted::Ambiguous));
+    assert_eq!(second.await.unwrap().decision, Decision::Deny);
+
+    let mut stream = client.attach();
+    assert_eq!(fire(&engine, 3).await.unwrap().trace[0].status, Status::TimedOut);
+    asked(&mut stream).await;
+    assert_eq!(client.answer(unnumbered("h", Action::Continue)), Err(Unwanted::TooLate), "nothing is open");
+    assert!(matches!(stream.messages.recv().await, Some(Sent::Cancelled { .. })));
+    let fourth = fire(&engine, 4);
+    asked(&mut stream).await;
+    assert_eq!(client.answer(unnumbered("h", Action::Block)), Ok(()), "the late answer has come");
+    assert!(fourth.await.unwrap().reason().unwrap().contains("because"));
+}
+
+#[tokio::test]
+async fn a_failed_tool_is_a_result_without_success_to_hooks_for_results() {
+    let client = Client::new("c");
+    let engine = engine(vec![
+        Hook { on: vec![EventKind::PostTool], ..hook("results", &client, Fail::Open) },
+        Hook { on: vec![EventKind::ToolError], ..hook("errors", &client, Fail::Open) },
+        Hook::on("closure", EventKind::PostTool).run(|_| async { crate::say::deny("not for it") }),
+    ]);
+    let mut stream = client.attach();
+    let mut failed = call(1);
+    failed.event.event = EventKind::ToolError;
+    failed.event.detail.error = Some("exit code 1".to_owned());
+    let firing = tokio::spawn({
+        let engine = Arc::clone(&engine);
+        async move { engine.fire(&failed).await }
+    });
+    let (results, errors) = (asked(&mut stream).await, asked(&mut stream).await);
+    assert_eq!((&*results.event_type, &*errors.event_type), ("PostToolUse", "ToolError"));
+    let payload: Value = serde_json::from_slice(&results.payload).unwrap();
+    assert_eq!(payload["eventType"], "PostToolUse");
+    let expected = json!({"success": false, "output": "exit code 1", "duration": 0});
+    assert_eq!((&payload["tool"], &payload["result"]), (&json!("Bash"), &expected));
+    client.answer(changing(&results, json!({"result": {"output": "short"}}))).unwrap();
+    client.answer(reply(&errors, Action::Continue)).unwrap();
+    let outcome = firing.await.unwrap();
+    assert_eq!(outcome.tool_output(), Some(&json!("short")));
+    assert_eq!(outcome.trace.len(), 2);
+}
+
+#[tokio::test]
+async fn hooks_of_programs_merge_what_each_of_them_changed() {
+    let client = Client::new("c");
+    let engine = engine(vec![hook("a", &client, Fail::Open), hook("b", &client, Fail::Open)]);
+    let mut stream = client.attach();
+    let outcome = fire(&engine, 1);
+    for (key, value) in [("timeout", json!(30_000)), ("description", json!("why"))] {
+        let question = asked(&mut stream).await;
+        let mut args: Value = serde_json::from_slice(&question.payload).unwrap();
+        let mut args = args["args"].take();
+        args[key] = value;
+        client.answer(changing(&question, json!({"args": args}))).unwrap();
+    }
+    let outcome = outcome.await.unwrap();
+    let expected = json!({"command": "echo 1", "timeout": 30_000, "description": "why"});
+    assert_eq!(outcome.tool_input, Some(expected));
+    assert!(outcome.trace.iter().all(|step| step.note.is_none()), "{outcome:?}");
 }

@@ -16,7 +16,8 @@ people see instead, such as `my-agent/1.2`. Over TCP `authorization: Bearer <tok
 What goes wrong is data: a response has `error` set, and the gRPC status stays OK. Other statuses mean
 that the call as such could not be made: UNAUTHENTICATED (no or a wrong token), PERMISSION_DENIED (another
 account), INVALID_ARGUMENT (no or a bad client id), UNAVAILABLE (the daemon is ending), ABORTED (a
-newer stream of the same client took over), RESOURCE_EXHAUSTED (a message over 32 MiB; clients should take as much).
+newer stream of the same client took over), FAILED_PRECONDITION (an answer without `call_id` was ambiguous),
+RESOURCE_EXHAUSTED (a message over 32 MiB; clients should take as much).
 """
 
 from collections import abc as _abc
