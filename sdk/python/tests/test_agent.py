@@ -45,6 +45,7 @@ async def test_a_turn_to_its_end_and_step_by_step(daemon, session):
         assert (steps[1].denied, steps[1].result.output) == (False, "here\n")
         assert (steps[3].denied, steps[3].result.success) == (True, False)
         assert (steps[-1].response.text, steps[-1].response.usage.total_tokens > 0) == ("Done.", True)
+        assert [call.args["command"] for call in steps[-1].response.tool_calls] == ["echo here", "rm -rf /"]
         assert (await client.generate(session_id, "And now?")).text == "Done."
         await client.end_session(session_id, "enough")
         with pytest.raises(RefusedError, match="has ended") as ended:

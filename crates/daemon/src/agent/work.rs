@@ -2,7 +2,7 @@
 
 //! Work for a session: a turn, or a single tool.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -46,7 +46,12 @@ struct Listener {
     told: mpsc::Sender<Told>,
     cancel: tenterhook_agent::Cancel,
     drafts: bool,
+    calls: ToolCalls,
 }
+
+/// The tool calls of a turn, as the model made them; those of subagents are not among them.
+#[derive(Clone, Default)]
+struct ToolCalls(Arc<Mutex<Vec<Value>>>);
 
 /// Tells whoever listens to the turn in which something happens.
 pub(super) struct Audience;
@@ -69,8 +74,10 @@ pub(crate) async fn generate(
     let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
     let (told, hears) = mpsc::channel(BEHIND);
     let cancel = work.cancel.clone();
-    let listener = Listener { told: told.clone(), cancel: cancel.clone(), drafts };
-    let turning = LISTENER.scope(listener, behalf::on(chain, take_turn(Arc::clone(&slot), work, prompt)));
+    let calls = ToolCalls::default();
+    let listener = Listener { told: told.clone(), cancel: cancel.clone(), drafts, calls: calls.clone() };
+    let turn_work = take_turn(Arc::clone(&slot), work, prompt, calls);
+    let turning = LISTENER.scope(listener, behalf::on(chain, turn_work));
     tokio::spawn(async move {
         let last = turning.await;
         drop(turn);
@@ -80,13 +87,14 @@ pub(crate) async fn generate(
     Ok(Turn { told: hears, _cancel: Stops(cancel) })
 }
 
-async fn take_turn(slot: Arc<Slot>, work: Work, prompt: String) -> Told {
+async fn take_turn(slot: Arc<Slot>, work: Work, prompt: String, calls: ToolCalls) -> Told {
     let (began, before) = (Instant::now(), slot.session.usage());
     match slot.session.prompt(&prompt, &work.cancel).await {
         Ok(text) => {
             let duration = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let usage = usage(slot.session.usage(), before);
-            Told::Done(json!({"text": text, "toolCalls": [], "usage": usage, "duration": duration}))
+            let calls = std::mem::take(&mut *calls.lock());
+            Told::Done(json!({"text": text, "toolCalls": calls, "usage": usage, "duration": duration}))
         }
         Err(ended) => Told::Failed(refusal(ended)),
     }
@@ -171,11 +179,20 @@ impl Listener {
         if is_draft && !self.drafts {
             return;
         }
+        if let (None, Moment::Tool { id, tool, args }) = (subagent, &moment) {
+            self.calls.lock().push(json!({"id": id, "name": tool, "args": args}));
+        }
         let told = Told::Moment(subagent.map(ToOwned::to_owned), moment);
         // Whoever does not keep up misses drafts first; then the turn is not for anybody.
         if self.told.try_send(told).is_err() && !is_draft {
             self.cancel.cancel();
         }
+    }
+}
+
+impl ToolCalls {
+    fn lock(&self) -> MutexGuard<'_, Vec<Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -65,7 +65,16 @@ test("a turn to its end, and step by step", async () => {
     { type: "toolResult", denied: true, result: { success: false } },
     { type: "draft", text: "Done." },
     { type: "text", text: "Done." },
-    { type: "done", response: { text: "Done." } },
+    {
+      type: "done",
+      response: {
+        text: "Done.",
+        toolCalls: [
+          { name: "Bash", args: { command: "echo here" } },
+          { name: "Bash", args: { command: "rm -rf /" } },
+        ],
+      },
+    },
   ]);
   const { text, usage } = await client.generate(id, "And now?");
   expect([text, usage.total_tokens > 0]).toEqual(["Done.", true]);
