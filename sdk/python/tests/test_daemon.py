@@ -74,6 +74,59 @@ async def test_a_changed_input_is_judged_as_it_would_run(daemon):
         assert (await client.fire(BASH)).blocked
 
 
+async def test_hooks_merge_what_each_of_them_changed(daemon):
+    def changes(**changed):
+        return lambda event: HookResponse.modified(args={**event.args, **changed})
+
+    async with daemon.client() as client:
+        ids = [client.register_hook("PreToolUse", changes(timeout=30000), config={"priority": 1})]
+        ids.append(client.register_hook("PreToolUse", changes(description="why"), config={"priority": 2}))
+        await client.ready()
+        outcome = await client.fire(bash("echo x"))
+        expected = {"command": "echo x", "timeout": 30000, "description": "why"}
+        assert (outcome.action, outcome.modified) == ("continue", {"args": expected})
+
+        ids.append(client.register_hook("PreToolUse", changes(timeout=1), config={"priority": 3}))
+        await client.ready()
+        outcome = await client.fire(bash("echo x"))
+        assert outcome.modified == {"args": {**expected, "timeout": 1}}
+        (leaf,) = [leaf for leaf in daemon.leaves() if leaf["id"] == outcome.event_id]
+        notes = {step["by"]: step.get("note") for step in leaf["trace"] if step["by"].startswith("hook:")}
+        assert notes == {
+            f"hook:{ids[0]}": None,
+            f"hook:{ids[1]}": None,
+            f"hook:{ids[2]}": f"conflict: `args.timeout` (changed by `{ids[0]}`); the value of this hook is used",
+        }
+
+        client.register_hook("PreToolUse", changes(command="rm -rf /"), config={"priority": 0})
+        await client.ready()
+        assert (await client.fire(bash("echo x"))).blocked, "the merged call is judged"
+
+
+async def test_hooks_that_are_taken_back_are_gone_when_the_client_is_closed(daemon):
+    async with daemon.client() as client:
+        ids = [
+            client.register_hook("PreToolUse", allow, config={"fail_behavior": "block"}, hook_id=f"h{n}")
+            for n in range(8)
+        ]
+        await client.ready()
+        for hook_id in ids:
+            client.unregister_hook(hook_id)
+    async with daemon.client() as client:
+        assert await client.list_all_hooks() == []
+        assert not (await client.fire(BASH)).blocked
+
+
+async def test_a_failed_tool_is_a_result_without_success(daemon):
+    heard = []
+    async with daemon.client() as client:
+        client.register_hook("PostToolUse", lambda event: heard.append((event.result.success, event.result.output)))
+        client.register_hook("ToolError", lambda event: heard.append(event.error))
+        await client.ready()
+        await client.fire(ToolErrorEvent(session_id="s", tool="Bash", args={"command": "ls"}, error="boom"))
+    assert sorted(heard, key=str) == [(False, "boom"), "boom"]
+
+
 async def test_hooks_run_in_their_order_and_skip_leaves_out_the_later_ones(daemon):
     async with daemon.client() as client:
         client.register_hook("PreToolUse", lambda event: HookResponse.block("third"), config={"priority": 3})

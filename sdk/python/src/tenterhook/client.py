@@ -130,14 +130,17 @@ class TenterhookClient(Registering):
     def unregister_hook(self, hook_id: str) -> Pending[bool]:
         """Takes a hook back: it hears nothing any more. Await the result to know that the daemon has let go of it; it
         is false if there was none."""
-        hook = self._hooks.pop(hook_id, None)
+        hook, link = self._hooks.pop(hook_id, None), self._link
 
         async def unregister() -> bool:
-            if hook is not None and self._link is not None:
-                await self._link.unregister(hook)
+            if hook is not None and link is not None:
+                await link.unregister(hook)
             return hook is not None
 
-        return Pending(unregister)
+        pending = Pending(unregister)
+        if link is not None and pending.task is not None:
+            link.wait_before_closing(pending.task)
+        return pending
 
     def list_hooks(self) -> list[HookInfo]:
         """The hooks of this client, and how each stands with the daemon."""

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import grpc.aio
@@ -45,6 +45,7 @@ class Link:
         self._writing = asyncio.Lock()
         self._registering = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
+        self._leaving: set[asyncio.Task[Any]] = set()
         self._problem: TenterhookError | None = None
         self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="tenterhook")
 
@@ -97,6 +98,11 @@ class Link:
             with contextlib.suppress(NotConnectedError):
                 await self._channel.unregister(hook.hook_id)
 
+    def wait_before_closing(self, task: asyncio.Task[Any]) -> None:
+        """Has `close` wait for a hook that is being taken back, whether or not the caller does."""
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
     def in_background(self, work: Coroutine[None, None, None]) -> None:
         """Does something that nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)
@@ -113,6 +119,7 @@ class Link:
         await self._hang_up()
 
     async def _farewell(self) -> None:
+        await asyncio.gather(*self._leaving, return_exceptions=True)
         for hook in list(self._hooks.values()):
             await self.unregister(hook)
         if self._stream is not None and self._connected.is_set():

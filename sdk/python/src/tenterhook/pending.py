@@ -28,6 +28,11 @@ class Pending(Awaitable[T], Generic[T]):
         self._task = loop.create_task(begin())
         self._task.add_done_callback(self._report)
 
+    @property
+    def task(self) -> asyncio.Task[T] | None:
+        """What runs, if it has begun."""
+        return self._task
+
     def __await__(self) -> Generator[Any, None, T]:
         self.heard = True
         if self._task is None:

@@ -20,7 +20,7 @@ export interface LinkOptions {
 }
 
 /** How long `close` waits until the daemon has let go of the hooks, in milliseconds. */
-const FAREWELL = 1000;
+const FAREWELL = 2000;
 
 /** How long until a daemon that did not answer is asked again, in milliseconds. */
 const BUSY = 1000;
@@ -96,7 +96,8 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     const leaving = this.registry.list().map((hook) => this.registry.remove(hook.id));
-    const left = Promise.allSettled(leaving);
+    // Hooks that were taken back a moment ago are on their way out too, whether or not that was awaited.
+    const left = Promise.allSettled([...leaving, this.registry.left()]);
     if (this.#state === "connected") {
       this.sync();
       await soon(left, FAREWELL);

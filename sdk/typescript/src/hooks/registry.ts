@@ -18,6 +18,7 @@ interface Hook extends RegisteredHook {
 
 /** Waits for something that happens elsewhere. */
 interface Waiting {
+  done: Promise<void>;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -52,9 +53,16 @@ export class Registry {
     if (!hook) return false;
     this.#hooks.delete(id);
     if (hook.sent && hook.state !== "refused") {
-      await new Promise<void>((resolve, reject) => this.#leaving.set(id, { resolve, reject }));
+      const waiting = makeWaiting();
+      this.#leaving.set(id, waiting);
+      await waiting.done;
     }
     return true;
+  }
+
+  /** Resolves once the daemon has none of the hooks that were taken back, or will not be asked any more. */
+  async left(): Promise<void> {
+    await Promise.allSettled([...this.#leaving.values()].map((waiting) => waiting.done));
   }
 
   list(): RegisteredHook[] {
@@ -132,6 +140,14 @@ export class Registry {
     for (const waiting of this.#leaving.values()) waiting.reject(error);
     this.#leaving.clear();
   }
+}
+
+function makeWaiting(): Waiting {
+  let [resolve, reject]: [() => void, (error: Error) => void] = [() => {}, () => {}];
+  const done = new Promise<void>((resolved, rejected) => {
+    [resolve, reject] = [resolved, rejected];
+  });
+  return { done, resolve, reject };
 }
 
 function isAboutConnection(error: TenterhookError): boolean {

@@ -49,6 +49,46 @@ test("changed arguments come back, and the rules judge them", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block" });
 });
 
+test("hooks merge what each of them changed; a conflict goes to the later one and is named", async () => {
+  const changes = (changed: object, priority: number) =>
+    client.registerHook("PreToolUse", {
+      config: { priority },
+      handler: (event) => ({ action: "continue", modified: { args: { ...event.args, ...changed } } }),
+    });
+  const first = changes({ timeout: 30000 }, 1);
+  changes({ description: "why" }, 2);
+  await client.ready();
+  const args = { command: "echo x", timeout: 30000, description: "why" };
+  expect(await agent.fire(bash("echo x"))).toMatchObject({ action: "continue", modified: { args } });
+
+  const last = changes({ timeout: 1 }, 3);
+  await client.ready();
+  const { eventId, modified } = await agent.fire(bash("echo x"));
+  expect(modified).toEqual({ args: { ...args, timeout: 1 } });
+  const leaf = daemon.ledger().find(({ id }) => id === eventId);
+  expect(leaf?.trace).toContainEqual(
+    expect.objectContaining({
+      by: `hook:${last}`,
+      note: `conflict: \`args.timeout\` (changed by \`${first}\`); the value of this hook is used`,
+    }),
+  );
+
+  changes({ command: "rm -rf /" }, 0);
+  await client.ready();
+  expect(await agent.fire(bash("echo x")), "the merged call is judged").toMatchObject({ action: "block" });
+});
+
+test("a failed tool is a result without success to hooks for results", async () => {
+  const heard: unknown[] = [];
+  client.registerHook("PostToolUse", ({ result }) => {
+    heard.push([result.success, result.output]);
+  });
+  await client.ready();
+  const call = { sessionId: "s", tool: "Bash", args: { command: "ls" } };
+  await agent.fire({ eventType: "ToolError", ...call, error: "boom", attempt: 1 });
+  expect(heard).toEqual([[false, "boom"]]);
+});
+
 test("a skip silences later hooks, never what was said before and never a rule", async () => {
   const asked: string[] = [];
   client.registerHook("PreToolUse", {
@@ -241,7 +281,8 @@ test("every event has a hook, and tells it its name", async () => {
     const event = { eventType, sessionId, ...more[eventType] } as Parameters<typeof agent.fire>[0];
     expect(await agent.fire(event)).toMatchObject({ action: "continue" });
   }
-  expect(told).toEqual([...HOOK_EVENT_TYPES]);
+  // A failed tool is also told as a result.
+  expect(told.toSorted()).toEqual([...HOOK_EVENT_TYPES, "PostToolUse"].toSorted());
 });
 
 test("every hook that spoke is in the record", async () => {

@@ -44,6 +44,18 @@ test("a client that is closed leaves nothing behind", async () => {
   expect(await agent.listAllHooks()).toEqual([]);
 });
 
+test("hooks that are taken back without waiting are gone when the client is closed", async () => {
+  const ids = Array.from({ length: 8 }, () =>
+    client.registerHook("PreToolUse", { handler: () => {}, config: { failBehavior: "block" } }),
+  );
+  await client.ready();
+  for (const id of ids) client.unregisterHook(id);
+  await client.close();
+  const agent = daemon.client();
+  expect(await agent.listAllHooks()).toEqual([]);
+  expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
+});
+
 /** Another program with a hook; resolves to what it says first. */
 async function program(): Promise<{ child: ChildProcess; said: string }> {
   const source = `
