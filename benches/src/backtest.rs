@@ -45,7 +45,7 @@ pub(crate) fn run(call: &Call) -> Result<Vec<Measured>, SetupError> {
     for _ in 0..ROUNDS {
         let policy = policy.display().to_string();
         let ran =
-            home.program(&["policy", "backtest", &policy, "--json"])?.stderr(Stdio::inherit()).output()?;
+            home.program(&["policy", "backtest", &policy, "--json"]).stderr(Stdio::inherit()).output()?;
         let answer: Value =
             serde_json::from_slice(&ran.stdout).map_err(|error| SetupError(error.to_string()))?;
         let number = |name: &str| answer.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);

@@ -39,7 +39,7 @@ impl Home {
             std::fs::create_dir_all(home.person().join(".config/tenterhook"))?;
             std::fs::write(home.person().join(".config/tenterhook/policy.yaml"), policy)?;
         }
-        let installed = home.program(&["install", "claude-code", "--yes"])?.stdout(Stdio::null()).status()?;
+        let installed = home.program(&["install", "claude-code", "--yes"]).stdout(Stdio::null()).status()?;
         if !installed.success() {
             return Err(SetupError(format!("install: {installed}")));
         }
@@ -52,7 +52,7 @@ impl Home {
     /// Starts a daemon, in the place of the one that there may be, and waits until it answers.
     pub(crate) fn serve(&mut self, arguments: &[&str]) -> Result<(), SetupError> {
         self.end()?;
-        let mut command = self.program(&["serve", "--listen", "none"])?;
+        let mut command = self.program(&["serve", "--listen", "none"]);
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemon = Some(command.spawn()?);
         let began = Instant::now();
@@ -90,10 +90,10 @@ impl Home {
     }
 
     /// The program, in this home and with nothing else around it.
-    pub(crate) fn program(&self, arguments: &[&str]) -> Result<Command, SetupError> {
+    pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).env_clear().env("HOME", self.person()).env("PATH", "/usr/bin:/bin");
-        Ok(command)
+        command
     }
 
     /// What a harness would run.
@@ -234,7 +234,7 @@ fn ready() -> Result<Vec<Measured>, SetupError> {
         drop(started);
         let home = Home::new(None, "")?;
         let began = Instant::now();
-        let mut command = home.program(&["serve", "--listen", "none"])?;
+        let mut command = home.program(&["serve", "--listen", "none"]);
         let mut daemon = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         while load::health(&home.socket()).is_err() && began.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_micros(200));
