@@ -1,6 +1,8 @@
 # The two commands of a newcomer are `make run` and `make test`.
 
 CARGO ?= cargo
+# Under another name: `make -n` runs every line that contains the variable itself.
+MAKE_PROGRAM := $(MAKE)
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Builds $(TARGET)/debug/tenterhook for tests in other languages.
@@ -20,7 +22,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
 run: ## Build quickly, then watch a guarded agent at work (in a temporary directory; `q` or Ctrl-C ends it)
-	@CARGO="$(CARGO)" MAKE="$(MAKE)" sh packaging/quick-build.sh "$(TARGET)"
+	@CARGO="$(CARGO)" MAKE="$(MAKE_PROGRAM)" sh packaging/quick-build.sh "$(TARGET)"
 	@env -i PATH="$$PATH" TERM="$$TERM" $${NO_COLOR+NO_COLOR="$$NO_COLOR"} \
 		HOME=/nonexistent "$(TARGET)/quick/tenterhook" demo
 
@@ -53,7 +55,7 @@ generate: ## Write generated pages, schemas and lean packs anew
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-tui --lib --quiet generated
 
 picture: ## Make the README's pictures again, from a real run of the demo
-	@CARGO="$(CARGO)" MAKE="$(MAKE)" sh packaging/quick-build.sh "$(TARGET)"
+	@CARGO="$(CARGO)" MAKE="$(MAKE_PROGRAM)" sh packaging/quick-build.sh "$(TARGET)"
 	python3 docs/assets/picture.py "$(TARGET)/quick/tenterhook" docs/assets
 
 bench: build ## Measure; raw runs are kept in benches/runs
@@ -174,8 +176,10 @@ web-bench: build ## Measure the dashboard in a browser; raw runs are kept in ben
 	CHROMIUM="$$(sh web/e2e/install-chromium.sh)" TENTERHOOK_BIN="$(abspath $(TARGET))/release/tenterhook" \
 		node web/e2e/bench.mjs > "benches/runs/$$(date -u +%Y-%m-%dT%H-%M-%SZ)-dashboard.json"
 
+# From npm's cache if everything is in it, which needs no network.
 web/node_modules: web/package-lock.json
-	cd web && npm ci --prefer-offline --no-audit --no-fund --loglevel=error
+	cd web && { npm ci --offline --no-audit --no-fund --loglevel=silent \
+		|| npm ci --no-audit --no-fund --loglevel=error; }
 	@touch $@
 
 # The site generator is built once, here.

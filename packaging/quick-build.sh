@@ -15,15 +15,16 @@ report_seconds=${REPORT_SECONDS:-30}
 dashboard() {
     if ! command -v npm >/dev/null 2>&1; then
         echo "npm is not installed: the dashboard is left out"
-    elif ! "$make" --silent --no-print-directory web/dist/index.html; then
-        echo "the dashboard could not be built and is left out (\`make web\` shows why)"
+    elif ! output=$("$make" --no-print-directory web/dist/index.html 2>&1); then
+        printf '%s\n' "$output"
+        echo "the dashboard could not be built and is left out"
     fi
 }
 
 # Both wait for the network most of the time. `cargo tree` names the crates to build and downloads those that are
 # missing; if there are none, no network is needed.
 dashboard >&2 &
-crates=$("$cargo" tree --locked -p tenterhook -e normal,build --prefix none --no-dedupe --format '{lib}' | sort -u)
+crates=$("$cargo" tree --locked -p tenterhook -e normal,build --prefix none --no-dedupe | sed 's/ .*//' | tr - _ | sort -u)
 wait $!
 
 # Seconds of work for crates that take long, as measured; any other takes one.
@@ -39,7 +40,7 @@ for crate in $crates; do
     eval "work=\$((work + \${cost_$crate:-1}))"
 done
 
-# Sets `crate` to a package's name as its library is called.
+# Sets `crate` to a package's name without hyphens, as in the names of variables.
 to_crate() {
     crate=$1
     while :; do
@@ -58,7 +59,7 @@ clear_line() {
 show_progress() {
     now=$(date +%s)
     elapsed=$((now - began))
-    if [ $((done_work * 20)) -lt "$work" ] || [ "$elapsed" -lt 5 ]; then
+    if [ "$done_work" -eq 0 ] || [ $((done_work * 20)) -lt "$work" ] || [ "$elapsed" -lt 5 ]; then
         left="estimating time left"
     else
         seconds=$((elapsed * (work - done_work) / done_work))
@@ -74,7 +75,7 @@ show_progress() {
 }
 
 follow_build() {
-    built=0 done_work=0 running=' ' code=1 began=$(date +%s) compiles=
+    built=0 done_work=0 running=' ' finished=' ' code=1 began=$(date +%s) compiles=
     reported=$began
     while IFS= read -r line; do
         case $line in
@@ -86,18 +87,26 @@ follow_build() {
                 ;;
             '{"reason":"compiler-artifact"'*'"kind":["custom-build"]'*) ;;
             '{"reason":"compiler-artifact"'*)
-                crate=${line#*\"crate_types\":}
-                crate=${crate#*\"name\":\"}
-                to_crate "${crate%%\"*}"
+                # `source#name@version`, or `directory/name#version`.
+                crate=${line#*\"package_id\":\"}
+                crate=${crate%%\"*}
+                case ${crate##*#} in
+                    *@*) crate=${crate##*#} ;;
+                    *) crate=${crate%#*} crate=${crate##*/} ;;
+                esac
+                to_crate "${crate%%@*}"
+                case $running in
+                    *" $crate "*) running="${running%% "$crate" *} ${running#* "$crate" }" ;;
+                esac
+                # A crate may be built twice, in two versions or also for build scripts.
+                case $finished in *" $crate "*) continue ;; esac
+                finished="$finished$crate "
                 eval "seconds=\${cost_$crate:-1}"
                 case $line in
                     *'"fresh":true'*) work=$((work - seconds)) ;;
                     *) done_work=$((done_work + seconds)) ;;
                 esac
                 built=$((built + 1))
-                case $running in
-                    *" $crate "*) running="${running%% "$crate" *} ${running#* "$crate" }" ;;
-                esac
                 ;;
             '{"reason":'*) ;;
             *' Compiling '*)

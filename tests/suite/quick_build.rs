@@ -9,13 +9,13 @@ use crate::context::{Ran, TestContext, repository};
 /// Names three crates, finishes two of them, fails with a message.
 const FAILING_CARGO: &str = r#"#!/bin/sh
 case $1 in
-    tree) printf 'alpha\nbeta_core\ngamma\n' ;;
+    tree) printf 'alpha v1.0.0\nbeta-core v1.0.0 (/src/beta-core)\nbeta-core v1.0.0\ngamma v1.0.0\n' ;;
     build)
         echo "$*" > "$(dirname "$0")/arguments"
         for crate in alpha beta-core; do
             echo "   Compiling $crate v1.0.0" >&2
             sleep 4
-            echo '{"reason":"compiler-artifact","target":{"kind":["lib"],"crate_types":["lib"],"name":"'$crate'"},"fresh":false}'
+            echo '{"reason":"compiler-artifact","package_id":"registry#'$crate'@1.0.0","target":{"kind":["lib"]},"fresh":false}'
         done
         echo 'error: could not compile `gamma`' >&2
         exit 101
@@ -27,7 +27,7 @@ esac
 fn run_quick_build(test: &TestContext, report_seconds: &str) -> Ran {
     let programs = test.path("programs");
     std::fs::create_dir(&programs).unwrap();
-    for name in ["sh", "dirname", "sort", "sleep", "date"] {
+    for name in ["sh", "dirname", "sed", "tr", "sort", "sleep", "date"] {
         symlink(std::path::Path::new("/usr/bin").join(name), programs.join(name)).unwrap();
     }
     let cargo = test.write("programs/cargo", FAILING_CARGO);

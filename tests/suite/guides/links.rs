@@ -51,7 +51,7 @@ fn unknown_part(commands: &BTreeMap<String, String>, command: &str) -> Option<St
         commands.get(&name(3)).or_else(|| commands.get(&name(2))).or_else(|| commands.get("tenterhook"));
     let options = words.iter().filter(|word| word.starts_with("--") && word.len() > 2);
     let name_of = |word: &&str| word.split(['=', '…', ',']).next().unwrap_or_default().to_owned();
-    options.map(|word| name_of(word)).find(|option| !help.is_some_and(|help| help.contains(option.as_str())))
+    options.map(name_of).find(|option| !help.is_some_and(|help| help.contains(option.as_str())))
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(super) struct Block<'a> {
     pub(super) language: &'a str,
     pub(super) text: String,
     /// Only blank lines separate it from the block before.
-    follows_block: bool,
+    is_adjacent: bool,
 }
 
 /// What a reader does next.
@@ -31,7 +31,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block<'_>> {
             open = !open;
             if open {
                 let block =
-                    Block { line: number + 1, language, text: String::new(), follows_block: !text_since };
+                    Block { line: number + 1, language, text: String::new(), is_adjacent: !text_since };
                 found.push(block);
             }
             text_since = false;
@@ -64,7 +64,7 @@ pub(super) fn steps(page: &str, files: &[(&str, &str)]) -> Vec<Step> {
                 output: None,
             }));
         } else if block.language == "text"
-            && block.follows_block
+            && block.is_adjacent
             && let Some(Step::Command { output, .. }) = steps.last_mut()
         {
             *output = Some(block.text);

@@ -10,6 +10,11 @@ use super::reader::Reader;
 use crate::context::repository;
 use crate::person::until;
 
+/// What a reader's own value is.
+type ReadersValue = fn(&Reader) -> String;
+/// What happens before a command.
+type BeforeCommand = fn(&mut Reader);
+
 pub(super) struct Page {
     pub(super) path: &'static str,
     /// Makes what the page assumes.
@@ -17,9 +22,9 @@ pub(super) struct Page {
     /// Blocks that the reader writes to a file: how the block begins, and the file.
     pub(super) files: &'static [(&'static str, &'static str)],
     /// Values in commands that stand for one of the reader's own.
-    pub(super) values: &'static [(&'static str, fn(&Reader) -> String)],
+    pub(super) values: &'static [(&'static str, ReadersValue)],
     /// What happens between commands, such as an agent at work: before the first command that begins so.
-    pub(super) before: &'static [(&'static str, fn(&mut Reader))],
+    pub(super) before: &'static [(&'static str, BeforeCommand)],
     /// Commands, by how they begin, that do not run to a successful end.
     pub(super) instead: &'static [(&'static str, Instead)],
 }
@@ -268,7 +273,7 @@ fn marked(reader: &Reader, field: &str) -> String {
 
 fn waiting_call(reader: &Reader) -> Option<String> {
     let id = reader.json(&["approvals", "list"])["pending"][0]["id"].as_str()?.to_owned();
-    Some(id[id.len() - 4..].to_owned())
+    id.get(id.len() - 4..).map(ToOwned::to_owned)
 }
 
 /// `https://example.com/hooks.git` leads to a repository with one hook.

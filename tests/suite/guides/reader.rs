@@ -132,7 +132,7 @@ impl Reader {
         let (mut answered, mut keys, began) = (0, keys, Instant::now());
         let ended = until(&format!("`{command}` ends"), || {
             let seen = screen.lock().unwrap().clone();
-            if let Some((typed, end)) = answer(&seen[answered..], || self.code()) {
+            if let Some((typed, end)) = answer(seen.get(answered..).unwrap_or_default(), || self.code()) {
                 // A command that hides what is typed does so after the question.
                 std::thread::sleep(Duration::from_millis(50));
                 keyboard.write_all(format!("{typed}\n").as_bytes()).unwrap();

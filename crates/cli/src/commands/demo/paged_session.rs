@@ -14,7 +14,7 @@ use crate::commands::agent::stepwise::{QUESTION_END, STEP_END};
 use crate::error::CommandError;
 
 /// Pause between two steps on one page.
-const STEP_PAUSE: Duration = Duration::from_millis(1000);
+const STEP_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs the agent to its end, or until `cancel`.
 pub(super) async fn play(stage: &Stage, pager: &mut Pager<'_>, cancel: &Cancel) -> Result<(), CommandError> {
