@@ -64,6 +64,9 @@ pub(super) const ANYWHERE: &[(&str, Instead)] = &[
     ),
     ("minisign ", NotRun("needs a signed release; packaging/test verifies one")),
     ("ssh ", NotRun("needs another machine")),
+    ("git clone ", NotRun("needs the network")),
+    ("cd tenterhook", NotRun("the directory that `git clone` makes")),
+    ("claude", NotRun("needs a model; `make e2e` runs the real client with a scripted one")),
     ("tenterhook demo", Test("tests/suite/demo.rs::#[test]")),
     ("tenterhook ledger tail -f", Keys(CTRL_C)),
     ("tenterhook tui", Keys("q")),
@@ -123,6 +126,7 @@ pub(super) const PAGES: &[Page] = &[
     Page {
         path: "docs/guide/install.md",
         setup: has_used_claude_code,
+        before: &[("tenterhook status", started)],
         instead: &[("tenterhook self verify", Test("tests/suite/self_manage.rs::#[test]"))],
         ..DEFAULT
     },
