@@ -44,7 +44,7 @@ fn why(result: Result<Heard, Failure>) -> String {
     match result {
         Ok(heard) => format!("{heard:?}"),
         Err(Failure::TimedOut) => "timed out".to_owned(),
-        Err(Failure::Failed(why)) => why,
+        Err(Failure::Failed(why) | Failure::Unreachable(why)) => why,
     }
 }
 

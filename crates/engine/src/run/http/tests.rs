@@ -53,7 +53,7 @@ async fn ask(answer: &'static str, after: Duration) -> Result<Heard, String> {
     let (url, _requests) = server(answer, after);
     run(&hook(url), &call(), Origin::hook("h"), LIMIT).await.map_err(|failure| match failure {
         Failure::TimedOut => "timed out".to_owned(),
-        Failure::Failed(why) => why,
+        Failure::Failed(why) | Failure::Unreachable(why) => why,
     })
 }
 
