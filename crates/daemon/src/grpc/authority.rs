@@ -92,8 +92,10 @@ fn authorities(payload: &[u8], flags: u8) -> Vec<Range<usize>> {
     let end = payload.len().saturating_sub(padding);
     let mut block = HeaderBlock { bytes: payload.get(..end).unwrap_or_default(), at: before };
     let mut found = Vec::new();
-    while let Some(value) = block.next_field() {
-        found.extend(value);
+    while let Some(field) = block.next_field() {
+        if let HeaderField::Authority(value) = field {
+            found.push(value);
+        }
     }
     found
 }
@@ -104,40 +106,53 @@ struct HeaderBlock<'a> {
     at: usize,
 }
 
+enum HeaderField {
+    /// An `:authority` in plain text, and the place of its value.
+    Authority(Range<usize>),
+    Other,
+}
+
+struct HeaderText {
+    place: Range<usize>,
+    is_compressed: bool,
+}
+
 impl HeaderBlock<'_> {
-    /// The next field: the place of its value if it is an `:authority` in plain text. `None`: the block is over, or
-    /// cannot be read.
-    fn next_field(&mut self) -> Option<Option<Range<usize>>> {
+    /// The next field. `None`: the block is over, or cannot be read.
+    fn next_field(&mut self) -> Option<HeaderField> {
         let first = *self.bytes.get(self.at)?;
         let prefix_bits = match first {
             // A field that is in the tables.
             0x80.. => {
                 self.integer(7)?;
-                return Some(None);
+                return Some(HeaderField::Other);
             }
             0x40.. => 6,
             // A new size of the table.
             0x20.. => {
                 self.integer(5)?;
-                return Some(None);
+                return Some(HeaderField::Other);
             }
             _ => 4,
         };
         let is_authority = match self.integer(prefix_bits)? {
-            0 => self.text()?.is_some_and(|name| self.bytes.get(name) == Some(AUTHORITY)),
+            0 => {
+                let name = self.text()?;
+                !name.is_compressed && self.bytes.get(name.place) == Some(AUTHORITY)
+            }
             index => index == AUTHORITY_INDEX,
         };
         let value = self.text()?;
-        Some(value.filter(|_| is_authority))
+        let is_plain = is_authority && !value.is_compressed;
+        Some(if is_plain { HeaderField::Authority(value.place) } else { HeaderField::Other })
     }
 
-    /// The place of a text; `Some(None)`: it is compressed.
-    fn text(&mut self) -> Option<Option<Range<usize>>> {
+    fn text(&mut self) -> Option<HeaderText> {
         let is_compressed = self.bytes.get(self.at)? & 0x80 != 0;
         let length = self.integer(7)?;
         let place = self.at..self.at.checked_add(length)?;
         self.at = place.end;
-        (place.end <= self.bytes.len()).then(|| (!is_compressed).then_some(place))
+        (place.end <= self.bytes.len()).then_some(HeaderText { place, is_compressed })
     }
 
     fn integer(&mut self, prefix_bits: u32) -> Option<usize> {
