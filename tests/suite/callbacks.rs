@@ -123,6 +123,11 @@ fn answers_that_the_client_would_ignore_stop_the_tool() {
         let decision = &blocked["hookSpecificOutput"]["decision"];
         assert_eq!((&decision["behavior"], &decision["message"]), (&json!("deny"), &json!("not now")));
     });
+    let session = served.json("/v1/sessions/s-1");
+    assert_eq!(
+        (&session["changed_files"], &session["tool_results"]["Bash"]["denied"]),
+        (&json!([]), &json!(1))
+    );
 }
 
 #[test]

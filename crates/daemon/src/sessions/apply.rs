@@ -58,7 +58,7 @@ impl Session {
         // A body that is not there comes back whole, with this event in it.
         let mut body = self.body.take();
         if let Some(body) = body.as_deref_mut() {
-            body.agent(event, decision, told);
+            body.agent(happened, told);
         }
         match event.event {
             EventKind::Prompt => self.prompt(happened, body.as_deref_mut(), told),
@@ -66,12 +66,12 @@ impl Session {
             EventKind::PostTool | EventKind::ToolError | EventKind::PermissionDenied => {
                 self.result(happened, around, body.as_deref_mut(), told);
             }
-            EventKind::PermissionRequest if decision == Decision::Deny => {
+            EventKind::PermissionRequest if happened.is_refused() => {
                 self.permission_refused(happened, body.as_deref_mut(), told);
             }
             _ => {}
         }
-        if decision == Decision::Deny && is_denial(event.event) {
+        if happened.is_refused() && is_denial(event.event) {
             self.denied.all += 1;
             self.denied.nudged += u64::from(happened.nudge.is_some());
             if let Some(body) = body.as_deref_mut() {
@@ -120,17 +120,18 @@ impl Session {
 
 impl Body {
     /// What an event says about the agent beneath that it comes from.
-    fn agent(&mut self, event: &Event, decision: Decision, told: &mut Told) {
+    fn agent(&mut self, happened: &Happened<'_>, told: &mut Told) {
+        let event = happened.event;
         let Some(id) = &event.agent.id else { return };
         let begins = event.event == EventKind::SubagentStart;
-        let ends = event.event == EventKind::SubagentStop && decision != Decision::Deny;
+        let ends = event.event == EventKind::SubagentStop && happened.decision != Decision::Deny;
         let Some(child) = self.child(id, event.ts) else { return };
         child.started = child.started.min(event.ts);
         child.ended = if ends { child.ended.max(Some(event.ts)) } else { child.ended };
         child.events += 1;
         child.tools += u64::from(event.event == EventKind::PreTool);
         child.failed += u64::from(event.event == EventKind::ToolError);
-        child.denied += u64::from(decision == Decision::Deny && is_denial(event.event));
+        child.denied += u64::from(happened.is_refused() && is_denial(event.event));
         newer(&mut child.kind, event.agent.kind.as_ref(), false);
         newer(&mut child.parent, event.agent.parent.as_ref(), false);
         if begins || ends {

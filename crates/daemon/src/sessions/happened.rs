@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Decided, Decision, Event, ToolCall, Touch};
+use tenterhook_event::{Decided, Decision, Event, EventKind, Flow, ToolCall, Touch};
 use tenterhook_policy::Seen;
 
 use super::look;
@@ -17,6 +17,8 @@ pub(crate) struct Happened<'a> {
     pub(crate) seq: u64,
     pub(crate) event: &'a Event,
     pub(crate) decision: Decision,
+    /// Whether the agent was told to end here.
+    pub(crate) stops: bool,
     /// Who decided: the id of a rule, or `hook:<id>`.
     pub(crate) rule: Option<Cow<'a, str>>,
     /// Why it was denied.
@@ -48,6 +50,10 @@ impl<'a> Happened<'a> {
     pub(crate) fn now(decided: &'a Decided<'a>, seq: u64) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let denied = outcome.decision == Decision::Deny;
+        let stop = match &outcome.flow {
+            Flow::Go => None,
+            Flow::Stop { reason } => Some(reason.as_deref().unwrap_or_default()),
+        };
         let mut once: Vec<&str> = Vec::new();
         for nudge in outcome.nudges.iter().filter(|_| denied) {
             if !once.contains(&nudge.what.as_str()) {
@@ -58,14 +64,21 @@ impl<'a> Happened<'a> {
             seq,
             event,
             decision: outcome.decision,
+            stops: stop.is_some(),
             rule: crate::observe::by(outcome).map(Cow::Owned),
-            reason: if denied { outcome.reason().map(Cow::Owned) } else { None },
+            reason: if denied { outcome.reason().map(Cow::Owned) } else { stop.map(Cow::Borrowed) },
             nudge: (!once.is_empty()).then(|| Cow::Owned(once.join("; "))),
             input: outcome.tool_input.as_ref(),
             touched: decided.touched.as_deref(),
             seen: None,
             gone: None,
         }
+    }
+
+    /// Whether it does not happen. At a tool call the end of the turn is sent together with a deny.
+    pub(super) fn is_refused(&self) -> bool {
+        let gate = matches!(self.event.event, EventKind::PreTool | EventKind::PermissionRequest);
+        self.decision == Decision::Deny || self.stops && gate
     }
 
     /// The call as it runs.

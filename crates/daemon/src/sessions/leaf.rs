@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Agent, Decision, Detail, Event, EventId, EventKind, Mcp, SessionCheck, Timestamp, ToolCall, ToolClass,
+    Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, Timestamp, ToolCall,
+    ToolClass,
 };
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
@@ -20,6 +21,7 @@ pub(crate) struct Past {
     pub(super) seq: u64,
     pub(super) event: Event,
     decision: Decision,
+    stops: bool,
     rule: Option<String>,
     reason: Option<String>,
     nudge: Option<String>,
@@ -47,6 +49,8 @@ struct Leaf<'a> {
     project: Option<String>,
     #[serde(default)]
     verdict: Decision,
+    #[serde(default)]
+    flow: Flow,
     reason: Option<String>,
     policy_rule_id: Option<String>,
     #[serde(borrow, default)]
@@ -136,14 +140,19 @@ impl Past {
             Detail { prompt, cause, error, tool_output, model_response, duration_ms, ..Detail::default() };
         let seen = leaf.facts.and_then(|facts| serde_json::from_value(facts).ok());
         let denied = leaf.verdict == Decision::Deny;
+        let stop = match leaf.flow {
+            Flow::Go => None,
+            Flow::Stop { reason } => Some(reason.unwrap_or_default()),
+        };
         let hook = || deciding_hook(&leaf.trace, leaf.verdict);
         let rule = leaf.policy_rule_id.or_else(hook);
         Some(Self {
             seq: glance.seq,
             event,
             decision: leaf.verdict,
+            stops: stop.is_some(),
             rule,
-            reason: leaf.reason.filter(|_| denied),
+            reason: if denied { leaf.reason } else { stop },
             nudge: leaf.nudge.filter(|_| denied),
             input: tool_input,
             seen,
@@ -169,6 +178,7 @@ impl Past {
             seq: happened.seq,
             event: happened.event.clone(),
             decision: happened.decision,
+            stops: happened.stops,
             rule: owned(&happened.rule),
             reason: owned(&happened.reason),
             nudge: owned(&happened.nudge),
@@ -194,6 +204,7 @@ impl Past {
             seq: self.seq,
             event: &self.event,
             decision: self.decision,
+            stops: self.stops,
             rule: self.rule.as_deref().map(Cow::Borrowed),
             reason: self.reason.as_deref().map(Cow::Borrowed),
             nudge: self.nudge.as_deref().map(Cow::Borrowed),

@@ -30,7 +30,7 @@ impl Session {
         told: &mut Told,
     ) {
         let Some(tool) = happened.tool() else { return };
-        let denied = happened.decision == Decision::Deny;
+        let denied = happened.is_refused();
         self.tools.count(&tool.name, |counted| {
             counted.calls += 1;
             counted.denied += u64::from(denied);

@@ -222,6 +222,22 @@ fn a_call_that_was_refused_permission_changed_nothing() {
     assert_eq!(whole["tool_results"]["Write"], counted);
 }
 
+#[test]
+fn a_call_at_which_the_turn_ended_changed_nothing() {
+    let told = Teller::new();
+    let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n"})), "w");
+    let reason = Some(std::borrow::Cow::Borrowed("enough"));
+    told.tell(&Happened { stops: true, reason, ..happened(&write, Decision::None, 1) });
+    let whole = told.whole(9);
+    assert_eq!((&whole["changed_files"], &whole["calls"]["denied"]), (&json!([]), &json!(1)));
+    assert_eq!(whole["denials"][0]["reason"], "enough");
+    // After the fact the end of a turn refuses nothing.
+    let edit = with_id(tool("s", 2, "Write", json!({"file_path": "/work/b", "content": "1\n"})), "e");
+    told.apply(&edit, Decision::None);
+    told.tell(&Happened { stops: true, ..happened(&result(&edit, json!({})), Decision::None, 3) });
+    assert_eq!(told.whole(9)["calls"], json!({"calls": 2, "ok": 1, "failed": 0, "denied": 1, "asked": 0}));
+}
+
 fn permission(call: &Event, ms: u64) -> Event {
     let mut asked = Event { event: EventKind::PermissionRequest, ..call.clone() };
     (asked.ts, asked.native_event) = (Timestamp::from_unix_ms(ms), "PermissionRequest".to_owned());

@@ -48,6 +48,7 @@ pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> Happened<
         seq,
         event,
         decision,
+        stops: false,
         rule: None,
         reason: None,
         nudge: None,
