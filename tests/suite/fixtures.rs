@@ -184,6 +184,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
             }
             if outcome.decision <= Decision::Allow && outcome.flow == Flow::Go {
                 assert!(!prevented && reply.exit == 0, "{at}");
+                assert!(!reply.stdout.contains("Suggested"), "only a deny carries a suggestion: {at}");
             }
             if outcome.decision == Decision::Deny && outcome.flow == Flow::Go {
                 assert_ne!(json["continue"], json!(false), "a plain deny lets the agent go on: {at}");

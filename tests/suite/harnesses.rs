@@ -71,6 +71,11 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
     let dry = run(&test, &["install", "--all", "--dry-run", "--diff"]);
     assert_eq!(dry.exit, 0, "{}", dry.stderr);
     assert!(dry.stdout.contains("+hooks = true"), "{}", dry.stdout);
+    for words in ["detect", "doctor"] {
+        run(&test, &[words]);
+    }
+    let unchanged = std::fs::read_to_string(&config).unwrap();
+    assert_eq!(unchanged, "# mine\n[features]\nhooks = false\n", "only an install sets the flag");
     assert!(!test.path("person/.gemini").exists());
 
     let ran = run(&test, &["install", "--all", "--yes", "--json"]);
@@ -245,6 +250,35 @@ fn over_http_the_client_is_told_where_and_with_what() {
             .stdout
             .contains("lost")
     );
+}
+
+#[test]
+fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
+    let daemon = Served::new();
+    let payload = |id: &str| {
+        json!({
+            "session_id": "s", "turn_id": "t", "cwd": daemon.test.path("work"), "hook_event_name": "PreToolUse",
+            "model": "m", "permission_mode": "default", "tool_name": "Bash",
+            "tool_input": {"command": "rm -rf /"}, "tool_use_id": id,
+        })
+    };
+    let posted = daemon.post("/v1/hooks/codex-desktop/pre-tool-use", &payload("u-1"));
+    let input = payload("u-2").to_string();
+    let hooked = daemon.test.run_with(&["hook", "codex-desktop", "pre-tool-use"], input.as_bytes());
+    for answer in [posted.json(), hooked.json()] {
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+    }
+}
+
+#[test]
+fn the_guides_of_codex_state_what_is_not_covered_and_where_trust_is_given() {
+    let guide = |name: &str| {
+        let path = crate::context::repository().join("docs/guide").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let (cli, desktop) = (guide("harness-codex.md"), guide("harness-codex-desktop.md"));
+    assert!(cli.contains("**Not covered**: `write_stdin` fires no hook"), "{cli}");
+    assert!(desktop.contains("Trust the hooks in Codex CLI (`/hooks`"), "{desktop}");
 }
 
 #[test]

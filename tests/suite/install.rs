@@ -81,6 +81,21 @@ fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
 }
 
 #[test]
+fn the_installed_program_outlives_the_package_it_came_from() {
+    let test = TestContext::new();
+    let package = test.path("package");
+    std::fs::create_dir(&package).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_tenterhook"), package.join("tenterhook")).unwrap();
+    let command = test.command(&package.join("tenterhook"), &["install", "claude-code", "--yes"]);
+    let ran = test.finish(command, b"");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    std::fs::remove_dir_all(&package).unwrap();
+    let command = test.command(&test.home().join("bin/tenterhook-hook"), &["claude-code", "pre-tool-use"]);
+    let ran = test.finish(command, test.bash("rm -rf /").as_bytes());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
+}
+
+#[test]
 fn homes_with_spaces_and_quotes_work() {
     let test = TestContext::new();
     let home = test.path("Application Support/it's $HOME \"here\"");

@@ -65,6 +65,11 @@ mod tests {
         let name = "mcp__remote__query";
         let found = url_of(name, json!({"server_url": "https://bad.example.net/mcp"}), None);
         assert_eq!(found.as_deref(), Some("https://bad.example.net/mcp"));
+        for key in KEYS {
+            let found = url_of(name, json!({key: "https://named.example/mcp"}), None);
+            assert_eq!(found.as_deref(), Some("https://named.example/mcp"), "{key}");
+        }
+        assert_eq!(KEYS, ["url", "server_url", "mcp_server_url", "transport_url", "base_url"]);
         let native = json!({"url": "https://api.example.org/v1", "server_url": "https://bad.example.net"});
         assert_eq!(url_of(name, native, None).as_deref(), Some("https://api.example.org/v1"));
         let beside = json!({"transport": {"base_url": "http://b.example"}});

@@ -58,6 +58,8 @@ fn uninstalling_leaves_no_trace() -> Result<()> {
     let session = run(&world, delete())?;
     assert!(precious.exists(), "{session:#?}");
     assert_eq!(complaints(&world)?, [""; 0]);
+    // No daemon runs. The status line shows that, and the model does not read it.
+    assert!(!session.model_read("daemon offline"), "{session:#?}");
     assert_eq!(fs::read_to_string(&own_hook_ran)?, "x\n");
     let recorded = world.ledger()?;
     assert!(!recorded.is_empty());

@@ -118,6 +118,11 @@ mod tests {
             .unwrap();
         assert_eq!(look("claude-code").unwrap().version.as_deref(), Some("2.1.325"));
         assert_eq!(look("codex-desktop"), None, "the shared directory does not speak for it");
+        for id in ["opencode", "cline"] {
+            assert_eq!(look(id), None);
+            program(&bin.join(id));
+            assert_eq!(look(id).unwrap().program, Some(bin.join(id)));
+        }
         let nothing = Ground { path: OsStr::new(""), home: None, ..ground };
         assert_eq!(detect(find("gemini").unwrap(), &nothing), None);
     }

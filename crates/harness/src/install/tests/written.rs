@@ -35,6 +35,9 @@ fn codex_is_told_to_trust_our_hooks_only_when_asked() {
     let plan = place.install();
     assert_eq!(plan.pending.len(), 1, "{:?}", plan.pending);
     assert_eq!(fs::read_to_string(&config).unwrap(), "model = \"m\"\n\n[features]\nhooks = true # off\n");
+    let backups = fs::read_dir(place.root.path().join("th/install/backup")).unwrap();
+    let mut backups = backups.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    assert!(backups.any(|text| text == "model = \"m\"\n\n[features]\nhooks = false # off\n"));
 
     place.order.trust = true;
     let plan = place.install();
