@@ -150,6 +150,13 @@ test("a call that a callback changes counts once, with the lines that were writt
   });
 });
 
+test("after a tool has run a callback cannot undo it", async () => {
+  const blocks = async () => ({ decision: "block", reason: "too late" }) as const;
+  const hooks = tenterhookHooks(client, { hooks: { PostToolUse: [{ hooks: [blocks] }] } });
+  await world.run([tool("Write", { file_path: world.path("a.txt"), content: "text" })], { hooks });
+  expect(world.read("a.txt")).toBe("text");
+});
+
 test("`continue: false` before a tool stops the tool", async () => {
   const stops = async () => ({ continue: false, stopReason: "enough" });
   const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ matcher: "Bash", hooks: [stops] }] } });

@@ -63,6 +63,8 @@ fn hook_input_types_reach_a_hook_as_they_are() {
         ("SessionEnd", json!({"reason": "other"})),
         ("Stop", json!({"stop_hook_active": true})),
         ("PreCompact", json!({"trigger": "manual", "custom_instructions": null})),
+        ("SubagentStart", json!({"agent_id": "a-1", "agent_type": "general-purpose"})),
+        ("Notification", json!({"message": "m"})),
     ] {
         let test = TestContext::new();
         let got = test.path("got.json");

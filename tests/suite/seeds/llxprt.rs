@@ -116,7 +116,11 @@ fn every_input_reaches_the_hook_as_it_is() {
         "content": "Hello, world!"
       }
     });
-    let request = json!({"model": "m", "contents": [{"role": "user", "parts": ["hi", {"text": "there"}]}]});
+    let request = json!({
+        "model": "m", "contents": [{"role": "user", "parts": ["hi", {"text": "there"}]}],
+        "systemInstruction": {"role": "system", "parts": ["be brief"]},
+        "generationConfig": {"temperature": 0.5, "maxOutputTokens": 9, "stopSequences": ["END"]},
+    });
     let response =
         json!({"candidates": [{"content": {"role": "model", "parts": ["ok"]}, "finishReason": "STOP"}]});
     for (event, fields) in [
@@ -125,8 +129,15 @@ fn every_input_reaches_the_hook_as_it_is() {
         ("BeforeModel", json!({"llm_request": request})),
         ("AfterModel", json!({"llm_request": request, "llm_response": response})),
         ("BeforeToolSelection", json!({"llm_request": request})),
+        ("SessionStart", json!({"source": "startup"})),
+        ("SessionStart", json!({"source": "resume"})),
+        ("SessionStart", json!({"source": "clear"})),
         ("SessionStart", json!({"source": "compress"})),
+        ("SessionEnd", json!({"reason": "exit"})),
+        ("SessionEnd", json!({"reason": "clear"})),
+        ("SessionEnd", json!({"reason": "logout"})),
         ("SessionEnd", json!({"reason": "prompt_input_exit"})),
+        ("SessionEnd", json!({"reason": "other"})),
         ("BeforeAgent", json!({"prompt": "go"})),
         ("AfterAgent", json!({"prompt": "go", "prompt_response": "done", "stop_hook_active": false})),
         ("PreCompress", json!({"trigger": "auto"})),
