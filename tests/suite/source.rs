@@ -134,7 +134,8 @@ fn broken(citation: &str) -> Option<String> {
     }
     let name = test?.rsplit("::").next()?;
     let text = std::fs::read_to_string(&file).unwrap_or_default();
-    (!text.contains(&format!("fn {name}("))).then(|| format!("`{path}` has no test `{name}`"))
+    let is_there = ["fn", "def"].iter().any(|word| text.contains(&format!("{word} {name}(")));
+    (!is_there).then(|| format!("`{path}` has no test `{name}`"))
 }
 
 #[test]
@@ -158,6 +159,7 @@ fn a_citation_of_a_missing_file_or_test_is_found() {
     assert!(broken("tests/suite/source.rs::no_such_test").is_some());
     let own = "tests/suite/source.rs::a_citation_of_a_missing_file_or_test_is_found";
     assert_eq!(broken(own), None);
+    assert_eq!(broken("sdk/python/tests/test_seeds.py::test_it_runs"), None);
     let page = "see `crates/x/src/y.rs` and `cargo run`, not `tests/<name>`";
     assert_eq!(citations(page).collect::<Vec<_>>(), ["crates/x/src/y.rs"]);
 }
