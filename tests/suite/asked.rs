@@ -73,6 +73,7 @@ fn a_project_is_trusted_when_the_person_says_so_and_only_then() {
     );
 }
 
+// seed: 001-041
 #[test]
 fn the_list_of_agents_shows_what_cannot_be_guarded_and_does_not_offer_it() {
     let test = TestContext::new();

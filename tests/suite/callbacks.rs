@@ -47,6 +47,7 @@ fn decisions(served: &Served) -> Vec<Value> {
     served.test.leaves().into_iter().filter(|leaf| leaf["kind"] == "decision").collect()
 }
 
+// seed: 000-060
 #[test]
 fn a_call_that_a_callback_denied_is_recorded_as_denied_and_not_shown_as_done() {
     let served = Served::new();
@@ -74,6 +75,7 @@ fn a_call_that_a_callback_denied_is_recorded_as_denied_and_not_shown_as_done() {
     assert_eq!(session["denials"][0]["rule"], "hook:callback:blockDangerous");
 }
 
+// seed: 000-061
 #[test]
 fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_lines() {
     let served = Served::new();
@@ -108,6 +110,7 @@ fn an_input_that_a_callback_changed_is_judged_and_counts_once_with_its_real_line
     assert_eq!(decisions(&served).len(), 3);
 }
 
+// seed: 000-013, 000-028
 #[test]
 fn answers_that_the_client_would_ignore_stop_the_tool() {
     let served = Served::new();
@@ -130,6 +133,7 @@ fn answers_that_the_client_would_ignore_stop_the_tool() {
     );
 }
 
+// seed: 000-065
 #[test]
 fn a_callback_that_failed_counts_as_it_was_registered() {
     let served = Served::new();

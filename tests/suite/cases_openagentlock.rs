@@ -171,12 +171,14 @@ fn refusal(harness: &str, reply: &Value) -> Option<String> {
 }
 
 /// Without a daemon, by the program that people type.
+// seed: 001-049, 001-054, 001-058
 #[test]
 fn the_whole_program_answers_every_harness_with_the_same_decision_and_words() {
     answers(|test, case, stdin| test.run_with(&["hook", &case.harness, &case.event], stdin.as_bytes()));
 }
 
 /// As installed: the small program that harnesses spawn, and a daemon.
+// seed: 001-004, 001-054, 001-058
 #[test]
 fn the_installed_hook_and_a_daemon_answer_with_the_same_decision_and_words() {
     let installed = installed();

@@ -96,6 +96,7 @@ fn check_counts_what_is_in_force() {
     assert!(answer["rules"].as_array().unwrap().len() >= 3);
 }
 
+// seed: 001-053, 001-054
 #[test]
 fn a_rule_of_the_person_s_own_is_in_force_and_its_examples_are_checked() {
     let test = TestContext::new();

@@ -105,6 +105,7 @@ fn drafts_say_what_is_wrong_and_change_nothing() {
     assert!(!served.test.home().join("policy.yaml").exists());
 }
 
+// seed: 003-101
 #[test]
 fn how_hooks_do_is_counted_and_one_can_be_tried() {
     let test = TestContext::new();

@@ -74,6 +74,7 @@ fn every_captured_payload_is_decoded_and_its_bytes_are_kept() {
     "#);
 }
 
+// seed: 001-043, 001-044, 001-045, 001-046
 #[test]
 fn what_a_payload_says_is_where_the_normal_form_has_it() {
     let event = |name: &str| {
@@ -153,6 +154,7 @@ fn outcomes() -> Vec<Outcome> {
 
 /// The client drops a reply that is slightly wrong without a word, so every reply to every event is
 /// checked against what the client was measured to accept.
+// seed: 001-006, 001-056
 #[test]
 fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
     for (name, bytes) in captured("claude-code") {
@@ -200,6 +202,7 @@ fn every_outcome_at_every_event_is_a_reply_the_client_reads() {
     }
 }
 
+// seed: 001-006, 001-054
 #[test]
 fn the_replies_at_the_gate_read_as_the_contract_has_them() {
     let bytes = std::fs::read(repository().join("tests/fixtures/claude-code/PreToolUse.Bash.json")).unwrap();

@@ -61,6 +61,7 @@ fn what_is_here_is_found_and_its_wiring_is_told() {
     assert_eq!(detected(&test, "gemini")["wired"], "lost");
 }
 
+// seed: 001-023, 001-024, 001-026
 #[test]
 fn all_that_is_here_is_wired_at_once_and_unwired_again() {
     let test = TestContext::new();
@@ -104,6 +105,7 @@ fn all_that_is_here_is_wired_at_once_and_unwired_again() {
     assert!(!test.home().join("install").exists());
 }
 
+// seed: 001-040
 #[test]
 fn without_a_name_and_without_a_person_it_says_what_could_be_named() {
     let test = TestContext::new();
@@ -133,6 +135,7 @@ fn a_person_chooses_by_number() {
     assert_eq!(std::fs::read_to_string(test.path("person/.qwen/settings.json")).unwrap(), "{}");
 }
 
+// seed: 001-028
 #[test]
 fn a_codex_hook_that_nobody_trusts_is_broken_and_trust_mends_it() {
     let test = TestContext::new();
@@ -218,6 +221,7 @@ fn the_daemon_sees_that_hooks_were_taken_out() {
     });
 }
 
+// seed: 001-005
 #[test]
 fn over_http_the_client_is_told_where_and_with_what() {
     let test = TestContext::new();
@@ -252,6 +256,7 @@ fn over_http_the_client_is_told_where_and_with_what() {
     );
 }
 
+// seed: 001-005, 001-033
 #[test]
 fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
     let daemon = Served::new();
@@ -270,6 +275,7 @@ fn codex_desktop_has_a_hook_and_endpoints_of_its_own() {
     }
 }
 
+// seed: 001-029, 001-032
 #[test]
 fn the_guides_of_codex_state_what_is_not_covered_and_where_trust_is_given() {
     let guide = |name: &str| {

@@ -57,6 +57,7 @@ fn denied(test: &TestContext) -> bool {
     ran.stdout.contains("no containers")
 }
 
+// seed: 003-099
 #[test]
 fn a_kit_is_found_added_trusted_and_runs() {
     let test = TestContext::new();

@@ -112,6 +112,7 @@ fn hooks_cannot_loosen_what_a_rule_forbids() {
     assert_eq!(specific(&ran)["permissionDecision"], "deny");
 }
 
+// seed: 003-102, 003-103
 #[test]
 fn a_chain_passes_on_what_it_changed_and_a_condition_keeps_a_hook_out() {
     let test = TestContext::new();

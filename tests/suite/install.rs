@@ -17,6 +17,7 @@ fn install(test: &TestContext) -> Value {
     ran.json()
 }
 
+// seed: 001-059, 001-060, 001-062
 #[test]
 fn uninstall_brings_back_the_bytes_and_the_mode() {
     let test = TestContext::new();
@@ -34,6 +35,7 @@ fn uninstall_brings_back_the_bytes_and_the_mode() {
     assert_eq!(std::fs::metadata(&settings).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
+// seed: 001-001, 001-003, 001-004, 001-019
 #[test]
 fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
     let test = TestContext::new();
@@ -61,6 +63,7 @@ fn every_event_but_those_left_out_is_wired_and_the_gates_fail_closed() {
     assert_eq!(hooks.len(), 29);
 }
 
+// seed: 001-002
 #[test]
 fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
     let test = TestContext::new();
@@ -80,6 +83,7 @@ fn the_installed_program_finds_its_own_home_whatever_the_environment_says() {
     assert_eq!(test.ledger().len(), 2);
 }
 
+// seed: 001-020
 #[test]
 fn the_installed_program_outlives_the_package_it_came_from() {
     let test = TestContext::new();
@@ -95,6 +99,7 @@ fn the_installed_program_outlives_the_package_it_came_from() {
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{}", ran.stderr);
 }
 
+// seed: 001-022
 #[test]
 fn homes_with_spaces_and_quotes_work() {
     let test = TestContext::new();
@@ -111,6 +116,7 @@ fn homes_with_spaces_and_quotes_work() {
     assert!(home.join("ledger/ledger.db").exists());
 }
 
+// seed: 001-061
 #[test]
 fn a_dry_run_shows_the_change_and_makes_none() {
     let test = TestContext::new();

@@ -36,6 +36,7 @@ fn holds(path: &Path, text: &str) -> bool {
     std::fs::read(path).unwrap().windows(text.len()).any(|part| part == text.as_bytes())
 }
 
+// seed: 001-045
 #[test]
 fn a_decision_is_a_signed_leaf_with_its_payload_beside_it() {
     let test = TestContext::new();

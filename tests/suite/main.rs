@@ -76,6 +76,7 @@ mod sdk_authority;
 mod sdk_cases;
 mod sdk_faults;
 mod sdk_road;
+mod seed_statements;
 mod seeds;
 mod self_manage;
 mod service;

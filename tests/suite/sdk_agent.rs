@@ -43,6 +43,7 @@ fn told(served: &Served, session: &str) -> Vec<String> {
     leaves.map(|leaf| format!("{} {}", word(&leaf["event"]), word(&leaf["verdict"]))).collect()
 }
 
+// seed: 003-003, 003-064
 #[test]
 fn a_turn_is_told_step_by_step_and_every_step_of_it_is_judged_and_recorded() {
     let served = Served::new();

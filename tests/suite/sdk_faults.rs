@@ -96,6 +96,7 @@ fn fifty_hooks_of_five_programs_answer_each_its_own() {
     });
 }
 
+// seed: 003-073
 #[test]
 fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
     let served = Served::new();
@@ -132,6 +133,7 @@ fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
     });
 }
 
+// seed: 003-078, 003-079
 #[test]
 fn nonsense_is_a_failure_and_the_program_is_told() {
     let served = Served::new();
@@ -233,6 +235,7 @@ fn a_program_that_does_not_come_back_loses_its_hooks_and_the_record_says_so() {
     assert_eq!((&gone["hook"], &gone["why"]), (&json!("h"), &json!("its program did not come back")));
 }
 
+// seed: 003-071
 #[test]
 fn after_a_daemon_s_end_hooks_are_registered_with_the_next_by_themselves() {
     let served = Served::new();

@@ -18,6 +18,7 @@ fn args(modified: Option<Value>) -> Value {
     modified.unwrap_or_default()["args"].clone()
 }
 
+// seed: 003-001, 003-008, 003-029, 003-081, 003-083
 #[test]
 fn a_program_s_hook_guards_every_agent_and_is_on_record() {
     let served = Served::new();
@@ -61,6 +62,7 @@ fn a_program_s_hook_guards_every_agent_and_is_on_record() {
     assert_eq!((blocked.len(), &blocked[0]["detail"]["why"]), (2, &json!("no new file systems")));
 }
 
+// seed: 003-084, 003-091
 #[test]
 fn what_a_hook_changes_is_what_is_judged_and_later_hooks_write_last() {
     let served = Served::new();
@@ -138,6 +140,7 @@ fn retry_is_asked_again_and_skip_passes_over_later_hooks_but_no_rule() {
     });
 }
 
+// seed: 003-054
 #[test]
 fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
     let served = Served::new();
@@ -179,6 +182,7 @@ fn matchers_choose_and_one_that_cannot_be_read_is_refused() {
     });
 }
 
+// seed: 003-075, 003-076
 #[test]
 fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
     let served = Served::new();
@@ -211,6 +215,8 @@ fn ten_hooks_per_event_and_fifty_in_all_unless_the_settings_say_otherwise() {
     assert_eq!(crate::person::until("every hook is removed", all_removed), 50);
 }
 
+// seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
+// seed: 003-015, 003-016, 003-017, 003-018, 003-019, 003-020, 003-021, 003-022, 003-023, 003-056
 #[test]
 fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
     let served = Served::new();
@@ -282,6 +288,7 @@ fn every_event_of_the_design_reaches_its_hook_with_what_it_carries() {
     });
 }
 
+// seed: 003-080, 003-082
 #[test]
 fn how_much_is_recorded_follows_the_level_and_more_needs_nobody() {
     let served = Served::new();

@@ -277,6 +277,7 @@ fn a_daemon_that_says_wait_for_ever_is_left_in_time() {
     assert_eq!(installed.spooled().len(), 1);
 }
 
+// seed: 001-007
 #[test]
 fn without_a_daemon_the_rules_still_hold_wherever_the_home_is() {
     for name in ["home", "two words and it's \"quoted\" $HOME", &format!("deep/{}", "d".repeat(120))] {
@@ -331,6 +332,7 @@ fn a_standard_input_that_nobody_closes_is_refused_in_time() {
     assert_eq!(installed.spooled().len(), 1);
 }
 
+// seed: 001-016
 #[test]
 fn without_the_full_program_nothing_passes_where_tenterhook_is_installed() {
     let installed = Installed::new();

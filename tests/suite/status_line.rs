@@ -16,6 +16,7 @@ fn line(test: &TestContext, args: &[&str], input: &str) -> String {
     ran.stdout
 }
 
+// seed: 001-010, 001-012, 001-013, 001-021
 #[test]
 fn the_line_says_how_things_stand() {
     let test = TestContext::new();

@@ -71,6 +71,7 @@ impl System {
     }
 }
 
+// seed: 001-046
 #[test]
 fn system_any_account_calls_hooks_and_the_record_says_which() {
     if !is_root() {

@@ -20,6 +20,7 @@ fn templates(test: &TestContext, kind: &str) -> Vec<Value> {
     test.run(&["new", kind, "--list", "--json"]).json()["templates"].as_array().unwrap().clone()
 }
 
+// seed: 003-098
 #[test]
 fn every_hook_decides_as_its_samples_say() {
     let test = TestContext::new();

@@ -163,6 +163,7 @@ fn a_daemon_serves_the_state_of_0_1_0_and_records_the_upgrade() {
     assert_eq!(upgrades(&served.test).len(), 1);
 }
 
+// seed: 001-020
 #[test]
 fn hooks_of_0_1_0_are_refreshed_and_uninstall_restores_the_settings_byte_for_byte() {
     let (test, _) = recorded_state();

@@ -50,6 +50,7 @@ after(async () => {
   await daemon?.stop();
 });
 
+// seed: 003-101
 test('how a hook does is seen, and it is tried', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/hooks`);
@@ -105,6 +106,7 @@ test('a template becomes a hook that denies, and is switched off', async () => {
   assert.deepEqual(page.wrong, []);
 });
 
+// seed: 003-100
 test('a hook is built without code', async () => {
   const page = await open(browser, daemon);
   await page.goto(`${daemon.origin}/#/hooks/build`);

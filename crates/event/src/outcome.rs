@@ -204,6 +204,7 @@ mod tests {
         }
     }
 
+    // seed: 001-054
     #[test]
     fn the_nudge_contract_holds_to_the_byte() {
         let text = denied(&["use trash"]).reason_with_nudge().unwrap();

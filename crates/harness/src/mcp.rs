@@ -60,6 +60,7 @@ mod tests {
         tool.args.get("url").and_then(Value::as_str).map(ToOwned::to_owned)
     }
 
+    // seed: 001-050, 001-051, 001-052
     #[test]
     fn metadata_becomes_the_url_and_a_native_url_wins() {
         let name = "mcp__remote__query";

@@ -31,6 +31,7 @@ def bash(command):
     return {"call": {"Bash": {"command": command}}}
 
 
+# seed: 003-026
 async def test_a_turn_to_its_end_and_step_by_step(daemon, session):
     async with daemon.client() as client:
         session_id = await session(client, bash("echo here"), bash("rm -rf /"), {"say": "Done."})

@@ -85,6 +85,7 @@ async def test_a_changed_input_is_judged_and_is_one_record(daemon):
         assert "updatedInput" not in reply["hookSpecificOutput"]
 
 
+# seed: 000-013, 000-028
 async def test_answers_that_the_client_ignores_are_given_in_a_form_that_it_obeys(daemon):
     async with daemon.client() as client:
         stop = {"continue_": False, "stopReason": "enough"}

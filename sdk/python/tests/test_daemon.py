@@ -74,6 +74,7 @@ async def test_a_changed_input_is_judged_as_it_would_run(daemon):
         assert (await client.fire(BASH)).blocked
 
 
+# seed: 003-063
 async def test_hooks_merge_what_each_of_them_changed(daemon):
     def changes(**changed):
         return lambda event: HookResponse.modified(args={**event.args, **changed})
@@ -117,6 +118,7 @@ async def test_hooks_that_are_taken_back_are_gone_when_the_client_is_closed(daem
         assert not (await client.fire(BASH)).blocked
 
 
+# seed: 003-016
 async def test_a_failed_tool_is_a_result_without_success(daemon):
     heard = []
     async with daemon.client() as client:

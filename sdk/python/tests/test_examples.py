@@ -73,6 +73,7 @@ async def test_security_policy_holds_for_an_agent_that_knows_nothing_of_it(daemo
     assert "Blocked dangerous command matching" in specific["permissionDecisionReason"]
 
 
+# seed: 003-044
 async def test_env_files(daemon):
     client = daemon.client()
     env_files.hooks(client)

@@ -17,6 +17,7 @@ async def allow(event):
     return HookResponse.continue_()
 
 
+# seed: 003-045, 003-051, 003-055
 async def test_hooks_that_were_there_before_the_loop_are_registered_in_order(scripted):
     client = TenterhookClient(address=scripted.socket)
     ids = [client.register_hook("PreToolUse", allow) for _ in range(3)]
@@ -75,6 +76,7 @@ async def test_each_answer_is_to_its_question(scripted):
     ],
 )
 @pytest.mark.parametrize("plain", [True, False])
+# seed: 003-048, 003-057, 003-058
 async def test_all_that_a_hook_can_say(scripted, said, expected, plain):
     client = TenterhookClient(address=scripted.socket)
 
@@ -162,6 +164,7 @@ async def test_a_refusal_comes_out_of_ready_and_leaves_the_others_alone(scripted
     await client.close()
 
 
+# seed: 003-046
 async def test_a_temporary_hook_is_there_for_the_block_only(scripted):
     client = TenterhookClient(address=scripted.socket)
     async with client.temporary_hook("PreToolUse", allow) as hook_id:

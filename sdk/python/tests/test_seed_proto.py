@@ -89,6 +89,7 @@ def bash(command):
     return PreToolUseEvent(session_id="s", tool="Bash", args={"command": command})
 
 
+# seed: 003-050, 003-051, 003-052, 003-053, 003-056, 003-057
 async def test_it_registers_lists_blocks_and_unregisters(daemon, stubs):
     async with SeedClient(stubs, daemon) as seed, daemon.client() as agent:
         hook_id = await seed.register()
@@ -133,6 +134,7 @@ async def test_an_answer_that_fits_two_questions_fails_the_hook_and_ends_the_str
                 assert [outcome.reason for outcome in outcomes] == ["seed says no"] * 5
 
 
+# seed: 003-068, 003-070
 async def test_a_time_out_is_a_warning_and_a_lost_program_is_an_error_in_the_log(daemon, stubs, place):
     async with SeedClient(stubs, daemon) as seed, daemon.client() as agent:
         request = seed.pb.RegisterHookRequest(event_type="PreToolUse", config=seed.pb.HookConfig(timeout_ms=100))

@@ -58,6 +58,7 @@ def test_it_type_checks_and_a_handler_of_another_event_does_not(tmp_path):
     assert 'Argument 2 to "register_hook"' in errors[0]
 
 
+# seed: 003-043, 003-044, 003-045, 003-046, 003-047, 003-048, 003-049
 async def test_it_runs(daemon, monkeypatch, capsys):
     monkeypatch.setenv("TENTERHOOK_HOME", str(daemon.home))
     script = daemon.project / "script.yaml"

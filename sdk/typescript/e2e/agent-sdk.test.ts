@@ -65,6 +65,7 @@ test("an input that a callback changes is judged before it runs", async () => {
   expect(results).toMatchObject([{ isError: true }]);
 });
 
+// seed: 000-018
 test("callbacks with the Agent SDK's own types are welcome", () => {
   const callback: HookCallback = async (input) => ({ systemMessage: input.hook_event_name });
   const hooks: Options["hooks"] = tenterhookHooks(client, { hooks: { PreToolUse: [{ hooks: [callback] }] } });
@@ -94,6 +95,7 @@ test("hooks of other programs hear of it and have their say", async () => {
   expect(results[0]?.text).toMatch(/not npm publish/);
 });
 
+// seed: 000-057, 000-059
 test("the app's store fills by itself: files and things to do", async () => {
   const { store, conversationDetails } = await import("../examples/agent-sdk/chorus.js");
   const panels = store(world.daemon.client());
@@ -125,6 +127,7 @@ function calls(): Record<string, unknown>[] {
   return world.daemon.ledger("--kind", "decision").filter(({ event }) => event === "pre-tool");
 }
 
+// seed: 000-060
 test("a call that a callback denies is a denied call: one record, nothing changed", async () => {
   const turns = [tool("Bash", { command: "rm -rf ./x" })];
   const { results } = await world.run(turns, { hooks: patterns.blockDangerous(client) });
@@ -139,6 +142,7 @@ test("a call that a callback denies is a denied call: one record, nothing change
   });
 });
 
+// seed: 000-061
 test("a call that a callback changes counts once, with the lines that were written", async () => {
   const path = world.path("a.ts");
   await world.run([tool("Write", { file_path: path, content: "one\ntwo\n" })], { hooks: patterns.addHeader(client) });
@@ -150,6 +154,7 @@ test("a call that a callback changes counts once, with the lines that were writt
   });
 });
 
+// seed: 000-003
 test("after a tool has run a callback cannot undo it", async () => {
   const blocks = async () => ({ decision: "block", reason: "too late" }) as const;
   const hooks = tenterhookHooks(client, { hooks: { PostToolUse: [{ hooks: [blocks] }] } });
@@ -157,6 +162,7 @@ test("after a tool has run a callback cannot undo it", async () => {
   expect(world.read("a.txt")).toBe("text");
 });
 
+// seed: 000-028
 test("`continue: false` before a tool stops the tool", async () => {
   const stops = async () => ({ continue: false, stopReason: "enough" });
   const hooks = tenterhookHooks(client, { hooks: { PreToolUse: [{ matcher: "Bash", hooks: [stops] }] } });
@@ -166,6 +172,7 @@ test("`continue: false` before a tool stops the tool", async () => {
   expect(session()).toMatchObject({ changed_files: [] });
 });
 
+// seed: 000-012, 000-013
 test("`decision: block` at a permission stops the tool, whatever `canUseTool` says later", async () => {
   const blocks = async () => ({ decision: "block", reason: "not now" }) as const;
   const hooks = tenterhookHooks(client, { hooks: { PermissionRequest: [{ hooks: [blocks] }] } });

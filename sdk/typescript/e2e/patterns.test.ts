@@ -29,6 +29,7 @@ afterEach(async () => {
 
 const write = (name: string) => tool("Write", { file_path: world.path(name), content: "text" });
 
+// seed: 000-001, 000-003, 000-014, 000-015
 test("hook configuration: callbacks of your own work beside Tenterhook's", async () => {
   const turns = [write("a.txt"), tool("Bash", { command: "true" })];
   const printed = vi.mocked(console.log);
@@ -42,6 +43,7 @@ test("hook configuration: callbacks of your own work beside Tenterhook's", async
   ]);
 });
 
+// seed: 000-042
 test("log file changes", async () => {
   const changed: string[] = [];
   const hooks = patterns.logFileChanges(client, (path) => changed.push(path));
@@ -49,6 +51,7 @@ test("log file changes", async () => {
   expect(changed).toEqual([world.path("a.txt")]);
 });
 
+// seed: 000-043, 000-056
 test("track todo updates, here and in Chorus", async () => {
   const todos = [{ content: "A", status: "pending", activeForm: "Doing A" }];
   // The client has other tools for this by now; the one that the pattern is about has to be asked for.
@@ -68,6 +71,7 @@ test("track todo updates, here and in Chorus", async () => {
   expect(sent).toEqual([["agent:todo-update", { conversationId: "conversation-1", todos }]]);
 });
 
+// seed: 000-002, 000-035, 000-044
 test("block dangerous commands", async () => {
   mkdirSync(world.path("build"));
   const hooks = patterns.blockDangerous(client);
@@ -75,11 +79,13 @@ test("block dangerous commands", async () => {
   expect(results).toMatchObject([{ isError: true, text: expect.stringContaining("Dangerous command blocked") }]);
 });
 
+// seed: 000-038, 000-045
 test("modify tool input", async () => {
   await world.run([write("a.ts")], { hooks: patterns.addHeader(client) });
   expect(world.read("a.ts")).toBe("// Auto-generated\ntext");
 });
 
+// seed: 000-046
 test("subagent coordination", async () => {
   const completed: string[][] = [];
   const hooks = patterns.coordinateSubagents(client, (id, transcript) => completed.push([id, transcript]));
@@ -93,11 +99,13 @@ test("subagent coordination", async () => {
   expect(completed).toEqual([[expect.stringMatching(/./), expect.stringMatching(/\.jsonl$/)]]);
 });
 
+// seed: 000-041, 000-047
 test("add context to prompts", async () => {
   const { requests } = await world.run([{ text: "done" }], { hooks: patterns.tellTheTime(client) });
   expect(requests.join()).toMatch(/Current time: 20\d\d-/);
 });
 
+// seed: 000-053
 test("async hooks: nobody waits for them", async () => {
   let finish = () => {};
   const indexed = new Promise<void>((resolve) => {
@@ -113,6 +121,7 @@ test("async hooks: nobody waits for them", async () => {
   expect([results.length, seen]).toEqual([1, [world.path("a.txt")]]);
 });
 
+// seed: 000-055, 000-067
 test("Chorus: file changes reach the window", async () => {
   const sent: unknown[] = [];
   const window = { webContents: { send: (...message: unknown[]) => sent.push(message) } };
@@ -123,6 +132,7 @@ test("Chorus: file changes reach the window", async () => {
   expect(sent).toEqual([["agent:file-changed", file]]);
 });
 
+// seed: 000-063, 000-065
 test("habits: quick ones, graceful ones, matched ones", async () => {
   const emitted: unknown[] = [];
   const analyzed = vi.fn(async () => {});
@@ -141,6 +151,7 @@ test("habits: quick ones, graceful ones, matched ones", async () => {
   expect(world.read("c.txt")).toBe("text");
 });
 
+// seed: 000-018
 test("habits: the signal is passed on", async () => {
   let asked = 0;
   const server = createServer((_, response) => {
@@ -154,6 +165,7 @@ test("habits: the signal is passed on", async () => {
   expect([asked, world.read("a.txt")]).toEqual([1, "text"]);
 });
 
+// seed: 000-064, 000-069
 test("a callback that takes too long: the tool does not run, and the callback hears it", async () => {
   let aborted = false;
   const hooks = tenterhookHooks(client, {

@@ -34,6 +34,7 @@ fn complaints(world: &World) -> Result<Vec<String>> {
     Ok(log.lines().filter(|line| line.contains(SETTINGS_COMPLAINT)).map(ToOwned::to_owned).collect())
 }
 
+// seed: 001-014, 001-060, 001-062
 #[test]
 fn uninstalling_leaves_no_trace() -> Result<()> {
     let world = World::new()?;

@@ -33,6 +33,7 @@ fn events(world: &World) -> Result<Vec<(String, String)>> {
     Ok(ledger.iter().map(|leaf| (text(&leaf["native_event"]), text(&leaf["verdict"]))).collect())
 }
 
+// seed: 001-027
 #[test]
 fn a_permission_that_a_hook_refuses_is_refused_and_the_model_reads_why() -> Result<()> {
     let decision = json!({"behavior": "deny", "message": REASON});
@@ -62,6 +63,7 @@ fn a_permission_that_a_hook_grants_is_granted() -> Result<()> {
     Ok(())
 }
 
+// seed: 001-027
 #[test]
 fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
     let world = guarded(codex()?)?;

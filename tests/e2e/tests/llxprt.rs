@@ -24,6 +24,7 @@ fn events(world: &World) -> Result<Vec<[String; 3]>> {
     Ok(ledger.iter().map(|leaf| ["native_event", "event", "verdict"].map(|key| text(leaf, key))).collect())
 }
 
+// seed: 002-092
 #[test]
 fn a_prompt_and_the_end_of_a_turn_are_there_once_in_a_turn_with_tools() -> Result<()> {
     let output = json!({"decision": "block", "reason": "not yet"});

@@ -36,6 +36,7 @@ fn stranger(test: &TestContext) -> std::thread::JoinHandle<()> {
     })
 }
 
+// seed: 001-016
 #[test]
 fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
     let test = installed();
@@ -50,6 +51,7 @@ fn where_tenterhook_never_was_everything_passes_in_silence_as_there() {
     }
 }
 
+// seed: 001-007, 001-008, 001-009, 001-015, 001-017, 001-018
 #[test]
 fn where_it_is_installed_the_rules_hold_and_what_passes_passes_in_silence() {
     let test = installed();

@@ -153,6 +153,7 @@ gates:
     );
 }
 
+// seed: 001-057
 #[test]
 fn a_daemon_that_only_watches_denies_nothing_and_nudges_nobody() {
     let policy = "version: 1\nmode: enforce\ngates:\n  - {id: t.foo, match: {tool: Bash, command_regex: \"^foo \"}, \

@@ -14,6 +14,7 @@ use super::{Notes, arg, fire, fire_profile, json_file, name, one_hook, says, too
 use crate::context::TestContext;
 
 // Seed 000, "Hook Configuration".
+// seed: 000-014, 000-015
 #[tokio::test]
 async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
     let (before, after) = (Notes::new(), Notes::new());
@@ -42,6 +43,7 @@ async fn hook_configuration_with_a_matcher_a_time_out_and_without() {
 }
 
 // Seed 000, "Hook Input Types".
+// seed: 000-006, 000-008, 000-011, 000-019, 000-020, 000-021, 000-022, 000-023, 000-024, 000-025, 000-026
 #[test]
 fn hook_input_types_reach_a_hook_as_they_are() {
     let of_each = json!({"session_id": "s-1", "transcript_path": "/t.jsonl", "cwd": "/"});
@@ -97,6 +99,7 @@ fn read_call() -> Value {
 }
 
 // Seed 000, "Basic Output".
+// seed: 000-027, 000-029, 000-030, 000-031, 000-032
 #[test]
 fn basic_output_is_heard_field_by_field() {
     let prompt = json!({"prompt": "go"});
@@ -118,6 +121,7 @@ fn basic_output_is_heard_field_by_field() {
 }
 
 // Seed 000, "PreToolUse Specific Output".
+// seed: 000-033, 000-034, 000-035, 000-036, 000-037, 000-038
 #[test]
 fn pre_tool_use_specific_output_decides_and_changes() {
     for decision in ["allow", "deny", "ask"] {
@@ -131,6 +135,7 @@ fn pre_tool_use_specific_output_decides_and_changes() {
 }
 
 // Seed 000, "PostToolUse Specific Output".
+// seed: 000-039, 000-040
 #[test]
 fn post_tool_use_specific_output_adds_context_and_changes_what_an_mcp_tool_returned() {
     let mut call = json!({"tool_name": "mcp__web__get", "tool_input": {}, "tool_use_id": "t-1", "tool_response": "secret"});
@@ -146,6 +151,7 @@ fn post_tool_use_specific_output_adds_context_and_changes_what_an_mcp_tool_retur
 }
 
 // Seed 000, "UserPromptSubmit Specific Output".
+// seed: 000-041
 #[test]
 fn user_prompt_submit_specific_output_adds_context() {
     let specific = json!({"hookEventName": "UserPromptSubmit", "additionalContext": "c"});
@@ -155,6 +161,7 @@ fn user_prompt_submit_specific_output_adds_context() {
 }
 
 // Seed 000, "Hook Matchers".
+// seed: 000-048, 000-049, 000-050, 000-051
 #[test]
 fn hook_matchers_select_the_same_tools_in_a_closure_and_in_a_settings_file() {
     const TOOLS: [&str; 5] = ["Write", "Edit", "WriteAll", "mcp__web__get", "Bash"];
@@ -176,6 +183,7 @@ fn hook_matchers_select_the_same_tools_in_a_closure_and_in_a_settings_file() {
 }
 
 // Seed 000, "Hook Matchers", through the program.
+// seed: 000-048, 000-049, 000-050, 000-051
 #[test]
 fn hook_matchers_in_a_settings_file_run_or_do_not() {
     let test = TestContext::new();
@@ -195,6 +203,7 @@ fn hook_matchers_in_a_settings_file_run_or_do_not() {
 }
 
 // Seed 000, "Timeouts".
+// seed: 000-016, 000-052
 #[tokio::test]
 async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
     assert_eq!(dialect::find("claude").unwrap().timeout, Duration::from_mins(1));
@@ -215,6 +224,7 @@ async fn the_default_time_out_is_60_seconds_and_can_be_overridden() {
 }
 
 // Seed 000, "Async Hooks".
+// seed: 000-053
 #[test]
 fn an_async_hook_goes_on_while_the_tool_runs() {
     let test = TestContext::new();
@@ -244,6 +254,7 @@ fn an_async_hook_goes_on_while_the_tool_runs() {
 }
 
 // Seed 000, "4. Respect AbortSignal": `return { continue: false }`.
+// seed: 000-028, 000-068
 #[tokio::test]
 async fn continue_false_on_abort_ends_the_turn() {
     let engine =
@@ -257,6 +268,7 @@ async fn continue_false_on_abort_ends_the_turn() {
 }
 
 // Seed 000, "Available Hook Events".
+// seed: 000-002, 000-004, 000-012, 000-013
 #[test]
 fn hooks_block_where_the_table_says_that_they_can() {
     let block = json!({"decision": "block", "reason": "no"});

@@ -15,6 +15,7 @@ use super::{Notes, arg, event, fire, fire_profile, name, says, tool};
 use crate::context::TestContext;
 
 // Seed 000, "Log File Changes".
+// seed: 000-042
 #[tokio::test]
 async fn log_file_changes() {
     let changed = Notes::new();
@@ -35,6 +36,7 @@ async fn log_file_changes() {
 }
 
 // Seed 000, "Track Todo Updates".
+// seed: 000-043
 #[tokio::test]
 async fn track_todo_updates() {
     let updates = Notes::new();
@@ -55,6 +57,7 @@ async fn track_todo_updates() {
 }
 
 // Seed 000, "Block Dangerous Commands".
+// seed: 000-044, 003-061
 #[tokio::test]
 async fn block_dangerous_commands() {
     let engine = Engine::builder()
@@ -80,6 +83,7 @@ async fn block_dangerous_commands() {
 }
 
 // Seed 000, "Block Dangerous Commands", as a command hook in Claude Code's own settings.
+// seed: 000-044
 #[test]
 fn block_dangerous_commands_in_a_settings_file() {
     let test = TestContext::new();
@@ -100,6 +104,7 @@ fn block_dangerous_commands_in_a_settings_file() {
 }
 
 // Seed 000, "Modify Tool Input".
+// seed: 000-045
 #[tokio::test]
 async fn modify_tool_input_adds_a_header_to_all_written_files() {
     let engine = Engine::builder()
@@ -122,6 +127,7 @@ async fn modify_tool_input_adds_a_header_to_all_written_files() {
 }
 
 // Seed 000, "Subagent Coordination".
+// seed: 000-046
 #[tokio::test]
 async fn subagent_coordination_tells_the_orchestrator() {
     let completed = Notes::new();
@@ -142,6 +148,7 @@ async fn subagent_coordination_tells_the_orchestrator() {
 }
 
 // Seed 000, "Add Context to Prompts".
+// seed: 000-047
 #[tokio::test]
 async fn add_context_to_prompts() {
     let engine = Engine::builder()
@@ -168,6 +175,7 @@ fn in_conversation(mut event: Event, id: &str, tool_use: &str) -> Event {
 }
 
 // Seed 000, "File Change Tracking", "TodoWrite Interception", "Renderer State Updates".
+// seed: 000-055, 000-056, 000-057, 000-062
 #[tokio::test]
 async fn chorus_tracks_files_and_todos_of_each_conversation() {
     let (sent, store) = (Notes::new(), Arc::new(Mutex::new(Store::default())));
@@ -215,6 +223,7 @@ async fn chorus_tracks_files_and_todos_of_each_conversation() {
 }
 
 // Seed 000, "1. Keep Hooks Fast".
+// seed: 000-053
 #[tokio::test]
 async fn heavy_processing_need_not_hold_up_the_agent() {
     let finished = Notes::new();
@@ -240,6 +249,7 @@ async fn heavy_processing_need_not_hold_up_the_agent() {
 }
 
 // Seed 000, "2. Handle Errors Gracefully".
+// seed: 000-065
 #[tokio::test]
 async fn an_error_in_a_hook_does_not_block_execution() {
     let engine = Engine::builder()
@@ -257,6 +267,7 @@ async fn an_error_in_a_hook_does_not_block_execution() {
 }
 
 // Seed 000, "3. Use Matchers to Reduce Overhead".
+// seed: 000-066
 #[tokio::test]
 async fn a_matcher_keeps_a_hook_from_being_called_at_all() {
     let calls = Notes::new();
@@ -286,6 +297,7 @@ impl Drop for Aborted {
 }
 
 // Seed 000, "4. Respect AbortSignal": here the signal is that the future is dropped.
+// seed: 000-064
 #[tokio::test]
 async fn a_hook_out_of_time_is_aborted_where_it_waits() {
     let notes = Notes::new();

@@ -34,6 +34,7 @@ fn answered(event: &str, answers: &[Value]) -> Value {
 }
 
 // Seed 002, "Example Configuration".
+// seed: 002-001, 002-002, 002-004, 002-005, 002-006, 002-008
 #[test]
 fn example_configuration() {
     let example = json!({
@@ -75,6 +76,7 @@ fn example_configuration() {
 }
 
 // Seed 002, "HookConfig": time-outs are milliseconds, 60 seconds unless said.
+// seed: 002-007
 #[test]
 fn hook_config_time_outs_are_milliseconds() {
     assert_eq!(dialect::find("llxprt").unwrap().timeout, Duration::from_mins(1));
@@ -86,6 +88,7 @@ fn hook_config_time_outs_are_milliseconds() {
 }
 
 // Seed 002, "HookDefinition": `sequential`.
+// seed: 002-003
 #[test]
 fn hook_definition_sequential_hooks_see_what_the_one_before_changed() {
     let test = TestContext::new();
@@ -101,6 +104,9 @@ fn hook_definition_sequential_hooks_see_what_the_one_before_changed() {
 }
 
 // Seed 002, "Input Interfaces".
+// seed: 002-009, 002-010, 002-011, 002-012, 002-013, 002-014, 002-015, 002-016, 002-017, 002-018, 002-019
+// seed: 002-020, 002-021, 002-022, 002-023, 002-024, 002-025, 002-026, 002-027, 002-028, 002-029, 002-030
+// seed: 002-031, 002-032, 002-033, 002-034, 002-035, 002-036, 002-037, 002-038, 002-039
 #[test]
 fn every_input_reaches_the_hook_as_it_is() {
     // The seed's own example.
@@ -155,6 +161,7 @@ fn every_input_reaches_the_hook_as_it_is() {
 }
 
 // Seed 002, "Base HookInput" and "BeforeToolInput", for a hook that is called about another agent's event.
+// seed: 002-020, 002-021, 002-022, 002-023, 002-024, 002-025
 #[test]
 fn a_hook_written_for_llxprt_gets_its_input_from_any_agent() {
     let test = TestContext::new();
@@ -183,6 +190,7 @@ fn a_hook_written_for_llxprt_gets_its_input_from_any_agent() {
 }
 
 // Seed 002, "BeforeToolOutput", "Example - Block".
+// seed: 002-045, 002-049
 #[test]
 fn before_tool_output_example_block() {
     let example = json!({"decision": "deny", "reason": "Writing to /etc is prohibited"});
@@ -192,6 +200,7 @@ fn before_tool_output_example_block() {
 }
 
 // Seed 002, "BeforeToolOutput", "Example - Modify Input".
+// seed: 002-046, 002-048, 002-050, 002-079
 #[test]
 fn before_tool_output_example_modify_input() {
     let changed = json!({"path": "/safe/path/file.txt", "content": "Modified content"});
@@ -205,6 +214,7 @@ fn before_tool_output_example_modify_input() {
 }
 
 // Seed 002, "BeforeToolOutput": the fields for compatibility.
+// seed: 002-047
 #[test]
 fn before_tool_output_permission_decision_counts_too() {
     let specific =
@@ -215,6 +225,7 @@ fn before_tool_output_permission_decision_counts_too() {
 }
 
 // Seed 002, "AfterToolOutput".
+// seed: 002-051
 #[test]
 fn after_tool_output_adds_context() {
     let specific = json!({"hookEventName": "AfterTool", "additionalContext": "and mind the gap"});
@@ -224,6 +235,7 @@ fn after_tool_output_adds_context() {
 }
 
 // Seed 002, "BeforeModelOutput".
+// seed: 002-052, 002-053, 002-057, 002-058, 002-059, 002-080
 #[test]
 fn before_model_output_merges_a_request_or_replaces_the_call() {
     let specific = json!({"hookEventName": "BeforeModel", "llm_request": {"model": "small", "generationConfig": {"temperature": 0}}});
@@ -266,6 +278,7 @@ fn before_model_output_merges_a_request_or_replaces_the_call() {
 }
 
 // Seed 002, "AfterModelOutput".
+// seed: 002-054, 002-082
 #[test]
 fn after_model_output_replaces_the_response() {
     let response = json!({"candidates": [{"content": {"role": "model", "parts": ["redacted"]}}]});
@@ -276,6 +289,7 @@ fn after_model_output_replaces_the_response() {
 }
 
 // Seed 002, "BeforeToolSelectionOutput", "Example - Restrict Tools".
+// seed: 002-055, 002-056, 002-081
 #[test]
 fn before_tool_selection_output_example_restrict_tools() {
     let example = json!({
@@ -301,6 +315,7 @@ fn before_tool_selection_output_example_restrict_tools() {
 }
 
 // Seed 002, "AggregatedHookResult".
+// seed: 002-064, 002-065, 002-066, 002-067, 002-068
 #[test]
 fn aggregated_hook_result_has_success_outputs_errors_and_duration() {
     let test = TestContext::new();
@@ -323,6 +338,7 @@ fn aggregated_hook_result_has_success_outputs_errors_and_duration() {
 }
 
 // Seed 002, "ProcessedHookResult", from "Base HookOutput".
+// seed: 002-040, 002-041, 002-042, 002-043, 002-069, 002-070
 #[test]
 fn processed_hook_result_reads_the_common_fields() {
     let output =
@@ -344,6 +360,7 @@ fn processed_hook_result_reads_the_common_fields() {
 }
 
 // Seed 002, "Exit Codes".
+// seed: 002-060, 002-061, 002-062
 #[test]
 fn exit_codes() {
     for (code, decision) in [(0, "allow"), (1, "allow"), (2, "deny")] {
@@ -366,6 +383,7 @@ fn exit_codes() {
 }
 
 // Seed 002, "Environment Variables".
+// seed: 002-071, 002-072
 #[test]
 fn environment_variables() {
     let test = TestContext::new();
@@ -382,6 +400,7 @@ fn environment_variables() {
 }
 
 // Seed 002, "MessageBus Contracts".
+// seed: 002-073, 002-074, 002-075, 002-076
 #[test]
 fn message_bus_contracts() {
     let test = TestContext::new();
@@ -418,6 +437,7 @@ fn message_bus_contracts() {
 }
 
 // Seed 002, "DefaultHookOutput".
+// seed: 002-077, 002-078
 #[test]
 fn default_hook_output_answers_the_questions_of_its_class() {
     let value = json!({"decision": "block", "reason": "r", "continue": false, "hookSpecificOutput": {"additionalContext": "c"}});
@@ -436,6 +456,7 @@ fn default_hook_output_answers_the_questions_of_its_class() {
 }
 
 // Seed 002, "OR Decision Logic (BeforeTool, AfterTool)".
+// seed: 002-044, 002-083, 002-084, 002-085, 002-086
 #[test]
 fn or_decision_logic() {
     for event in ["BeforeTool", "AfterTool"] {
@@ -463,6 +484,7 @@ fn or_decision_logic() {
 }
 
 // Seed 002, "Field Replacement (BeforeModel, AfterModel)".
+// seed: 002-087, 002-091
 #[test]
 fn field_replacement() {
     let output =
@@ -480,6 +502,7 @@ fn field_replacement() {
 }
 
 // Seed 002, "Tool Selection (BeforeToolSelection)".
+// seed: 002-088, 002-089, 002-090
 #[test]
 fn tool_selection() {
     let select = |mode: &str, names: &[&str]| json!({"hookSpecificOutput": {"toolConfig": {"mode": mode, "allowedFunctionNames": names}}});

@@ -73,6 +73,7 @@ async fn tools_that_were_not_offered_are_not_run() {
     assert!(test.seen.of(EventKind::PostTool).is_empty());
 }
 
+// seed: 002-052, 003-024
 #[tokio::test]
 async fn a_hook_may_change_the_request_in_either_vocabulary() {
     for change in [
@@ -95,6 +96,7 @@ async fn a_hook_may_change_the_request_in_either_vocabulary() {
     }
 }
 
+// seed: 002-058, 002-059
 #[tokio::test]
 async fn a_partial_generation_config_of_each_hook_reaches_the_model() {
     let config = |id: &'static str, config: serde_json::Value| {
@@ -120,6 +122,7 @@ async fn a_partial_generation_config_of_each_hook_reaches_the_model() {
     assert_eq!(sent["generationConfig"]["stopSequences"], json!(["END", "###"]), "later events show it");
 }
 
+// seed: 002-053, 002-054, 003-025
 #[tokio::test]
 async fn a_hook_may_answer_in_the_model_s_place_and_the_answer_s() {
     let response = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "synthetic"}]}}]});

@@ -53,6 +53,7 @@ async fn walked() -> Test {
     test
 }
 
+// seed: 003-003, 003-011, 003-012
 #[tokio::test]
 async fn every_kind_of_event_is_told_in_order_with_all_it_carries() {
     let test = walked().await;

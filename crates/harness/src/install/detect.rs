@@ -93,6 +93,7 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    // seed: 001-030, 001-039
     #[test]
     fn a_harness_is_found_by_its_program_or_by_what_it_leaves_behind() {
         let root = tempfile::tempdir().unwrap();

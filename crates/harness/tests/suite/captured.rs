@@ -76,6 +76,7 @@ fn decode(id: &str, payload: &Captured) -> Event {
     call.event
 }
 
+// seed: 001-033, 001-043
 #[test]
 fn every_captured_payload_is_decoded() {
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {

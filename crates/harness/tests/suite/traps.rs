@@ -26,6 +26,7 @@ fn read(harness: &Harness, row: &EventRow, reply: &Reply) -> Becomes {
     }
 }
 
+// seed: 001-006, 001-036, 001-055, 001-058
 #[test]
 fn every_outcome_at_every_gate_has_its_effect() {
     for harness in HARNESSES {
@@ -76,6 +77,7 @@ fn json_of(reply: &Reply) -> Value {
     serde_json::from_str(&reply.stdout).unwrap()
 }
 
+// seed: 001-055
 #[test]
 fn codex_drops_a_deny_with_one_unknown_field_so_there_is_none() {
     let reply = told("codex", "PreToolUse", &denied());
@@ -113,6 +115,7 @@ fn codex_takes_ask_and_allow_for_errors_so_neither_is_said() {
     );
 }
 
+// seed: 001-055
 #[test]
 fn gemini_ignores_claude_s_form_so_it_gets_its_own() {
     for id in ["gemini", "llxprt"] {
@@ -251,6 +254,7 @@ fn copilot_s_patch_is_free_text_and_goes_back_as_free_text() {
     );
 }
 
+// seed: 001-017
 #[test]
 fn cursor_gets_a_plain_allow_when_nothing_objects() {
     let cursor = harness("cursor");
@@ -288,6 +292,7 @@ fn cursor_s_two_gates_for_one_call_are_told_to_be_one() {
     assert_eq!(pre("Read", json!({"file_path": "/p/a"})), read);
 }
 
+// seed: 001-050, 001-052
 #[test]
 fn cursor_s_server_address_becomes_the_url_that_is_judged() {
     let cursor = harness("cursor");
@@ -363,6 +368,7 @@ fn copilot_loses_the_reason_on_exit_2_so_it_is_never_used_at_a_gate() {
     assert_eq!(reader::copilot(&refused), Becomes::Blocked("the payload is empty".into()));
 }
 
+// seed: 001-049
 #[test]
 fn mcp_tools_are_known_under_every_harness_s_name_for_them() {
     let mcp = |id: &str, event: &str, payload: Value| {

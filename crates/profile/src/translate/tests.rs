@@ -53,6 +53,7 @@ fn the_shape_of_seed_002_is_given_and_taken() {
     );
 }
 
+// seed: 002-057, 002-058, 002-059
 #[test]
 fn a_partial_request_is_merged_in_the_seed_s_profile_and_replaces_four_keys_in_the_programs() {
     let base = json!({"model": "m", "contents": [], "config": {"temperature": 0.9, "topP": 0.5, "seed": 3}});

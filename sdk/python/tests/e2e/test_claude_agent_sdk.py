@@ -200,6 +200,7 @@ def session(daemon):
     return json.loads(daemon.run("sessions", "show", sessions[0]["id"], "--json").stdout)
 
 
+# seed: 000-060
 async def test_a_call_that_a_callback_denies_is_a_denied_call(daemon, place):
     async def block_dangerous(given, tool_use_id, context):
         said = {"permissionDecision": "deny", "permissionDecisionReason": "Dangerous command blocked"}
@@ -216,6 +217,7 @@ async def test_a_call_that_a_callback_denies_is_a_denied_call(daemon, place):
     assert (shown["changed_files"], shown["calls"]["calls"], shown["calls"]["denied"]) == ([], 1, 1)
 
 
+# seed: 000-061
 async def test_a_call_that_a_callback_changes_counts_once(daemon, place):
     async def add_header(given, tool_use_id, context):
         changed = {**given["tool_input"], "content": "# Auto-generated\n" + given["tool_input"]["content"]}
@@ -234,6 +236,7 @@ async def test_a_call_that_a_callback_changes_counts_once(daemon, place):
     assert (shown["calls"]["calls"], file["added"], file["removed"]) == (1, 2, 0)
 
 
+# seed: 000-013, 000-028
 async def test_answers_that_the_client_ignores_stop_the_tool(daemon, place):
     async def stop(given, tool_use_id, context):
         return {"continue_": False, "stopReason": "enough"}

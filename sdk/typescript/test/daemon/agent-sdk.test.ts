@@ -62,6 +62,7 @@ test.each([
   expect(hooks).toEqual({ PreToolUse: [{ hooks: [], matcher: "Bash", timeout: expected }] });
 });
 
+// seed: 000-017, 000-052
 test("the document's two minutes are two minutes", () => {
   expect(patterns.twoMinutes(client).PreToolUse?.[0]?.timeout).toBe(120);
 });
@@ -143,6 +144,7 @@ test("a deny of a callback is on record, once, with its name", async () => {
   expect(by.slice(0, 2)).toEqual(["hook:callback:PreToolUse-1", "hook:callback:blockDangerous"]);
 });
 
+// seed: 000-013, 000-028
 test("answers that the client ignores are given in a form that it obeys", async () => {
   const stop = { continue: false, stopReason: "enough" } as const;
   const denied = { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: "enough" } };
@@ -161,6 +163,7 @@ test("answers that the client ignores are given in a form that it obeys", async 
   expect(await call(hooks, "PreToolUse", bash("ls"))).toMatchObject([{ ...stop, ...denied }]);
 });
 
+// seed: 000-065
 test("a callback that throws or hangs counts as the client has it, and is on record", async () => {
   const session_id = "failing";
   const { signal, abort } = abortable();
@@ -229,6 +232,7 @@ test("whoever is aborted gives up", async () => {
   await expect(entry?.hooks[0]?.(input, undefined, { signal: aborted })).rejects.toMatchObject({ code: "cancelled" });
 });
 
+// seed: 000-043
 test("track todo updates", async () => {
   const updates: unknown[] = [];
   const hooks = patterns.trackTodos(client, (todos) => updates.push(todos));

@@ -46,6 +46,7 @@ function formatter(name: string): void {
   chmodSync(path, 0o755);
 }
 
+// seed: 003-026
 test("a turn to its end, and step by step", async () => {
   const id = await session([
     { say: "I look.", call: { Bash: { command: "echo here" } } },
@@ -104,6 +105,7 @@ test("whoever stops reading cancels the turn", async () => {
   await vi.waitFor(async () => expect(await client.generate(id, "Go on")).toMatchObject({ text: "Done." }), 10_000);
 });
 
+// seed: 003-037, 003-094
 test("auto-format: the formatter runs in the session, and the hook is not asked about it", async () => {
   formatter("rustfmt");
   formatter("black");
@@ -146,6 +148,7 @@ test("a hook without a matcher that runs a tool does not hear of it", async () =
   expect([asked, existsSync(join(work, "by-hook-1")), existsSync(join(work, "by-hook-2"))]).toEqual([1, true, false]);
 });
 
+// seed: 003-036
 test("the tour's formatter, and its other hooks, at work in a session", async () => {
   formatter("rustfmt");
   await daemon.end();

@@ -29,6 +29,7 @@ afterEach(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
+// seed: 003-093
 test("security policy", async () => {
   securityPolicy(client);
   await client.ready();
@@ -39,6 +40,7 @@ test("security policy", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
+// seed: 003-095
 test("cost tracking", async () => {
   const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
   const usage = costTracking(client, (model, tokens) => (model.name === "large" ? tokens / 100 : 0));
@@ -50,6 +52,7 @@ test("cost tracking", async () => {
   expect(warned.mock.calls).toEqual([["Session cost exceeded $10: $11.00"]]);
 });
 
+// seed: 003-010, 003-096
 test("permission escalation", async () => {
   const shown: unknown[] = [];
   permissionEscalation(client, async (question) => {
@@ -79,6 +82,7 @@ test("failures and settings: hooks that say nothing do not object", async () => 
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
+// seed: 003-081, 003-082, 003-083, 003-084
 test("with the level at verbose, a hook's whole life is in the record", async () => {
   settings(client);
   await client.ready();
@@ -104,6 +108,7 @@ test("a temporary hook is there for one piece of work", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
+// seed: 003-025, 003-032, 003-033, 003-034, 003-035, 003-039, 003-040, 003-042
 test("the tour, from one end to the other", async () => {
   const sent: unknown[] = [];
   vi.stubGlobal("fetch", async (url: string, { body }: { body: string }) => sent.push([url, JSON.parse(body)]));

@@ -28,12 +28,14 @@ afterEach(async () => {
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+// seed: 003-029, 003-032
 test("a block stops it, and the agent reads why", async () => {
   client.registerHook("PreToolUse", () => ({ action: "block", reason: "not today" }));
   await client.ready();
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block", reason: "not today", decision: "deny" });
 });
 
+// seed: 003-028, 003-065
 test("changed arguments come back, and the rules judge them", async () => {
   const id = client.registerHook("PreToolUse", (event) => ({
     action: "continue",
@@ -49,6 +51,7 @@ test("changed arguments come back, and the rules judge them", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block" });
 });
 
+// seed: 003-063
 test("hooks merge what each of them changed; a conflict goes to the later one and is named", async () => {
   const changes = (changed: object, priority: number) =>
     client.registerHook("PreToolUse", {
@@ -78,6 +81,7 @@ test("hooks merge what each of them changed; a conflict goes to the later one an
   expect(await agent.fire(bash("echo x")), "the merged call is judged").toMatchObject({ action: "block" });
 });
 
+// seed: 003-016
 test("a failed tool is a result without success to hooks for results", async () => {
   const heard: unknown[] = [];
   client.registerHook("PostToolUse", ({ result }) => {
@@ -89,6 +93,7 @@ test("a failed tool is a result without success to hooks for results", async () 
   expect(heard).toEqual([[false, "boom"]]);
 });
 
+// seed: 003-031
 test("a skip silences later hooks, never what was said before and never a rule", async () => {
   const asked: string[] = [];
   client.registerHook("PreToolUse", {
@@ -107,6 +112,7 @@ test("a skip silences later hooks, never what was said before and never a rule",
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue", modified: { args: { command: "pwd" } } });
 });
 
+// seed: 003-030
 test("a retry is asked again, with the count, and in the end it is a block", async () => {
   const attempts: number[] = [];
   client.registerHook("PreToolUse", (_, { attempt }) => {
@@ -122,6 +128,7 @@ test("a retry is asked again, with the count, and in the end it is a block", asy
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "block" });
 });
 
+// seed: 003-072, 003-073
 test("a failure means nothing, unless it was said to block", async () => {
   const broken = () => {
     throw new Error("boom");
@@ -182,6 +189,7 @@ test("an observer is told and not waited for", async () => {
   await expect.poll(() => seen).toEqual(["Bash"]);
 });
 
+// seed: 003-034, 003-054
 test("only what fits is asked", async () => {
   const asked: string[] = [];
   const note = (name: string) => () => {
@@ -207,6 +215,7 @@ test("an eleventh hook for one event, and a pattern that cannot be read, are ref
   await expect(client.ready()).rejects.toMatchObject({ code: "invalid" });
 });
 
+// seed: 003-039, 003-042
 test("a client lists its own hooks; the daemon lists all of them", async () => {
   const id = client.registerHook("PreToolUse", {
     matcher: { tool: "Bash" },
@@ -245,6 +254,8 @@ test("a hook for a while", async () => {
   expect(await agent.fire(bash("ls"))).toMatchObject({ action: "continue" });
 });
 
+// seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
+// seed: 003-015, 003-017
 test("every event has a hook, and tells it its name", async () => {
   const told: string[] = [];
   for (const type of HOOK_EVENT_TYPES) {
@@ -294,6 +305,7 @@ test("every hook that spoke is in the record", async () => {
   expect(leaf).toMatchObject({ verdict: "deny" });
 });
 
+// seed: 003-080
 test("more is recorded when it is asked for; less needs a person", async () => {
   expect(await client.setHookAuditLevel("verbose")).toBe("info");
   await expect(client.setHookAuditLevel("off")).rejects.toMatchObject({ code: "refused" });

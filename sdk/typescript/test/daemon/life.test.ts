@@ -44,6 +44,7 @@ test("a client that is closed leaves nothing behind", async () => {
   expect(await agent.listAllHooks()).toEqual([]);
 });
 
+// seed: 003-040, 003-041
 test("hooks that are taken back without waiting are gone when the client is closed", async () => {
   const ids = Array.from({ length: 8 }, () =>
     client.registerHook("PreToolUse", { handler: () => {}, config: { failBehavior: "block" } }),

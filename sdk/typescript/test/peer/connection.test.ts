@@ -35,6 +35,7 @@ test("it connects when it is first needed, and not before", async () => {
   expect(peer.registered.map((request) => request.hookId)).toEqual([id]);
 });
 
+// seed: 003-051, 003-055
 test("hooks are registered in the order they were asked for, with all that was said", async () => {
   client.registerHook("PreToolUse", { id: "a", handler: () => {} });
   client.registerHook("PostToolUse", {
@@ -76,6 +77,7 @@ test("a refusal that nobody waits for is told to onError", async () => {
   await expect.poll(() => problems.map((error) => error.message)).toEqual(["hook `x` (PreToolUse): no such event"]);
 });
 
+// seed: 003-071
 test("a broken connection is made anew, and only what the daemon has forgotten is registered again", async () => {
   const [kept, forgotten] = ["kept", "forgotten"];
   client.registerHook("PreToolUse", { id: kept, handler: () => {} });

@@ -18,11 +18,13 @@ import {
 } from "tenterhook/llxprt";
 import { expect, test } from "vitest";
 
+// seed: 002-060, 002-061, 002-062
 test("exit codes and events are those of the reference", () => {
   expect([EXIT_CODE_SUCCESS, EXIT_CODE_NON_BLOCKING_ERROR, EXIT_CODE_BLOCKING_ERROR]).toEqual([0, 1, 2]);
   expect(Object.values(HookEventName)).toHaveLength(11);
 });
 
+// seed: 002-008, 002-026
 test("the reference's examples are of these types", () => {
   const settings: SettingsHooks = {
     hooks: {
@@ -48,6 +50,7 @@ test("the reference's examples are of these types", () => {
   expect([Object.keys(settings.hooks), input.tool_name]).toEqual([["BeforeTool", "AfterTool"], "write_file"]);
 });
 
+// seed: 002-044, 002-077, 002-078
 test("a deny blocks, with its reason; other letters do not", () => {
   const block: BeforeToolOutput = { decision: "deny", reason: "Writing to /etc is prohibited" };
   const output = new BeforeToolHookOutput(block);
@@ -76,6 +79,7 @@ test("permissionDecision counts before a tool, and nowhere else", () => {
   expect(new DefaultHookOutput(said).isBlockingDecision()).toBe(false);
 });
 
+// seed: 002-078, 002-079
 test("context and changed input are given as they are", () => {
   const context = { hookSpecificOutput: { hookEventName: "AfterTool", additionalContext: "look" } };
   expect(new DefaultHookOutput(context).getAdditionalContext()).toBe("look");
@@ -105,6 +109,7 @@ test("a request is changed where the hook says so", () => {
   expect(new BeforeModelHookOutput().applyLLMRequestModifications(target)).toBe(target);
 });
 
+// seed: 002-057, 002-058, 002-059, 002-080
 test("a partial request is merged, and replaces four values only where that is asked for", () => {
   const target = { model: "m", contents: [], config: { temperature: 0.9, topP: 0.5, seed: 3 } };
   const config = (llm_request: object, options?: ApplyOptions) => {
@@ -131,6 +136,7 @@ test("a partial request is merged, and replaces four values only where that is a
   });
 });
 
+// seed: 002-080, 002-082
 test("an answer in the model's place is given in the model's form", () => {
   const content = { role: "model", parts: ["cached", { text: " answer" }] };
   const said = { hookSpecificOutput: { llm_response: { candidates: [{ content, finishReason: "STOP" }] } } };
@@ -146,6 +152,7 @@ test("an answer in the model's place is given in the model's form", () => {
   expect(stopped?.candidates[0]?.content.parts).toEqual([{ text: "enough" }]);
 });
 
+// seed: 002-056, 002-081
 test("tools are restricted as the reference's example says", () => {
   const allowedFunctionNames = ["read_file", "list_directory", "glob"];
   const said: BeforeToolSelectionOutput = {

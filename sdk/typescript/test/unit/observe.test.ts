@@ -43,6 +43,7 @@ test.each<[string, PostToolUseEvent, string[]]>([
   expect(changedFiles(event)).toEqual(files);
 });
 
+// seed: 000-062
 test("a whole list replaces the one before; tasks are made and changed one by one", () => {
   const todos = new Todos();
   const list = [{ content: "A", status: "in_progress", activeForm: "Doing A" }];

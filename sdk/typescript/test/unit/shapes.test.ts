@@ -70,6 +70,7 @@ type HookResponse =
   | { action: "retry"; delay?: number } // Retry after delay
   | { action: "skip" }; // Skip this hook only
 
+// seed: 003-018, 003-019, 003-020, 003-021, 003-022, 003-023, 003-027, 003-028, 003-029, 003-031
 test("events are at least what the hook design prints, and its responses are welcome", () => {
   expectTypeOf<ours.HookEvent>().toExtend<HookEvent>();
   expectTypeOf<ours.PreToolUseEvent>().toExtend<PreToolUseEvent>();
@@ -211,6 +212,7 @@ type HookCallback = (
   options: { signal: AbortSignal },
 ) => Promise<HookJSONOutput>;
 
+// seed: 000-018, 000-019, 000-020, 000-021, 000-022, 000-023, 000-024, 000-025, 000-026
 test("callbacks are told what the document prints, and may answer all of it", () => {
   expectTypeOf<ours.PreToolUseHookInput>().toExtend<PreToolUseHookInput>();
   expectTypeOf<ours.PostToolUseHookInput>().toExtend<PostToolUseHookInput>();

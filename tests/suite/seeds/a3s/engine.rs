@@ -14,6 +14,7 @@ use super::{bash, decision, generated, matching, silent, tokens, with, write};
 use crate::seeds::{Notes, arg, fire, name, tool};
 
 // Seed 003, "TypeScript SDK": "Block dangerous bash commands"; "Python SDK": `validate_bash`.
+// seed: 003-059
 #[tokio::test]
 async fn block_dangerous_bash_commands() {
     let engine = with([Hook::on("security", PreTool).run(|event| async move {
@@ -58,6 +59,7 @@ async fn cannot_write_api_keys_to_env_files() {
 }
 
 // Seed 003, "TypeScript SDK": "Modify tool inputs".
+// seed: 003-028
 #[tokio::test]
 async fn add_a_timeout_to_all_bash_commands() {
     let hook = Hook::on("timeout", PreTool).run(|event| async move {
@@ -73,6 +75,7 @@ async fn add_a_timeout_to_all_bash_commands() {
 }
 
 // Seed 003, "TypeScript SDK": "Multiple hooks for same event (run in parallel)"; "Python SDK": `log_generation`.
+// seed: 003-025, 003-038
 #[tokio::test]
 async fn multiple_hooks_for_the_same_event_run_in_parallel() {
     let logged = Notes::new();
@@ -99,6 +102,7 @@ async fn multiple_hooks_for_the_same_event_run_in_parallel() {
 }
 
 // Seed 003, "TypeScript SDK": "Unregister hooks", "List registered hooks".
+// seed: 003-059
 #[tokio::test]
 async fn unregister_and_list_hooks() {
     let engine = with([]);
@@ -137,6 +141,7 @@ async fn a_temporary_hook_is_active_only_within_its_block() {
 }
 
 // Seed 003, "Hook Engine (Rust)", `aggregate_responses`; "Hook Execution Flow", "Aggregate Responses".
+// seed: 003-062, 003-063
 #[tokio::test]
 async fn block_wins_over_continue_and_modifications_are_merged() {
     // What `{...event.args, key: value}` sends: the whole arguments, as `modified.args` of an SDK hook.
@@ -181,6 +186,7 @@ async fn block_wins_over_retry_and_retry_over_continue() {
 }
 
 // Seed 003, "Action Behaviors": "Retry the operation after delay".
+// seed: 003-030
 #[tokio::test]
 async fn retry_asks_again_after_the_delay() {
     let asked: Notes<Instant> = Notes::new();
@@ -197,6 +203,7 @@ async fn retry_asks_again_after_the_delay() {
 }
 
 // Seed 003, "Action Behaviors": "Skip remaining hooks, continue execution".
+// seed: 003-031
 #[tokio::test]
 async fn skip_passes_over_the_remaining_hooks() {
     let block =
@@ -210,6 +217,7 @@ async fn skip_passes_over_the_remaining_hooks() {
 }
 
 // Seed 003, "Integration with Agent Loop".
+// seed: 003-064, 003-065
 #[tokio::test]
 async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     async fn execute_tool(engine: &Engine, asked: Event, ran: &Notes<Value>) -> Result<(), String> {
@@ -250,6 +258,7 @@ async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
 }
 
 // Seed 003, "Hook Execution Flow": "Sort by Priority", "Execute in Parallel".
+// seed: 000-063, 003-091
 #[tokio::test]
 async fn lower_priority_numbers_come_first_whoever_is_faster() {
     let hook = |id: &'static str, priority, ms| {
@@ -267,6 +276,7 @@ async fn lower_priority_numbers_come_first_whoever_is_faster() {
 }
 
 // Seed 003, "Timeout Handling".
+// seed: 003-067, 003-069
 #[tokio::test]
 async fn a_time_out_is_treated_as_continue() {
     let slow = |id: &str| {
@@ -287,6 +297,7 @@ async fn a_time_out_is_treated_as_continue() {
 }
 
 // Seed 003, "Error Handling".
+// seed: 003-072, 003-073
 #[tokio::test]
 async fn errors_do_not_block_unless_fail_behavior_is_block() {
     let raises = || Hook::on("raises", PreTool);
@@ -303,6 +314,7 @@ async fn errors_do_not_block_unless_fail_behavior_is_block() {
 }
 
 // Seed 003, "Hook Isolation": "Rate limiting".
+// seed: 003-075, 003-076, 003-077
 #[tokio::test]
 async fn at_most_10_hooks_an_event_50_in_all_and_5_seconds_each() {
     assert_eq!(silent("x").timeout, Duration::from_secs(5));
@@ -320,6 +332,7 @@ async fn at_most_10_hooks_an_event_50_in_all_and_5_seconds_each() {
 }
 
 // Seed 003, "Per-Hook Configuration".
+// seed: 003-092
 #[tokio::test]
 async fn per_hook_configuration() {
     let hook = Hook::on("configured", PreTool)

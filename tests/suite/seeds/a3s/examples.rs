@@ -34,6 +34,7 @@ fn formats(executed: &Notes<String>, formatter: fn(&str) -> Option<&'static str>
 }
 
 // Seed 003, "TypeScript SDK": "Post-execution hooks".
+// seed: 003-036
 #[tokio::test]
 async fn run_rustfmt_after_writing_rust_files() {
     let executed = Notes::new();
@@ -46,6 +47,7 @@ async fn run_rustfmt_after_writing_rust_files() {
 }
 
 // Seed 003, "Auto-Format Hook".
+// seed: 003-094
 #[tokio::test]
 async fn auto_format_hook() {
     let executed = Notes::new();
@@ -72,6 +74,7 @@ async fn auto_format_hook() {
 }
 
 // Seed 003, "Security Policy Hook".
+// seed: 003-093
 #[tokio::test]
 async fn security_policy_hook() {
     const DANGEROUS: [&str; 4] = [r"rm\s+-rf\s+\/", r"mkfs\.", r"dd\s+if=.*of=\/dev", r">\s*\/dev\/sd"];
@@ -98,6 +101,7 @@ async fn security_policy_hook() {
 }
 
 // Seed 003, "Cost Tracking Hook".
+// seed: 003-095
 #[tokio::test]
 async fn cost_tracking_hook() {
     let usage = Arc::new(Mutex::new((0_u64, 0_u64)));
@@ -127,6 +131,7 @@ async fn cost_tracking_hook() {
 }
 
 // Seed 003, "Permission Escalation Hook".
+// seed: 003-096
 #[tokio::test]
 async fn permission_escalation_hook() {
     let dialogs = Notes::new();

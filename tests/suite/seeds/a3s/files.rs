@@ -56,6 +56,8 @@ fn register_hook_blocks_rm_rf() {
 }
 
 // Seed 003, "Hook Events".
+// seed: 003-004, 003-005, 003-006, 003-007, 003-008, 003-009, 003-010, 003-011, 003-012, 003-013, 003-014
+// seed: 003-015, 003-017
 #[test]
 fn every_event_can_have_a_hook() {
     const EVENTS: [&str; 13] = [
@@ -97,6 +99,7 @@ fn payload(on: &str, source: impl FnOnce(&TestContext)) -> Value {
 }
 
 // Seed 003, "Base Event Structure" and "Tool Events".
+// seed: 003-018, 003-019, 003-021
 #[test]
 fn tool_event_payloads() {
     let mut before = payload("PreToolUse", |test| {
@@ -133,6 +136,7 @@ fn engine(test: &TestContext, yaml: &Value) -> Engine {
 }
 
 // Seed 003, "Generation Events".
+// seed: 003-022, 003-023
 #[tokio::test]
 async fn generation_event_payloads() {
     let test = TestContext::new();
@@ -168,6 +172,7 @@ async fn generation_event_payloads() {
 }
 
 // Seed 003, "Hook Response Actions".
+// seed: 003-027, 003-028, 003-029, 003-031, 003-058
 #[test]
 fn hook_response_actions() {
     let go = json!({"action": "continue"});
@@ -199,6 +204,7 @@ fn guarded(command: &str, more: &Value) -> Value {
 }
 
 // Seed 003, "Action Behaviors" and "Migration from Claude Code Hooks": exit codes.
+// seed: 003-097
 #[test]
 fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
     let blocked = guarded("echo 'not this' >&2; exit 2", &json!({}));
@@ -211,6 +217,7 @@ fn exit_code_2_is_a_block_and_exit_code_0_with_json_is_a_modification() {
 }
 
 // Seed 003, "Hook Execution Flow": "Merge modifications", with programs that repeat what they were given.
+// seed: 003-063
 #[test]
 fn modifications_of_several_programs_are_merged() {
     let test = TestContext::new();
@@ -238,6 +245,7 @@ fn modifications_of_several_programs_are_merged() {
 }
 
 // Seed 003, "Integration with Agent Loop": `success: result.is_ok()`.
+// seed: 003-016
 #[test]
 fn a_failed_tool_is_a_result_without_success() {
     let failed = |on: Value| {
@@ -303,6 +311,7 @@ fn cannot_write_api_keys_to_env_files() {
 }
 
 // Seed 003, "Proto Definition", `HookMatcher`: tool, path_pattern, command_pattern.
+// seed: 003-054
 #[test]
 fn hook_matcher_fields_all_have_to_hold() {
     let test = TestContext::new();
@@ -320,6 +329,7 @@ fn hook_matcher_fields_all_have_to_hold() {
 }
 
 // Seed 003, "Proto Definition", `HookConfig`: `async`, "Fire-and-forget (no response needed)".
+// seed: 003-092
 #[test]
 fn an_async_hook_is_not_waited_for() {
     let test = TestContext::new();
@@ -337,6 +347,7 @@ fn an_async_hook_is_not_waited_for() {
 }
 
 // Seed 003, "Hook Execution Flow": "Block wins > Retry > Continue", "Merge modifications".
+// seed: 003-062
 #[test]
 fn block_wins_over_retry_over_continue() {
     let change = |args: Value| json!({"action": "continue", "modified": {"args": args}});
@@ -349,6 +360,7 @@ fn block_wins_over_retry_over_continue() {
 }
 
 // Seed 003, "Hook Execution Flow": "Sort by Priority".
+// seed: 003-091
 #[test]
 fn lower_priority_numbers_come_first() {
     let test = TestContext::new();
@@ -395,6 +407,7 @@ fn fail_behavior_block_blocks_on_error_and_continue_does_not() {
 }
 
 // Seed 003, "Input validation": "All hook responses validated", "must match expected schema".
+// seed: 003-078, 003-079
 #[test]
 fn a_response_that_is_not_valid_does_not_change_anything() {
     for answer in [
@@ -427,6 +440,7 @@ fn default_configuration() -> Value {
 }
 
 // Seed 003, "Default Hook Configuration".
+// seed: 003-085, 003-086, 003-087, 003-088, 003-089, 003-090
 #[test]
 fn default_hook_configuration_is_what_holds_without_it() {
     let (dir, env) = (std::path::PathBuf::from("/"), std::collections::BTreeMap::new());
@@ -448,6 +462,7 @@ fn default_hook_configuration_is_what_holds_without_it() {
 }
 
 // Seed 003, "Default Hook Configuration": what each key does.
+// seed: 003-085, 003-086, 003-087, 003-088, 003-089
 #[test]
 fn each_key_of_the_configuration_has_an_effect() {
     let with = |key: &str, value: Value, hooks: &[Value]| {
@@ -471,6 +486,7 @@ fn each_key_of_the_configuration_has_an_effect() {
 }
 
 // Seed 003, "Audit Trail": a hook that ran, blocked or changed something leaves its trace.
+// seed: 003-083, 003-084
 #[test]
 fn the_audit_trail_says_what_each_hook_did() {
     let test = TestContext::new();
@@ -492,6 +508,7 @@ fn the_audit_trail_says_what_each_hook_did() {
 }
 
 // Seed 003, "Audit Trail": `setHookAuditLevel`. What each level records is tested with the hooks of programs.
+// seed: 003-090
 #[test]
 fn an_audit_level_is_one_of_three() {
     let test = TestContext::new();
@@ -511,6 +528,7 @@ fn an_audit_level_is_one_of_three() {
 }
 
 // Seed 003, "Per-Hook Configuration".
+// seed: 003-092
 #[test]
 fn per_hook_configuration() {
     let text = registered(&[json!({
@@ -545,6 +563,7 @@ fn permission_escalation_hook() {
 }
 
 // Seed 003, "Post-execution hooks": "PostToolUse hooks are fire-and-forget (don't block)".
+// seed: 003-066
 #[test]
 fn a_block_after_the_tool_has_run_blocks_nothing() {
     let test = TestContext::new();

@@ -137,6 +137,7 @@ async fn exec_form_has_no_shell_in_between() {
     assert_eq!(result.ok().and_then(|heard| heard.finding.context).as_deref(), Some("$HOME `id`"));
 }
 
+// seed: 000-054
 #[tokio::test]
 async fn a_hook_that_says_it_is_async_is_let_go_and_ended_when_its_time_is_over() {
     let text = "echo '{\"async\": true, \"asyncTimeout\": 1000}'; sleep 31.4154";

@@ -90,6 +90,7 @@ fn settings(path: &Path, dice: &mut Dice) -> String {
     }
 }
 
+// seed: 001-059
 #[test]
 fn nothing_there_is_nothing_left() {
     for id in every() {
@@ -103,6 +104,7 @@ fn nothing_there_is_nothing_left() {
     }
 }
 
+// seed: 001-025, 001-062
 #[test]
 fn any_settings_come_back_byte_for_byte() {
     for id in every() {
@@ -129,6 +131,7 @@ fn any_settings_come_back_byte_for_byte() {
     }
 }
 
+// seed: 001-060, 001-063
 #[test]
 fn what_others_write_in_between_stays() {
     for id in every() {

@@ -252,6 +252,7 @@ fn a_second_install_changes_nothing() {
     }
 }
 
+// seed: 001-063
 #[test]
 fn every_byte_of_the_users_survives_an_edit_in_between() {
     for &text in ODD.iter().filter(|text| text.contains('{')) {
@@ -286,6 +287,7 @@ fn the_backup_and_the_receipt_tell_what_was_there() {
     assert_eq!(fs::metadata(&world.receipts).expect("exists").mode() & 0o777, 0o700);
 }
 
+// seed: 001-059
 #[test]
 fn an_upgrade_keeps_the_first_original() {
     let world = World::with("{ }");

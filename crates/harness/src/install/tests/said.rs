@@ -3,6 +3,7 @@
 
 use super::*;
 
+// seed: 001-011
 #[test]
 fn planning_writes_nothing_and_the_diff_says_all() {
     let world = World::with("{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  }\n}");

@@ -5,6 +5,7 @@ use std::fs;
 
 use super::every::{Place, every};
 
+// seed: 001-023, 001-024, 001-031, 001-032, 001-035, 001-038, 001-039
 #[test]
 fn these_files() {
     for id in every() {
@@ -27,6 +28,7 @@ fn these_files() {
     }
 }
 
+// seed: 001-024, 001-025, 001-028
 #[test]
 fn codex_is_told_to_trust_our_hooks_only_when_asked() {
     let mut place = Place::of("codex");

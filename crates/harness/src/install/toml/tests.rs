@@ -39,6 +39,7 @@ const ODD: &[&str] = &[
     "[mcp_servers.x]\ncommand = \"y\"\nargs = [\n  \"a\", # first\n]   ",
 ];
 
+// seed: 001-025
 #[test]
 fn settings_go_in_and_out_without_a_trace() {
     let settings = settings();
@@ -52,6 +53,7 @@ fn settings_go_in_and_out_without_a_trace() {
     }
 }
 
+// seed: 001-024
 #[test]
 fn what_is_written_reads_well() {
     let edited = settings().put("model = \"gpt\"\n[features] # mine\n", &Created::default()).unwrap();
