@@ -39,6 +39,7 @@ fn openapi() {
     check_schema("docs/reference/openapi.json", &tenterhook_daemon::openapi());
 }
 
+// seed: 001-044, 001-047
 #[test]
 fn the_example_in_the_spec_is_what_the_program_writes() {
     let page = std::fs::read_to_string(repository().join("docs/spec/event.md")).unwrap();
@@ -119,6 +120,11 @@ fn harness_reference() {
              is told to refuse; *watch* – if our hook breaks, the harness goes on.\n";
     page += &seen();
     check("docs/reference/harnesses.md", &page);
+}
+
+#[test]
+fn seeds() {
+    check("docs/seeds.md", &format!("{NOTE}\n{}", crate::seed_statements::page()));
 }
 
 /// What `make e2e` proves on the real clients, from the table that it goes by.
