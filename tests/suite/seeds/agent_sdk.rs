@@ -116,6 +116,8 @@ fn basic_output_is_heard_field_by_field() {
         Value::Null,
         "nothing to skip at a prompt"
     );
+    let approved = reply("PreToolUse", &read_call(), &json!({"decision": "approve", "reason": "fine"}));
+    assert_eq!(approved["hookSpecificOutput"]["permissionDecision"], "allow");
     let block = json!({"decision": "block", "reason": "no"});
     assert_eq!(of(block.clone()), block);
 }

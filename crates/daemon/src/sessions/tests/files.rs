@@ -79,6 +79,7 @@ fn changes_are_asked_then_done_or_failed() {
     );
 }
 
+// seed: 000-057
 #[test]
 fn every_file_is_listed_once_in_the_order_of_its_first_change() {
     let told = Teller::new();
@@ -188,6 +189,7 @@ fn content_that_is_gone_is_said_to_be_gone() {
     );
 }
 
+// seed: 000-060
 #[test]
 fn a_call_that_was_refused_permission_changed_nothing() {
     let told = Teller::new();
