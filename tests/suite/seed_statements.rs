@@ -34,7 +34,8 @@ const LINES_TO_TEST: usize = 6;
 #[serde(deny_unknown_fields)]
 struct Statement {
     id: String,
-    statement: String,
+    #[serde(rename = "statement")]
+    text: String,
     verdict: StatementVerdict,
     /// Why it differs, or why no test can hold it.
     #[serde(default)]
@@ -186,7 +187,7 @@ pub(crate) fn page() -> String {
                 page,
                 "| {} | {} | {} | {} |",
                 statement.id,
-                escape(&statement.statement),
+                escape(&statement.text),
                 statement.verdict.word(),
                 cell.join("; ")
             );

@@ -78,7 +78,7 @@ mod tests {
         let text = rule(&home).unwrap();
         let loaded = RuleSet::load(&[text.source()]);
         assert_eq!(loaded.problems, []);
-        assert!(loaded.rules.rule("daemon-port").is_some_and(|rule| rule.locked()));
+        assert!(loaded.rules.rule("daemon-port").is_some_and(tenterhook_policy::Rule::locked));
         assert!(text.yaml.contains("port: [40123]"), "{}", text.yaml);
         record(&home, None).unwrap();
         assert!(rule(&home).is_none());

@@ -37,7 +37,8 @@ fn nothing_found(gathered: &Gathered, args: &Args, text: &mut String) {
     for (harness, directory) in &gathered.searched {
         let _ = writeln!(text, "  {harness:<14}{DIM}{}{DIM:#}", tame(&directory.display().to_string()));
     }
-    *text += "next: run an agent and audit again, or try a command: `tenterhook explain --command 'rm -rf ~/'`\n";
+    *text +=
+        "next: run an agent and audit again, or try a command: `tenterhook explain --command 'rm -rf ~/'`\n";
 }
 
 fn harnesses(gathered: &Gathered, text: &mut String) {
