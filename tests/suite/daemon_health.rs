@@ -82,7 +82,8 @@ fn live_views_learn_that_a_session_waits_no_longer() {
         let id = until("something waits", || {
             served.json("/v1/approvals")["pending"][0]["id"].as_str().map(ToOwned::to_owned)
         });
-        let answer = served.post(&format!("/v1/approvals/{id}"), &json!({"answer": "deny"}));
+        let (path, denial) = (format!("/v1/approvals/{id}"), json!({"answer": "deny"}).to_string());
+        let answer = served.ask("POST", &path, &["Content-Type: application/json"], denial.as_bytes());
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(stream.next_of("session").data["state"], "active");
         assert_eq!(reply.join().unwrap().status, 200);
