@@ -19,6 +19,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -129,20 +130,21 @@ def prepare_guards() -> dict[str, list[str]]:
     subprocess.run([tenterhook, "start"], env=environment(), check=True, capture_output=True)
     settings = json.loads(Path("/home/user/.claude/settings.json").read_text())
     entry = settings["hooks"]["PreToolUse"][0]["hooks"][0]
-    words = [entry["command"], *entry.get("args", [])]
     peers = STAGE / "peers"
     guards = {
         FLOOR: [str(STAGE / "floor")],
-        "tenterhook": words if "args" in entry else ["/bin/sh", "-c", entry["command"]],
+        "tenterhook": [entry["command"]],
         "cc-safety-net": ["node", str(peers / "cc-safety-net/node_modules/cc-safety-net/dist/bin/cc-safety-net.js"),
                           "hook", "--claude-code"],
         "nah": [str(peers / "nah/bin/nah"), "hook", "claude", "run"],
         "nah (Python)": [str(peers / "nah-python/bin/python"), "-m", "nah.hook"],
     }
-    here = {name: command for name, command in guards.items() if shutil.which(command[0])}
+    # Claude Code hands each command to a shell; the installed entry is quoted for it already.
+    here = {name: command for name, command in guards.items() if name == "tenterhook" or shutil.which(command[0])}
     for name in guards.keys() - here.keys():
         print(f"SKIPPED: {name} is not installed", file=sys.stderr)
-    return {name: [shutil.which(command[0]) or "", *command[1:]] for name, command in here.items()}
+    quoted = {name: command[0] if name == "tenterhook" else shlex.join(command) for name, command in here.items()}
+    return {name: ["/bin/sh", "-c", text] for name, text in quoted.items()}
 
 
 def version_of(name: str) -> str:

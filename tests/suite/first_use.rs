@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::context::TestContext;
+use crate::context::{TestContext, repository};
 use crate::daemon::Served;
 use crate::person::until;
 
@@ -312,4 +312,38 @@ fn a_session_counts_and_lists_what_was_asked_and_stops_waiting() {
     let panel = test.run(&["sessions", "show", "latest"]).stdout;
     assert!(panel.contains("1 call, 1 asked"), "{panel}");
     assert!(panel.contains("Asked (1)") && panel.contains("hook:guard"), "{panel}");
+}
+
+/// The rows of the README's table of what is stopped: commands, verdict, rule.
+fn readme_verdicts() -> Vec<(Vec<String>, String, String)> {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let section = readme.split("## What it stops").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let row = row.replace("\\|", "\u{0}");
+        let cells: Vec<_> = row.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect();
+        let commands = cells[1].split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        (commands, cells[2].clone(), cells[3].trim_matches('`').to_owned())
+    })
+    .collect()
+}
+
+#[test]
+fn the_table_of_the_readme_is_true() {
+    let test = TestContext::new();
+    let rows = readme_verdicts();
+    assert!(rows.len() > 10, "the table was read: {rows:?}");
+    for (commands, verdict, rule) in rows {
+        assert!(!commands.is_empty(), "{verdict} {rule}");
+        for command in commands {
+            let ran = test.run(&["judge", "--shell", &command, "--json"]);
+            let judged: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let (expected, by) = match verdict.as_str() {
+                "denied" => ("deny", json!(rule)),
+                "asked" => ("ask", json!(rule)),
+                _ => ("none", Value::Null),
+            };
+            assert_eq!((&judged["verdict"], &judged["rule"]), (&json!(expected), &by), "{command}");
+        }
+    }
 }
