@@ -110,9 +110,10 @@ class Suite:
         root = self.root()
         changes = {
             "archive": (f"printf x >> /bad/{self.archive}", "differs from the release"),
-            "list": ("sed -i 's/^0/1/; s/^[a-f]/0/' /bad/SHA256SUMS", "signature of the release does not match"),
-            "comment": ("sed -i '3s/0/1/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
-            "signature": ("sed -i '2s/A/B/g' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
+            "list": ("sed -i '1s/^/0/' /bad/SHA256SUMS", "signature of the release does not match"),
+            "comment": ("sed -i '3s/$/0/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
+            # Some of these letters are in every signature, so that it changes.
+            "signature": ("sed -i '2y/abcdefghijklmnopqrst/bcdefghijklmnopqrsta/' /bad/SHA256SUMS.minisig", "signature of the release does not match"),
         }
         for hidden in ("", "/usr/bin/minisign"):
             if hidden:
