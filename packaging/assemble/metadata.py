@@ -120,6 +120,15 @@ def sbom(project: Project, targets: list[str], epoch: int) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
+def dashboard_package(project: Project, name: str) -> tuple[str, Path]:
+    """Label and folder of an npm package that is part of the dashboard."""
+    folder = project.root / "web/node_modules" / name
+    if not folder.is_dir():
+        raise SystemExit(f"assemble: web/node_modules/{name} is missing, and its licence with it (run `make web`)")
+    description = json.loads((folder / "package.json").read_text())
+    return f"{name} {description['version']} ({description['license']}), in the dashboard", folder
+
+
 def third_party_licences(project: Project, target: str) -> bytes:
     """The licence texts of everything that is linked in; a text that several packages share is printed once."""
     folders = [
@@ -127,11 +136,8 @@ def third_party_licences(project: Project, target: str) -> bytes:
         for package in project.dependencies(target)
         if package["source"] is not None
     ]
-    for name in BUNDLED_IN_DASHBOARD:
-        folder = project.root / "web/node_modules" / name
-        if folder.is_dir():
-            description = json.loads((folder / "package.json").read_text())
-            folders.append((f"{name} {description['version']} ({description['license']}), in the dashboard", folder))
+    if (project.root / "web/dist/index.html").is_file():
+        folders += [dashboard_package(project, name) for name in BUNDLED_IN_DASHBOARD]
     texts: dict[str, list[str]] = {}
     without = []
     for label, folder in folders:

@@ -2,6 +2,7 @@
 
 //! The programs that hooks run: copies in the state directory, which stay when a package is moved or removed.
 
+use std::cmp::Ordering;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -13,7 +14,7 @@ use tenterhook_home::{Home, write_whole};
 
 use crate::error::CommandError;
 use crate::gate;
-use crate::versions::{self, ProgramVersion, Standing};
+use crate::versions::{self, ProgramVersion};
 
 /// The full program, which evaluates a call when no daemon answers.
 pub(crate) const FULL_PROGRAM: &str = "tenterhook";
@@ -48,7 +49,7 @@ pub(crate) fn outdated(home: &Home) -> Result<Vec<&'static str>, CommandError> {
 /// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
 pub(crate) fn place(home: &Home) -> Result<(), CommandError> {
     let names = outdated(home)?;
-    check_replacement(home)?;
+    refuse_replacement(home, &names)?;
     home.make_directories()?;
     if names.contains(&FULL_PROGRAM) {
         let mut bytes = Vec::new();
@@ -64,7 +65,11 @@ pub(crate) fn place(home: &Home) -> Result<(), CommandError> {
 
 /// Fails if installed programs would be replaced by a guarded agent, or by older ones.
 pub(crate) fn check_replacement(home: &Home) -> Result<(), CommandError> {
-    if !home.has_hook_programs() || outdated(home)?.is_empty() {
+    refuse_replacement(home, &outdated(home)?)
+}
+
+fn refuse_replacement(home: &Home, outdated: &[&str]) -> Result<(), CommandError> {
+    if !home.has_hook_programs() || outdated.is_empty() {
         return Ok(());
     }
     refuse_guarded_agent(home, "replace the hook programs")?;
@@ -73,7 +78,7 @@ pub(crate) fn check_replacement(home: &Home) -> Result<(), CommandError> {
 
 /// Fails if the installed programs are newer than this one.
 pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
-    let Some(ProgramVersion { version, standing: Standing::Newer }) = versions::of_hook_programs(home) else {
+    let Some(ProgramVersion { version, age: Ordering::Greater }) = versions::of_hook_programs(home) else {
         return Ok(());
     };
     let message = format!(
@@ -115,7 +120,8 @@ fn same_bytes(mut one: File, mut two: File) -> Result<bool, CommandError> {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let chunk = u64::try_from(COMPARE_CHUNK_BYTES).unwrap_or(u64::MAX);
     loop {
-        (left, right) = (cleared(left), cleared(right));
+        left.clear();
+        right.clear();
         one.by_ref().take(chunk).read_to_end(&mut left)?;
         two.by_ref().take(chunk).read_to_end(&mut right)?;
         if left != right {
@@ -125,11 +131,6 @@ fn same_bytes(mut one: File, mut two: File) -> Result<bool, CommandError> {
             return Ok(true);
         }
     }
-}
-
-fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
-    bytes.clear();
-    bytes
 }
 
 fn open_running_program() -> Result<File, CommandError> {

@@ -23,14 +23,8 @@ const UNMARKED: &str = "0.1.0 or older";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramVersion {
     pub(crate) version: String,
-    pub(crate) standing: Standing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
-    Older,
-    Same,
-    Newer,
+    /// Whether it is older (`Less`) or newer (`Greater`) than the running program.
+    pub(crate) age: Ordering,
 }
 
 /// A version that can be compared. A pre-release is older than its release.
@@ -65,16 +59,11 @@ impl ReleaseVersion {
 impl ProgramVersion {
     /// Compares a version with the running program's. One that cannot be compared counts as older.
     pub(crate) fn new(version: &str) -> Self {
-        let order = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
+        let age = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
             (Ok(one), Ok(other)) => one.cmp(&other),
             _ => Ordering::Less,
         };
-        let standing = match order {
-            Ordering::Less => Standing::Older,
-            Ordering::Equal => Standing::Same,
-            Ordering::Greater => Standing::Newer,
-        };
-        Self { version: version.to_owned(), standing }
+        Self { version: version.to_owned(), age }
     }
 }
 
@@ -84,7 +73,7 @@ pub(crate) fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
         return None;
     }
     Some(home.installed_version().map_or_else(
-        || ProgramVersion { version: UNMARKED.to_owned(), standing: Standing::Older },
+        || ProgramVersion { version: UNMARKED.to_owned(), age: Ordering::Less },
         |version| ProgramVersion::new(&version),
     ))
 }
@@ -112,12 +101,12 @@ pub(crate) fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
 /// What the user should do about different versions, in one sentence.
 pub(crate) fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
     let named = [("the hooks", hooks), ("the daemon", daemon)];
-    let with = |wanted: Standing| -> Vec<String> {
+    let with = |age: Ordering| -> Vec<String> {
         let found = named.iter().filter_map(|(what, version)| Some((what, (*version)?)));
-        let found = found.filter(|(_, found)| found.standing == wanted);
+        let found = found.filter(|(_, found)| found.age == age);
         found.map(|(what, found)| format!("{what} ({})", found.version)).collect()
     };
-    let (older, newer) = (with(Standing::Older), with(Standing::Newer));
+    let (older, newer) = (with(Ordering::Less), with(Ordering::Greater));
     let (names, order, fix) = if !newer.is_empty() {
         (newer, "newer", "upgrade this program".to_owned())
     } else if !older.is_empty() {

@@ -27,10 +27,10 @@ pub(crate) struct CallbackFailure {
     pub(crate) message: String,
 }
 
-/// The callbacks of one call, and the dialect they speak.
+/// The callbacks of one call, and the format of their answers.
 #[derive(Debug, Default)]
 pub(crate) struct Callbacks {
-    speak: Option<&'static Dialect>,
+    dialect: Option<&'static Dialect>,
     answers: Vec<Callback>,
 }
 
@@ -39,16 +39,16 @@ pub(crate) struct Callbacks {
 impl Callbacks {
     /// Fails if the answers of this harness's hooks cannot be read.
     pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, String> {
-        let speak = tenterhook_harness::dialect::of_harness(harness);
-        if speak.is_none() && !answers.is_empty() {
+        let dialect = tenterhook_harness::dialect::of_harness(harness);
+        if dialect.is_none() && !answers.is_empty() {
             return Err(format!("hooks of `{harness}` have no known output format"));
         }
-        Ok(Self { speak, answers })
+        Ok(Self { dialect, answers })
     }
 
     /// What each callback contributes to the outcome, in their order.
     pub(crate) fn read(self, event: &Event) -> Vec<(Finding, Step)> {
-        let Some(dialect) = self.speak else { return Vec::new() };
+        let Some(dialect) = self.dialect else { return Vec::new() };
         self.answers.into_iter().map(|answer| answer.read(dialect, event)).collect()
     }
 }

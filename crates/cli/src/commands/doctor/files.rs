@@ -2,12 +2,13 @@
 
 //! The home: whose it is, who can write to it, and the programs in it.
 
+use std::cmp::Ordering;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::Patient;
 use crate::error::CommandError;
-use crate::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND, Standing};
+use crate::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND};
 
 /// What only its owner may even read.
 const PRIVATE: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];
@@ -75,13 +76,13 @@ fn programs(patient: &mut Patient<'_>) {
         return;
     }
     match version(&bin.join("tenterhook")).map(|version| ProgramVersion::new(&version)) {
-        Ok(ProgramVersion { version, standing: Standing::Same }) => {
+        Ok(ProgramVersion { version, age: Ordering::Equal }) => {
             patient.good(about, format!("version {version} in {}", bin.display()));
         }
-        Ok(ProgramVersion { version, standing }) => {
+        Ok(ProgramVersion { version, age }) => {
             let says = format!("hooks run version {version}, and this is {PROGRAM_VERSION}");
-            let fix = match standing {
-                Standing::Newer => "upgrade this program: `tenterhook self info` prints how".to_owned(),
+            let fix = match age {
+                Ordering::Greater => "upgrade this program: `tenterhook self info` prints how".to_owned(),
                 _ => format!("`{REFRESH_COMMAND}`"),
             };
             patient.warning(about, says).fix(fix);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+use std::cmp::Ordering;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
 use crate::hook_programs;
 use crate::terminal::{BOLD, DIM, GOOD};
-use crate::versions::{PROGRAM_VERSION, ProgramVersion, Standing, of_hook_programs};
+use crate::versions::{PROGRAM_VERSION, ProgramVersion, of_hook_programs};
 
 const EXAMPLES: &str = "\
 Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The
@@ -97,7 +98,7 @@ impl RefreshPlan {
 
     fn refuse_newer_daemon(&self) -> Result<(), CommandError> {
         let Some(RunningDaemon { version, .. }) = &self.daemon else { return Ok(()) };
-        if ProgramVersion::new(version).standing != Standing::Newer {
+        if ProgramVersion::new(version).age != Ordering::Greater {
             return Ok(());
         }
         let message = format!(
