@@ -29,6 +29,11 @@ use crate::args::Cli;
 use crate::context::Context;
 use crate::terminal::Terminal;
 
+/// musl's allocator takes one lock for all threads; the daemon under load spends its time waiting for it.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::from_command_line();
     let terminal = Terminal::new(cli.color, cli.json);
