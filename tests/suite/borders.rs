@@ -29,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
     ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-when"]),
+    ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
         "tenterhook-home",
@@ -76,6 +77,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-home",
             "tenterhook-ledger",
             "tenterhook-policy",
+            "tenterhook-policy-import",
             "tenterhook-profile",
             "tenterhook-shim",
             "tenterhook-tui",

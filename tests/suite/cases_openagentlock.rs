@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::import::{Daemon, openagentlock, openagentlock_under};
+use tenterhook_policy_import::{Daemon, openagentlock, openagentlock_under};
 
 use crate::context::{Ran, TestContext, repository};
 use crate::person::Guard;

@@ -23,6 +23,7 @@ mod collect;
 mod problem;
 mod tree;
 mod typed;
+pub mod yaml;
 
 pub use collect::{ReadAll, read_all, repeated_keys};
 pub use problem::{Problem, Spot};

@@ -32,7 +32,6 @@ mod compile;
 mod examples;
 mod facts;
 mod fnv;
-pub mod import;
 mod judge;
 mod load;
 mod prices;

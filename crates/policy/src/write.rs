@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::import::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// The keys of a rule, in the order in which people read them.
 const ORDER: &[&str] = &[

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::import::Daemon;
+use tenterhook_policy_import::Daemon;
 
 use super::{imported, judged};
 use crate::context::TestContext;

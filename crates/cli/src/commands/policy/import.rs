@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_policy::import::{self, Imported};
+use tenterhook_policy_import::{Imported, claude_permissions, openagentlock};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -51,8 +51,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
     let name = args.file.display().to_string();
     let read = match args.from {
-        Format::Openagentlock => import::openagentlock(&name, &text),
-        Format::ClaudePermissions => import::claude_permissions(&name, &text),
+        Format::Openagentlock => openagentlock(&name, &text),
+        Format::ClaudePermissions => claude_permissions(&name, &text),
     };
     let imported = read.map_err(|problem| {
         let error = CommandError::unusable(problem.to_string());

@@ -6,7 +6,7 @@ use tenterhook_document::{Node, Spot, Value};
 use tenterhook_event::ToolClass;
 
 use super::{Reading, re2};
-use crate::import::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// A list of patterns there, and what it is about here.
 const PATTERNS: &[(&str, &str)] = &[

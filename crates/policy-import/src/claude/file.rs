@@ -3,7 +3,7 @@
 //! `Read(./.env)`, `Edit(/src/**)`: files, as in a `.gitignore`.
 
 use super::{Meaning, Sense};
-use crate::import::yaml::Tree;
+use tenterhook_document::yaml::Tree;
 
 pub(super) fn meaning(tool: &str, of: &str, sense: Sense) -> Result<Meaning, String> {
     let globs = globs(of)?;

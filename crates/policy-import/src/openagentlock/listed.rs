@@ -7,7 +7,7 @@
 //! here, too: what was stopped there must not pass here.
 
 use super::matches::letters;
-use crate::import::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// One of the two kinds of lists: its words for people, and how its names are looked for.
 pub(super) struct Listed {

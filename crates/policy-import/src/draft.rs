@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::yaml::{Map, Tree};
-use crate::RuleSet;
+use tenterhook_document::yaml::{Map, Tree};
+use tenterhook_policy::RuleSet;
 
 /// A rule to be written.
 #[derive(Debug)]

@@ -13,29 +13,33 @@ const LINE: &str = "_./()- `*~,:;'+=!";
 
 /// What is to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Tree<K = &'static str> {
+pub enum Tree<K = &'static str> {
+    /// A text, quoted if it has to be.
     Text(String),
-    /// A number, or a yes or no.
+    /// A number, `true` or `false`: written as it is.
     Bare(String),
+    /// On one line if it is short.
     List(Vec<Tree<K>>),
+    /// An entry a line.
     Map(Map<K>),
 }
 
 /// Keys and what they hold, in the order they are written.
-pub(crate) type Map<K = &'static str> = Vec<(K, Tree<K>)>;
+pub type Map<K = &'static str> = Vec<(K, Tree<K>)>;
 
 impl<K: AsRef<str>> Tree<K> {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// A list of texts.
-    pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+    pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
     /// Writes the entries of a map, each on a line of its own.
-    pub(crate) fn write(map: &Map<K>, depth: usize, out: &mut String) {
+    pub fn write(map: &Map<K>, depth: usize, out: &mut String) {
         for (key, value) in map {
             out.push_str(&" ".repeat(depth));
             out.push_str(key.as_ref());
@@ -162,9 +166,9 @@ mod tests {
         ] {
             let mut yaml = String::new();
             Tree::<&str>::write(&vec![("k", Tree::texts([text])), ("one", Tree::text(text))], 0, &mut yaml);
-            let read = tenterhook_document::parse(&yaml).unwrap();
+            let read = crate::parse(&yaml).unwrap();
             assert_eq!(read.get("one").unwrap().text(), Some(text), "{yaml}");
-            let tenterhook_document::Value::List(list) = &read.get("k").unwrap().value else { panic!() };
+            let crate::Value::List(list) = &read.get("k").unwrap().value else { panic!() };
             assert_eq!(list[0].text(), Some(text), "{yaml}");
         }
     }

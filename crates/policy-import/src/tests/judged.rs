@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
 
-use crate::import::{claude_permissions, openagentlock};
-use crate::{Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
+use crate::{claude_permissions, openagentlock};
+use tenterhook_policy::{Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
 
 /// The strictest that the rules of a file say about a call of Claude Code.
 fn decision(yaml: &str, source: &str, tool: &str, args: Value) -> Decision {

@@ -2,8 +2,8 @@
 
 //! What is written can be loaded, whatever it was made of.
 
-use crate::import::{Daemon, claude_permissions, openagentlock_under};
-use crate::{Layer, RuleSet, Source};
+use crate::{Daemon, claude_permissions, openagentlock_under};
+use tenterhook_policy::{Layer, RuleSet, Source};
 
 const GATES: &str = r#"
 version: 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{left_out, rules};
-use crate::import::{Daemon, Imported, openagentlock, openagentlock_under};
+use crate::{Daemon, Imported, openagentlock, openagentlock_under};
 
 fn import(gates: &str) -> Imported {
     openagentlock("policy.yaml", &format!("version: 1\nmode: enforce\ngates:\n{gates}")).unwrap()

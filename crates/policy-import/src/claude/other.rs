@@ -5,7 +5,7 @@
 use tenterhook_event::{Mcp, ToolClass};
 
 use super::{Meaning, Sense};
-use crate::import::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// Tools that fetch a page; a search is not one of them.
 const FETCHERS: &[&str] = &["WebFetch", "webfetch", "web_fetch", "fetch_web_content", "FetchUrl"];

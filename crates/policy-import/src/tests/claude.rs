@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::{left_out, rules};
-use crate::import::{Imported, claude_permissions};
+use crate::{Imported, claude_permissions};
 
 fn import(list: &str, rule: &str) -> Imported {
     let settings = serde_json::json!({"permissions": {list: [rule]}});

@@ -6,7 +6,7 @@ use tenterhook_document::{Node, Value};
 
 use super::Reading;
 use super::listed::{HOSTS, Listed, PACKAGES, packages};
-use crate::import::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// One thing an evaluator says, and when.
 #[derive(Debug)]

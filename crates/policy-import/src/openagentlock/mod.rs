@@ -16,7 +16,7 @@ use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
 use super::Imported;
 use super::draft::{Draft, Ids, file};
-use super::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// What the whole program was told to do with what its gates say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

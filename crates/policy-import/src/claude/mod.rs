@@ -14,7 +14,7 @@ use tenterhook_document::{Node, Problem, Spot, Value, parse};
 
 use super::Imported;
 use super::draft::{Draft, Ids};
-use super::yaml::{Map, Tree};
+use tenterhook_document::yaml::{Map, Tree};
 
 /// Strictest first.
 const LISTS: &[(&str, &str)] = &[("deny", "deny"), ("ask", "ask"), ("allow", "allow")];

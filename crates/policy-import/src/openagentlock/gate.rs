@@ -6,8 +6,8 @@ use tenterhook_document::{Node, Value};
 
 use super::evaluate::Says;
 use super::{Daemon, Reading};
-use crate::import::draft::{Draft, Ids};
-use crate::import::yaml::{Map, Tree};
+use crate::draft::{Draft, Ids};
+use tenterhook_document::yaml::{Map, Tree};
 
 const SEVERITIES: &[&str] = &["low", "medium", "high", "critical"];
 

@@ -7,20 +7,19 @@
 //! stands which does not. Nothing is read but the text that is given.
 //!
 //! ```
-//! use tenterhook_policy::import;
+//! use tenterhook_policy_import::claude_permissions;
 //!
 //! let settings = r#"{"permissions": {"deny": ["Bash(git push:*)"], "defaultMode": "plan"}}"#;
-//! let imported = import::claude_permissions("settings.json", settings)?;
+//! let imported = claude_permissions("settings.json", settings)?;
 //! assert_eq!(imported.carried, 1);
 //! assert!(imported.yaml.contains("program: git"));
 //! assert_eq!(imported.left_out[0].about.as_deref(), Some("setting `defaultMode`"));
-//! # Ok::<(), tenterhook_policy::Problem>(())
+//! # Ok::<(), tenterhook_document::Problem>(())
 //! ```
 
 mod claude;
 mod draft;
 mod openagentlock;
-pub(crate) mod yaml;
 
 use tenterhook_document::Problem;
 

@@ -3,7 +3,7 @@
 //! `Bash(git push:*)`: one command, spelled out or with `*` for anything.
 
 use super::{Meaning, Sense};
-use crate::import::yaml::Tree;
+use tenterhook_document::yaml::Tree;
 
 /// What a command that is vouched for may consist of: no letter with which another begins.
 const HARMLESS: &str = r"[^;&|<>`$()\\\n]";
@@ -44,7 +44,7 @@ pub(super) fn meaning(of: &str, sense: Sense) -> Meaning {
     }
 }
 
-fn on_text(pattern: String) -> crate::import::yaml::Map {
+fn on_text(pattern: String) -> tenterhook_document::yaml::Map {
     let command = Tree::Map(vec![("command", Tree::texts([pattern]))]);
     vec![("tool", Tree::text("shell")), ("regex", command)]
 }
