@@ -127,9 +127,7 @@ def exercise(root: BareRoot, program: str, version: str, method: str) -> None:
     names = [Path(it["path"]).name for it in verified["programs"]]
     if not verified["matches"] or names != ["tenterhook", "tenterhook", "tenterhook-hook", "tenterhook-status"]:
         raise TestFailure(f"self verify: {verified}")
-    hooks = json.loads(settings.read_text())["hooks"]["PreToolUse"]
-    command = hooks[0]["hooks"][0]["command"]
-    reply = json.loads(run_hook(root, command))
+    reply = json.loads(run_hook(root, installed_hook(root)))
     if reply["hookSpecificOutput"]["permissionDecision"] != "deny":
         raise TestFailure(f"the hook replied {reply}")
     # What weakens protection is confirmed on a terminal.
@@ -139,6 +137,12 @@ def exercise(root: BareRoot, program: str, version: str, method: str) -> None:
         if settings.read_text() != SETTINGS:
             raise TestFailure(f"settings after uninstall:\n{settings.read_text()}")
     root.run("rm -rf .claude .local/state/tenterhook .config/tenterhook")
+
+
+def installed_hook(root: BareRoot) -> str:
+    """The command that Claude Code runs before a tool call."""
+    settings = json.loads(root.host_path("/home/user/.claude/settings.json").read_text())
+    return settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
 
 
 def run_hook(root: BareRoot, command: str) -> str:

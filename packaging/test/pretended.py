@@ -23,22 +23,32 @@ def release_key() -> Path:
     return Path(os.environ.get("TENTERHOOK_SIGNING_KEY") or target_dir / "dist-key/throw-away.key")
 
 
-def pretended_release(release: Path, out: Path, version: str, key_file: Path | None = None) -> None:
-    """Writes manifest, archive and checksums for a version; a key file that is missing is made."""
+def pretended_release(release: Path, out: Path, version: str, key_file: Path | None = None, *, other_program: bool = False) -> None:
+    """Writes manifest, archive and checksums for a version; a key file that is missing is made. With `other_program` the
+    program has other bytes, as that of another version would."""
     key_file = key_file or release_key()
     key = signing.load(key_file) if key_file.exists() else signing.generate(key_file)
     out.mkdir()
     manifest = json.loads((release / "manifest.json").read_text())
     manifest["version"] = version
-    path = out / "manifest.json"
-    path.write_text(json.dumps(manifest))
-    key.sign(path, f"tenterhook {version} manifest.json")
+    archives = {}
     for target in manifest["targets"].values():
         files = untar((release / target["archive"]).read_bytes())
         prefix = target["archive"].removesuffix(".tar.gz")
+        if other_program:
+            program, mode = files[f"{prefix}/bin/tenterhook"]
+            # Nothing reads what stands behind the last section.
+            program += version.encode()
+            files[f"{prefix}/bin/tenterhook"] = (program, mode)
+            target["programs"]["tenterhook"] = hashlib.sha256(program).hexdigest()
+        archives[target["archive"]] = (prefix, files)
+    path = out / "manifest.json"
+    path.write_text(json.dumps(manifest))
+    key.sign(path, f"tenterhook {version} manifest.json")
+    for archive, (prefix, files) in archives.items():
         for name in ("manifest.json", "manifest.json.minisig"):
             files[f"{prefix}/share/tenterhook/{name}"] = ((out / name).read_bytes(), 0o644)
-        (out / target["archive"]).write_bytes(tar_gz(files, 0))
+        (out / archive).write_bytes(tar_gz(files, 0))
     sums = "".join(f"{hashlib.sha256(it.read_bytes()).hexdigest()}  {it.name}\n" for it in sorted(out.iterdir()))
     (out / "SHA256SUMS").write_text(sums)
     key.sign(out / "SHA256SUMS", f"tenterhook {version} SHA256SUMS")

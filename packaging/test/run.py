@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bare_root import BareRoot, TestFailure, exercise, remove_root
-from first_use import first_use
+from bare_root import SETTINGS, BareRoot, TestFailure, exercise, installed_hook, remove_root, run_hook
+from first_use import Terminal, first_use
 from pretended import pretended_release
 from registry import Registry, download_npm_dependencies
 
@@ -44,6 +44,7 @@ class Suite:
             "install.sh": self.install_script,
             "tampered": self.tampered_release,
             "update": self.self_update,
+            "update-guarding": self.update_while_guarding,
             "deb": self.debian_package,
             "npm": self.npm_packages,
             "pip": self.python_wheel,
@@ -152,6 +153,28 @@ class Suite:
         if manifest["version"] != "9.9.9":
             raise TestFailure(f"after the update the manifest is for {manifest['version']}")
         root.run(f"{program} self verify")
+
+    def update_while_guarding(self) -> None:
+        """`self update` replaces the installed hook programs and restarts the daemon; hooks answer before and after."""
+        root = self.root()
+        root.run("sh /release/install.sh --from /release && mkdir .claude && cat > .claude/settings.json", stdin=SETTINGS)
+        pretended_release(self.release, root.host_path("/v9.9.9"), "9.9.9", other_program=True)
+        terminal = Terminal(root, {})
+        program = ".local/bin/tenterhook"
+        terminal.run_line(f"{program} install claude-code --yes && {program} start")
+        before = json.loads(root.run(f"{program} status --json").stdout)
+        said = terminal.run_line(f"{program} self update --from /v9.9.9")
+        after = json.loads(root.run(f"{program} status --json").stdout)
+        if before["pid"] == after["pid"]:
+            raise TestFailure(f"the daemon was not restarted:\n{said}")
+        check = terminal.run_line(f"{program} self refresh --check && echo nothing is old")
+        if "nothing is old" not in check:
+            raise TestFailure(f"hooks or daemon are old after the update:\n{said}{check}")
+        reply = run_hook(root, installed_hook(root))
+        if "deny" not in reply:
+            raise TestFailure(f"the hook of the new version replied {reply}")
+        terminal.run_line(f"{program} stop")
+        terminal.close()
 
     def debian_package(self) -> None:
         """The .deb, with dpkg."""
