@@ -110,7 +110,7 @@ WARNING
 
 listed_hash() { sed -n "s/^\([0-9a-f]\{64\}\)  $1\$/\1/p" "$work/SHA256SUMS"; }
 
-# The archive for this machine, as SHA256SUMS lists it.
+# The archive for this machine, as SHA256SUMS lists it. The one compressed with xz is smaller.
 find_archive() {
     system=$(uname -s)
     machine=$(uname -m)
@@ -123,11 +123,25 @@ find_archive() {
         Darwin) targets="$machine-apple-darwin" ;;
         *) fail "$system is not supported" "on Windows, install it inside WSL 2" ;;
     esac
+    compressions=gz
+    if have xz; then compressions="xz gz"; fi
     for target in $targets; do
-        archive=$(sed -n "s/^[0-9a-f]\{64\}  \(tenterhook-.*-$target\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS" | head -n 1)
-        if [ -n "$archive" ]; then return; fi
+        for compression in $compressions; do
+            archive=$(sed -n "s/^[0-9a-f]\{64\}  \(tenterhook-.*-$target\.tar\.$compression\)\$/\1/p" "$work/SHA256SUMS" | head -n 1)
+            if [ -n "$archive" ]; then return; fi
+        done
     done
     fail "this release has no build for $system on $machine" "build it from source: @HOMEPAGE@"
+}
+
+# unpack ARCHIVE: what is in it goes to the work directory, below the archive's name.
+unpack() {
+    case $1 in
+        *.xz) xz -d -c "$work/$1" ;;
+        *) gzip -d -c "$work/$1" ;;
+    esac | tar -x -f - -C "$work"
+    root=$work/${1%.tar.*}
+    [ -x "$root/bin/tenterhook" ] || fail "$1 could not be unpacked: nothing was installed"
 }
 
 uninstall() {
@@ -144,7 +158,6 @@ uninstall() {
 }
 
 place() {
-    root=$work/${archive%.tar.gz}
     (cd "$root" && find . -type f | sed 's|^\./||' | sort) >"$work/files"
     while IFS= read -r name; do
         mkdir -p "$prefix/$(dirname "$name")"
@@ -195,10 +208,10 @@ main() {
     fi
     fetch "$archive"
     [ "$(sha256 "$work/$archive")" = "$(listed_hash "$archive")" ] || fail "$archive differs from the release: nothing was installed"
-    tar -x -z -f "$work/$archive" -C "$work"
-    "$work/${archive%.tar.gz}/bin/tenterhook" --version >/dev/null || fail "the program does not run on this machine: nothing was installed"
+    unpack "$archive"
+    "$root/bin/tenterhook" --version >/dev/null || fail "the program does not run on this machine: nothing was installed"
     # Without a home directory there is no state that this release could be too old for.
-    [ -z "${HOME:-}" ] || "$work/${archive%.tar.gz}/bin/tenterhook" self refresh --check >/dev/null ||
+    [ -z "${HOME:-}" ] || "$root/bin/tenterhook" self refresh --check >/dev/null ||
         fail "this release cannot replace what is installed: nothing was changed"
     is_upgrade=
     if [ -e "$prefix/bin/tenterhook" ]; then is_upgrade=yes; fi
