@@ -12,6 +12,7 @@ mod foreign_sessions;
 mod hostile_files;
 mod identity_lockout;
 mod judged;
+mod killed_hooks;
 mod ledger_files;
 mod mcp_names;
 mod native;

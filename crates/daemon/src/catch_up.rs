@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tenterhook_event::EventId;
 use tenterhook_home::Book;
 use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Origin, Reader};
@@ -72,7 +73,12 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
                 match (leaf.origin, Recorded::of(record)) {
                     (Origin::Spool, Ok(recorded)) => {
                         told.observers.taken_in(&recorded, record);
-                        superseding.extend(Key::of(&recorded.event).filter(|_| supersedes(&recorded.leaf)));
+                        if let Some(id) = superseded(&recorded.leaf) {
+                            told.undelivered.remove(id);
+                        }
+                        superseding.extend(
+                            Key::of(&recorded.event).filter(|_| superseded(&recorded.leaf).is_some()),
+                        );
                     }
                     (Origin::Transcript, _) => told.observers.told_of(record),
                     _ => {}
@@ -90,6 +96,7 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
     }
 }
 
-fn supersedes(leaf: &Value) -> bool {
-    leaf.get("detail").is_some_and(|detail| detail.get("supersedes").is_some())
+/// The event whose first decision, the daemon's, did not arrive.
+fn superseded(leaf: &Value) -> Option<EventId> {
+    leaf.get("detail")?.get("supersedes")?.as_str()?.parse().ok()
 }

@@ -23,6 +23,7 @@ use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
 use crate::sdk::Programs;
 use crate::session_owner::SessionOwners;
+use crate::undelivered::UndeliveredAnswers;
 use crate::wiring::Wiring;
 
 /// How many streams may be open at the same time.
@@ -54,6 +55,8 @@ pub struct Daemon {
     pub(crate) answered: AtomicU64,
     /// Versions of the hook programs that call.
     pub(crate) hook_versions: HookVersions,
+    /// Answers that did not reach their hook program.
+    pub(crate) undelivered: UndeliveredAnswers,
     /// Whoever looks on.
     pub(crate) observers: Observers,
     /// Readers of the ledger, for the API.
@@ -108,6 +111,7 @@ impl Daemon {
             quotas,
             answered: AtomicU64::new(0),
             hook_versions: HookVersions::default(),
+            undelivered: UndeliveredAnswers::default(),
             observers,
             verification: Verification::default(),
             changing: tokio::sync::Mutex::default(),

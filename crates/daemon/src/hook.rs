@@ -73,6 +73,7 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     let call = match harness.decode(&door, payload) {
         Ok(mut call) => {
             daemon.prepare(peer, &mut call.event);
+            daemon.undelivered.note_result(&call.event);
             call
         }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
@@ -109,12 +110,17 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 impl Daemon {
     /// Prepares a decoded event: identifiers without secrets, whose session it is, and which model is at work.
     pub(crate) fn prepare(&self, peer: Peer, event: &mut Event) {
+        self.redact_identifiers(event);
+        self.check_session(peer, event);
+        self.observers.sessions.complete(event);
+    }
+
+    /// Replaces identifiers that are secrets, as the ledger's settings say.
+    pub(crate) fn redact_identifiers(&self, event: &mut Event) {
         let sealing = self.ledger.sealing();
         if !sealing.keep_raw && has_secret_identifier(event) {
             redact_identifiers(event, &sealing.key);
         }
-        self.check_session(peer, event);
-        self.observers.sessions.complete(event);
     }
 }
 

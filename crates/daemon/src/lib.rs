@@ -39,6 +39,7 @@ pub mod sessions;
 mod shares;
 mod stamp;
 mod telemetry;
+mod undelivered;
 mod wiring;
 
 pub use api::openapi;

@@ -24,7 +24,7 @@ use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{agent, catch_up, grpc, listen, places, wiring};
+use crate::{agent, catch_up, grpc, listen, places, undelivered, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -109,6 +109,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let warming = tokio::spawn(catch_up::warm(Arc::clone(&daemon)));
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
+    let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
     press(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
@@ -116,6 +117,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     warming.abort();
     wiring.abort();
     idling.abort();
+    undelivered.abort();
 
     tracing::info!("ending: calls under way are finished");
     agent::end_all(&daemon).await;

@@ -84,6 +84,9 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             part("harness")
         );
     }
+    if let Some(text) = undelivered_text(&health) {
+        said += &format!("{WARN}warning{WARN:#}: {text}\n");
+    }
     if health.get("mode").and_then(Value::as_str) == Some("monitor") {
         said +=
             &format!("{WARN}warning{WARN:#}: rules only watch; `tenterhook mode enforce` makes them hold\n");
@@ -95,6 +98,27 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     }
     terminal.say(&said)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Calls whose hook program ended before the daemon's answer reached it, if there are any.
+pub(super) fn undelivered_text(health: &Value) -> Option<String> {
+    let undelivered = health.get("undelivered")?;
+    let number = |key: &str| undelivered.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let (count, ran) = (number("count"), number("ran"));
+    let last = undelivered.get("recent")?.as_array()?.first()?;
+    let part = |key: &str| last.get(key).and_then(Value::as_str).unwrap_or_default();
+    let mut text = format!(
+        "{count} hook {} ended before the daemon's answer arrived (last: {} {} `{}`, {}): killed, or cancelled by the client",
+        if count == 1 { "program" } else { "programs" },
+        part("harness"),
+        part("event"),
+        part("tool"),
+        part("ts"),
+    );
+    if ran > 0 {
+        text += &format!("; the client ran {ran} of these tools without an answer");
+    }
+    Some(text)
 }
 
 /// The versions of this program, of the installed hooks and of hooks that called, and what to do if they differ.

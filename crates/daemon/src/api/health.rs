@@ -43,6 +43,7 @@ async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>
             ("problems".to_owned(), json!(base.problems)),
             ("stale".to_owned(), json!(base.stale)),
             ("unwired".to_owned(), json!(daemon.wiring.lost())),
+            ("undelivered".to_owned(), daemon.undelivered.report()),
             ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
         ]);
         if let Some(GuardedHarnesses { guarded, unguarded }) = daemon.wiring.harnesses() {

@@ -8,6 +8,7 @@ mod door;
 mod guard;
 mod http;
 mod identity;
+mod question;
 mod shim;
 mod socket;
 mod stalled;

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tenterhook_event::EventId;
-use tenterhook_harness::Reply as Native;
-use tenterhook_shim::wire::{self, Asked, MAX_HEADER};
+use tenterhook_harness::{Door, Reply as Native};
+use tenterhook_home::door;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, interval_at, timeout};
@@ -20,15 +20,15 @@ use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook;
 use crate::listen::Peer;
+use crate::listen::question::{Hook, Question};
 use crate::shares::Share;
+use crate::undelivered::{self, UndeliveredAnswer};
 
 /// How long a question may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// When whoever waits is told for the first time that we are alive, and how often from then on.
 const FIRST_SIGN: Duration = Duration::from_millis(250);
 const SIGNS: Duration = Duration::from_secs(1);
-/// The longest that a call waits, whatever the asker says: our own hook waits 55 s.
-const MAX_WITHIN: Duration = Duration::from_mins(1);
 /// How often a thread reads; whoever sends in small pieces is left to the runtime.
 const READS: usize = 64;
 /// An answer up to this length, in bytes, is taken by the kernel whether or not anybody reads.
@@ -37,13 +37,20 @@ const SHORT: usize = 64 * 1024;
 /// Why a large question is not read.
 const NO_MEMORY: &str = "the calls of this account take too much memory";
 
-/// An answer on its way, and the event it is about.
+/// An answer on its way, and the call it is about.
 struct Work {
-    id: Option<EventId>,
+    call: Option<AskedCall>,
     daemon: Arc<Daemon>,
     answer: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
     /// Memory of a large question, counted for its account.
-    memory: Option<Share<u32>>,
+    _memory: Option<Share<u32>>,
+}
+
+/// A call of a hook program, for the case that its answer does not arrive.
+struct AskedCall {
+    id: EventId,
+    hook: Arc<Hook>,
+    peer: Peer,
 }
 
 /// Answers on this thread, as far as that needs no waiting. What is left of a question that is still on its
@@ -79,14 +86,18 @@ pub(super) fn answer_now(
         }
     };
     match work.answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        // Whoever asked may have gone; the leaf says what was decided.
-        Poll::Ready(reply) if reply.len() <= SHORT => drop(stream.write_all(&reply)),
+        Poll::Ready(reply) if reply.len() <= SHORT => {
+            if stream.write_all(&reply).is_err() {
+                tokio::spawn(async move { work.report_undelivered().await });
+            }
+        }
         Poll::Ready(reply) => {
             tokio::spawn(async move {
-                if let Some(mut stream) = in_runtime(stream) {
-                    let _ = timeout(PATIENCE, stream.write_all(&reply)).await;
+                if let Some(stream) = in_runtime(stream)
+                    && !deliver(stream, &reply).await
+                {
+                    work.report_undelivered().await;
                 }
-                drop(work.memory);
             });
         }
         // Asked once more there, with somebody to wake.
@@ -142,29 +153,56 @@ async fn read(
 }
 
 /// Waits for the answer, and tells whoever waits for it that we are alive.
-async fn finish(mut stream: UnixStream, work: Work) {
-    let Work { id, daemon, mut answer, memory: _memory } = work;
+async fn finish(mut stream: UnixStream, mut work: Work) {
     let mut signs = interval_at(Instant::now() + FIRST_SIGN, SIGNS);
+    let mut is_watched = true;
     let reply = loop {
         tokio::select! {
             biased;
-            reply = &mut answer => break reply,
-            _ = signs.tick() => {
-                if stream.write_all(b"TH1 wait\n").await.is_err() {
-                    // Whoever asked judges by itself by now. Our decision still becomes a leaf, and
-                    // theirs will be linked to it.
-                    if let Some(id) = id {
-                        daemon.approvals.abandon(id);
-                    }
-                    answer.await;
-                    return;
-                }
+            reply = &mut work.answer => break reply,
+            () = input_ended(&stream), if is_watched => is_watched = false,
+            _ = signs.tick() => {}
+        }
+        // A caller that closed only its own side still reads.
+        if stream.write_all(b"TH1 wait\n").await.is_err() {
+            // The caller was killed, or evaluates the call itself by now. Our decision becomes a record all the same,
+            // and a decision of the caller will be linked to it.
+            if let Some(call) = &work.call {
+                work.daemon.approvals.abandon(call.id);
             }
+            let noted = work.note_undelivered();
+            (&mut work.answer).await;
+            work.record_undelivered(noted).await;
+            return;
         }
     };
-    if let Ok(Ok(())) = timeout(PATIENCE, stream.write_all(&reply)).await {
-        let _ = stream.shutdown().await;
+    if !deliver(stream, &reply).await {
+        work.report_undelivered().await;
     }
+}
+
+/// Returns when the caller has closed its side of the connection.
+async fn input_ended(stream: &UnixStream) {
+    loop {
+        if stream.readable().await.is_err() {
+            return;
+        }
+        match stream.try_read(&mut [0]) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Ok(0) | Err(_) => return,
+            // A caller has nothing more to say: one that goes on is not listened to.
+            Ok(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// Sends the answer. Says whether the caller took it: one that closes the connection with bytes unread did not.
+async fn deliver(mut stream: UnixStream, reply: &[u8]) -> bool {
+    if !matches!(timeout(PATIENCE, stream.write_all(reply)).await, Ok(Ok(()))) {
+        return false;
+    }
+    let _ = stream.shutdown().await;
+    !matches!(timeout(PATIENCE, stream.read(&mut [0])).await, Ok(Err(_)))
 }
 
 /// Counts the memory of a question that is larger than what every connection may have. Says whether there was enough.
@@ -181,83 +219,21 @@ fn has_memory(memory: &mut Option<Share<u32>>, question: &Question, daemon: &Dae
     true
 }
 
-/// What somebody asks.
-enum Question {
-    Status {
-        revision: u32,
-    },
-    Hook(Hook),
-    /// So many bytes are still on their way, at least.
-    Unfinished {
-        missing: usize,
-        /// How long the whole question will be, if that is known already.
-        announced: usize,
-    },
-    Malformed(&'static str),
-}
-
-struct Hook {
-    harness: String,
-    event: String,
-    id: String,
-    /// Version of the hook program.
-    version: String,
-    /// Revision of TH1 that it speaks.
-    revision: u32,
-    project: Option<String>,
-    parent: u32,
-    within: Duration,
-    bytes: Vec<u8>,
-    /// Where the payload begins.
-    header: usize,
-}
-
-impl Question {
-    /// Reads what is there. The bytes of a whole question go into it.
-    fn read(bytes: &mut Vec<u8>) -> Self {
-        let (request, header) = match Asked::read(bytes) {
-            Err(wire::Malformed(why)) => return Self::Malformed(why),
-            Ok(Some((Asked::Status { revision }, _))) => return Self::Status { revision },
-            Ok(Some((Asked::Hook(request), header))) => (request, header),
-            Ok(None) if bytes.len() > MAX_HEADER => return Self::Malformed("the header is too long"),
-            Ok(None) => return Self::Unfinished { missing: MAX_HEADER, announced: 0 },
-        };
-        let whole = header + request.payload_len;
-        if let Some(missing) = whole.checked_sub(bytes.len()).filter(|missing| *missing > 0) {
-            return Self::Unfinished { missing, announced: whole };
-        }
-        let text = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(ToOwned::to_owned);
-        let mut hook = Hook {
-            harness: request.harness.to_owned(),
-            event: request.event.to_owned(),
-            id: request.id.to_owned(),
-            version: request.version.to_owned(),
-            revision: request.revision,
-            project: request.project.and_then(text),
-            parent: request.parent,
-            within: Duration::from_millis(request.within_ms).min(MAX_WITHIN),
-            header,
-            bytes: Vec::new(),
-        };
-        bytes.truncate(whole);
-        hook.bytes = std::mem::take(bytes);
-        Self::Hook(hook)
-    }
-}
-
 impl Work {
     fn on(question: Question, daemon: &Arc<Daemon>, peer: Peer, memory: Option<Share<u32>>) -> Self {
         let ready = |reply: Vec<u8>| {
             let answer = Box::pin(std::future::ready(reply));
-            Self { id: None, daemon: Arc::clone(daemon), answer, memory: None }
+            Self { call: None, daemon: Arc::clone(daemon), answer, _memory: None }
         };
         match question {
             Question::Hook(hook) => {
                 let Ok(id) = hook.id.parse() else {
                     return ready(with_version(hook.revision, fallback("the event id is no event id")));
                 };
-                let answer = Box::pin(decide(Arc::clone(daemon), hook, id, peer));
-                Self { id: Some(id), daemon: Arc::clone(daemon), answer, memory }
+                let hook = Arc::new(hook);
+                let answer = Box::pin(decide(Arc::clone(daemon), Arc::clone(&hook), id, peer));
+                let call = Some(AskedCall { id, hook, peer });
+                Self { call, daemon: Arc::clone(daemon), answer, _memory: memory }
             }
             Question::Status { revision } => {
                 ready(with_version(revision, format!("TH1 status {}\n", daemon.status()).into_bytes()))
@@ -266,15 +242,34 @@ impl Work {
             Question::Unfinished { .. } => ready(fallback("the question is cut short")),
         }
     }
+
+    /// Notes that the answer does not arrive, before anything else can happen to the call.
+    fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
+        let AskedCall { id, hook, .. } = self.call.as_ref()?;
+        let harness = tenterhook_harness::find(&hook.harness)?;
+        undelivered::note(&self.daemon, harness, &Door::new(*id, door::now(), &hook.event), hook.payload())
+    }
+
+    async fn record_undelivered(self, noted: Option<UndeliveredAnswer>) {
+        let Self { call, daemon, .. } = self;
+        if let (Some(answer), Some(call)) = (noted, call) {
+            undelivered::record(&daemon, call.peer, &answer).await;
+        }
+    }
+
+    async fn report_undelivered(self) {
+        let noted = self.note_undelivered();
+        self.record_undelivered(noted).await;
+    }
 }
 
-async fn decide(daemon: Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec<u8> {
+async fn decide(daemon: Arc<Daemon>, hook: Arc<Hook>, id: EventId, peer: Peer) -> Vec<u8> {
     daemon.hook_versions.count(&hook.version);
     let revision = hook.revision;
-    with_version(revision, decide_call(&daemon, hook, id, peer).await)
+    with_version(revision, decide_call(&daemon, &hook, id, peer).await)
 }
 
-async fn decide_call(daemon: &Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) -> Vec<u8> {
+async fn decide_call(daemon: &Arc<Daemon>, hook: &Hook, id: EventId, peer: Peer) -> Vec<u8> {
     if daemon.is_draining() {
         return fallback("the daemon is ending");
     }
@@ -292,7 +287,7 @@ async fn decide_call(daemon: &Arc<Daemon>, hook: Hook, id: EventId, peer: Peer) 
         user: Some(daemon.account(peer.uid().unwrap_or(daemon.uid))),
         within: hook.within,
         hook_version: &hook.version,
-        payload: hook.bytes.get(hook.header..).unwrap_or_default(),
+        payload: hook.payload(),
         callbacks: Callbacks::default(),
     };
     encode(&hook::answer(daemon, asked).await)

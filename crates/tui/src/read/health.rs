@@ -38,6 +38,9 @@ impl Health {
         };
         let lost =
             |lost: &Value| format!("{} is not wired: {}", text(lost, "harness"), text(lost, "settings"));
+        let undelivered = at(answer, "undelivered");
+        let ran = number(undelivered, "ran");
+        let ran = (ran > 0).then(|| format!("{ran} tools ran without an answer: their hooks were killed"));
         // Before the daemon's first look there is no such list.
         let nobody = at(answer, "guarded").as_array().is_some_and(Vec::is_empty);
         let nobody = nobody.then(|| "no agent is guarded: `tenterhook install` guards one".to_owned());
@@ -50,7 +53,11 @@ impl Health {
             uptime_ms: number(answer, "uptime_ms"),
             answered: number(answer, "answered"),
             spooled: number(at(answer, "spool"), "waiting"),
-            troubles: troubles.chain(list(answer, "unwired").iter().map(lost)).chain(nobody).collect(),
+            troubles: troubles
+                .chain(list(answer, "unwired").iter().map(lost))
+                .chain(nobody)
+                .chain(ran)
+                .collect(),
         }
     }
 }

@@ -92,7 +92,7 @@ export type HarnessState = { coverage: Coverage[]; directory?: string | null; fo
 
 export type Harnesses = { harnesses: HarnessState[] };
 
-export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; undelivered?: Undelivered; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
 
 export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; /** why the hook cannot run, such as a script that does not exist */ problem?: Problem | null; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
 
@@ -264,6 +264,9 @@ export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool 
 export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
 
 export type ToolCounts = { /** calls that a person was asked about */ asked: number; /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
+
+/** calls before which the hook program ended without the daemon's answer, since the daemon started */
+export type Undelivered = { count: number; /** how many of their tools ran nevertheless */ ran: number; /** the newest five */ recent: ({ event: string; harness: string; id: string; ran: boolean; session?: string | null; tool?: string | null; ts: string })[] };
 
 export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
 

@@ -12,6 +12,7 @@ use super::Patient;
 use crate::ask;
 use crate::commands::serve::How;
 use crate::commands::start;
+use crate::commands::status::undelivered_text;
 use crate::versions::REFRESH_COMMAND;
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
@@ -72,6 +73,11 @@ fn answers(patient: &mut Patient<'_>, health: &Value) {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let says = format!("saw that our hooks of {} are gone from `{}`", part("harness"), part("settings"));
         patient.broken("daemon", says).fix(format!("`tenterhook install {}`", part("harness")));
+    }
+    if let Some(says) = undelivered_text(health) {
+        let fix = "`tenterhook ledger query --kind change` lists these calls";
+        let has_run = health.pointer("/undelivered/ran").and_then(Value::as_u64).unwrap_or_default() > 0;
+        if has_run { patient.broken("hooks", says) } else { patient.warning("hooks", says) }.fix(fix);
     }
     for problem in health.get("stale").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
