@@ -138,6 +138,38 @@ fn nobody_there_is_a_deny_that_says_how_to_approve() {
     drop(guard);
 }
 
+/// Codex asks for a permission after its `PreToolUse`, Qwen Code before it.
+#[test]
+fn a_call_that_comes_to_two_gates_is_approved_once() {
+    let test = asking();
+    let guard = Guard::of(&test);
+    let payload = |event: &str| {
+        json!({"session_id": "s", "cwd": test.path("work"), "hook_event_name": event,
+            "tool_name": "run_shell_command", "tool_input": {"command": "make all"}})
+    };
+    let (first, second) = ("permission-request", "pre-tool-use");
+    let ask = |event: &str, native: &str| {
+        thread::scope(|scope| {
+            let reply = scope.spawn(|| guard.hook("qwen", event, &payload(native)));
+            let id = waiting(&guard);
+            assert_eq!(test.person(&["approvals", "approve", &id]).exit, 0);
+            (reply.join().unwrap(), id)
+        })
+    };
+    let (reply, id) = ask(first, "PermissionRequest");
+    assert_eq!(reply["hookSpecificOutput"]["decision"]["behavior"], "allow", "{reply}");
+    let reply = guard.hook("qwen", second, &payload("PreToolUse"));
+    assert!(!is_denied(&reply), "without waiting: {reply}");
+    let leaf = test.last_change();
+    assert_eq!((&leaf["what"], &leaf["detail"]["of"]), (&json!("approve"), &json!(id)));
+    assert_eq!(leaf["detail"]["authority"]["via"], "same call");
+
+    // The next call with the same arguments is another one, at either gate.
+    let (reply, next) = ask(second, "PreToolUse");
+    assert!(!is_denied(&reply) && next != id, "{reply}");
+    drop(guard);
+}
+
 #[test]
 fn a_yes_for_the_session_covers_the_same_rule_there_and_nowhere_else() {
     let test = asking();

@@ -8,13 +8,14 @@
 mod answer;
 mod card;
 mod exception;
+mod other_gates;
 mod remembered;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenterhook_engine::fold;
 use tenterhook_event::{Call, Decision, EventId, Finding, Origin, Outcome, Said};
 use tenterhook_harness::{Ask, Harness};
@@ -24,6 +25,7 @@ use tokio::time::Instant;
 
 pub(crate) use answer::{Answer, Refusal, answer};
 pub(crate) use card::Card;
+use other_gates::OtherGates;
 use remembered::Remembered;
 
 use crate::daemon::Daemon;
@@ -38,6 +40,7 @@ const MARGIN: Duration = Duration::from_secs(2);
 pub(crate) struct Approvals {
     pending: Mutex<BTreeMap<EventId, Pending>>,
     remembered: Mutex<Remembered>,
+    other_gates: Mutex<OtherGates>,
     /// Counts changes, for whoever watches.
     changes: watch::Sender<u64>,
 }
@@ -80,14 +83,16 @@ pub(crate) async fn settle(
 ) -> Outcome {
     let approvals = &daemon.approvals;
     let id = call.event.id;
-    let covered = approvals.remembered().covers(call, &askers(&outcome.reasons));
+    let asking = askers(&outcome.reasons);
+    let covered = approvals.remembered().covers(call, &asking);
     if let Some(first) = covered {
         let detail = json!({"for": "session", "of": first, "authority": {"via": "session"}});
-        let recorded = daemon.change("approve", daemon.uid, detail, vec![id, first]).await;
-        return match recorded {
-            Ok(()) => approved(outcome, "approved for this session".to_owned()),
-            Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
-        };
+        return cover(daemon, id, first, detail, outcome, "approved for this session").await;
+    }
+    let covered = approvals.other_gates().take(call, &asking);
+    if let Some(first) = covered {
+        let detail = json!({"for": "once", "of": first, "authority": {"via": "same call"}});
+        return cover(daemon, id, first, detail, outcome, "approved when its permission was asked for").await;
     }
     let agent = tokio::task::block_in_place(|| daemon.agent_process(peer, &call.event.source));
     let Some(_place) = daemon.begin_waiting(peer, agent) else {
@@ -109,7 +114,10 @@ pub(crate) async fn settle(
     };
     daemon.observers.approval_ended(&call.event);
     match heard {
-        Some(Answered { approved: true, who, .. }) => approved(outcome, format!("approved by {who}")),
+        Some(Answered { approved: true, who, .. }) => {
+            approvals.other_gates().add(call, asking);
+            approved(outcome, format!("approved by {who}"))
+        }
         Some(Answered { approved: false, who, note }) => {
             let note = note.map(|note| format!(": {note}")).unwrap_or_default();
             denied(outcome, &format!("{who} said no{note}"))
@@ -131,6 +139,21 @@ pub(crate) async fn settle(
             );
             denied(outcome, &text)
         }
+    }
+}
+
+/// An earlier approval counts for this event too, once that is recorded.
+async fn cover(
+    daemon: &Daemon,
+    id: EventId,
+    first: EventId,
+    detail: Value,
+    outcome: Outcome,
+    why: &str,
+) -> Outcome {
+    match daemon.change("approve", daemon.uid, detail, vec![id, first]).await {
+        Ok(()) => approved(outcome, why.to_owned()),
+        Err(why) => denied(outcome, &format!("The approval could not be recorded: {why}")),
     }
 }
 
@@ -161,6 +184,7 @@ impl Approvals {
         Self {
             pending: Mutex::default(),
             remembered: Mutex::new(Remembered::read(home)),
+            other_gates: Mutex::default(),
             changes: watch::Sender::new(0),
         }
     }
@@ -231,6 +255,10 @@ impl Approvals {
 
     fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<EventId, Pending>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn other_gates(&self) -> std::sync::MutexGuard<'_, OtherGates> {
+        self.other_gates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn remembered(&self) -> std::sync::MutexGuard<'_, Remembered> {
