@@ -4,7 +4,7 @@
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -49,7 +49,7 @@ fn ended_within(patience: Duration, command: &mut Command, logs: &Path) -> Resul
     // What the program leaves running in the background becomes our child.
     rustix::process::set_child_subreaper(Some(Pid::INIT))?;
     let (out, err) = (logs.join("stdout"), logs.join("stderr"));
-    command.stdin(Stdio::null()).stdout(fs::File::create(&out)?.into_file());
+    command.stdout(fs::File::create(&out)?.into_file());
     command.stderr(fs::File::create(&err)?.into_file()).process_group(0);
     let mut child =
         command.spawn().with_context(|| format!("cannot start `{}`", command.get_program().display()))?;

@@ -4,6 +4,7 @@
 //! [`Seen`]; `matrix.txt` says what has to be seen.
 
 mod calls;
+mod killed;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -40,6 +41,8 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("deny-alone", deny_alone),
     ("deny-killed", deny_killed),
     ("broken", broken),
+    ("hook-killed", killed::hook_killed),
+    ("shell-killed", killed::shell_killed),
     ("rewrite", rewrite),
     ("rewrite-judged", rewrite_judged),
     ("prompt", prompt),

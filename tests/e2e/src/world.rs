@@ -7,10 +7,10 @@ use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -191,6 +191,14 @@ impl World {
         process::run(&mut command, &self.next_logs())
     }
 
+    /// The same while a client is at work: nothing that it started is ended. Returns standard output.
+    pub fn tenterhook_beside(&self, args: &[&str]) -> Result<String> {
+        let output = self.command(programs::tenterhook()?)?.args(args).output()?;
+        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "{args:?} ended with {}: {stdout}{stderr}", output.status);
+        Ok(stdout)
+    }
+
     /// Sets up codes, as somebody does who loosens protection from a script; one that counts.
     pub fn code(&self) -> Result<String> {
         let made = self.tenterhook(&["totp", "enroll", "--json"])?;
@@ -210,21 +218,32 @@ impl World {
 
     /// The decisions on record, oldest first; none if nothing was ever recorded.
     pub fn ledger(&self) -> Result<Vec<Value>> {
+        self.records_of("decision")
+    }
+
+    /// The records of changes in protection that have this name, oldest first.
+    pub fn changes(&self, name: &str) -> Result<Vec<Value>> {
+        let mut changes = self.records_of("change")?;
+        changes.retain(|change| change.get("what").and_then(Value::as_str) == Some(name));
+        Ok(changes)
+    }
+
+    fn records_of(&self, kind: &str) -> Result<Vec<Value>> {
         if !self.tenterhook_home().join("ledger/ledger.db").exists() {
             return Ok(Vec::new());
         }
         let mut command = self.command(programs::tenterhook()?)?;
-        command.args(["ledger", "query", "--kind", "decision", "--limit", "100000", "--json"]);
+        command.args(["ledger", "query", "--kind", kind, "--limit", "100000", "--json"]);
         let found: Value = serde_json::from_slice(&command.output()?.stdout).context("ledger query")?;
         let leaves = found.get("leaves").and_then(|leaves| leaves.as_array()).context("no leaves")?;
         Ok(leaves.iter().rev().map(|leaf| leaf["leaf"].clone()).collect())
     }
 
-    /// `program` in the project with a clean environment: nothing of whoever runs the tests, their
-    /// keys above all, reaches an agent.
+    /// `program` in the project with a clean environment and an empty standard input: nothing of whoever runs the tests,
+    /// their keys above all, reaches an agent.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = Command::new(program);
-        command.current_dir(self.project()).env_clear();
+        command.current_dir(self.project()).env_clear().stdin(Stdio::null());
         command.env("PATH", programs::search_path()?).env("HOME", self.home());
         command.env("TENTERHOOK_HOME", self.tenterhook_home());
         Ok(command)

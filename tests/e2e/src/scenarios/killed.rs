@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hook programs that die by a signal while they wait for the daemon's answer.
+//!
+//! The killing is done by a hook of the user's, which the daemon runs before it answers: so the hook program
+//! is certainly waiting.
+
+use anyhow::Result;
+use tenterhook_model_server::Script;
+
+use super::{PROMPT, Seen, hooked, shell, until};
+use crate::client::Client;
+
+/// The signals, one for each call. SIGSEGV is how a crash looks.
+const SIGNALS: &[&str] = &["KILL", "TERM", "SEGV"];
+
+pub(super) fn hook_killed(client: &Client) -> Result<Seen> {
+    killed(client, "kill -$signal $process", true)
+}
+
+/// The same, when the shell that the client started for the hook dies with it: then there is nobody left who could
+/// turn the death of the hook into a refusal, and the client decides.
+pub(super) fn shell_killed(client: &Client) -> Result<Seen> {
+    let both = "case $(cat /proc/$parent/comm) in sh | dash | bash | zsh) kill -$signal $parent $process ;; *) kill -$signal $process ;; esac";
+    killed(client, both, false)
+}
+
+fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
+    let world = hooked(client, "pre-tool", &killing(kill))?;
+    let _daemon = world.serve()?;
+    let commands = SIGNALS.iter().map(|signal| format!("touch ran-{signal}.txt"));
+    let script = commands.fold(Script::new(), |script, command| script.turn(shell(client, &command)));
+    let session = client.run(&world, PROMPT, script.turn(shell(client, "touch went-on.txt")))?;
+
+    let ran = |signal: &&&str| world.project().join(format!("ran-{signal}.txt")).exists();
+    let ran = SIGNALS.iter().filter(ran).count();
+    let went_on = world.project().join("went-on.txt").exists();
+    let killed = if went_on { SIGNALS.len() } else { 1 };
+    let is_recorded = until(|| {
+        let count = |name: &str| world.changes(name).map_or(0, |changes| changes.len());
+        count("answer not delivered") == killed && count("tool ran without its answer") == ran
+    });
+    let is_safe = is_recorded && (ran == 0 || !is_promised);
+    Seen::new(world, &session, ran == 0 && went_on, is_safe)
+}
+
+/// The body of a hook that kills the programs that ask about the first calls, each with another signal, and leaves the
+/// last call alone.
+fn killing(kill: &str) -> String {
+    let signals = SIGNALS.join(" ");
+    format!(
+        r#"cat >/dev/null
+echo >>"$HOME/calls"
+signal=$(echo {signals} | cut -d ' ' -f "$(wc -l <"$HOME/calls")")
+[ -n "$signal" ] || exit 0
+for exe in /proc/[0-9]*/exe; do
+    [ "$exe" -ef "$HOME/.tenterhook/bin/tenterhook-hook" ] || continue
+    process=${{exe#/proc/}} process=${{process%/exe}}
+    case $(tr '\0' ' ' <"/proc/$process/cmdline") in
+        *" pre-tool-use " | *" before-tool " | *" tool.execute.before ") ;;
+        *) continue ;;
+    esac
+    parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
+    {kill}
+done
+sleep 0.2"#
+    )
+}
