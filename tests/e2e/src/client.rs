@@ -14,6 +14,9 @@ use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, ToolResul
 use crate::process;
 use crate::world::World;
 
+/// Makes the command that starts a client in the world's project with a prompt.
+pub type Start = fn(&World, model: &str, prompt: &str) -> Result<Command>;
+
 /// One client. Its module in `clients/` has the row; [`crate::clients::ALL`] has them all.
 #[derive(Debug)]
 pub struct Client {
@@ -27,7 +30,7 @@ pub struct Client {
     pub prepare: fn(&World) -> Result<()>,
     /// The client in the world's project, about to be given a prompt, with every permission granted:
     /// whatever is then stopped, we stopped.
-    pub start: fn(&World, model: &str, prompt: &str) -> Result<Command>,
+    pub start: Start,
     /// The events that a session with one shell call fires, in its own words.
     pub life: &'static [&'static str],
     /// A call of its shell.
@@ -81,8 +84,24 @@ impl Client {
 
     /// The same, with more said on its command line.
     pub fn run_with(&self, world: &World, prompt: &str, script: Script, args: &[&str]) -> Result<Session> {
+        self.run_started(self.start, world, prompt, script, args)
+    }
+
+    /// The same, started in another way.
+    pub fn run_as(&self, start: Start, world: &World, prompt: &str, script: Script) -> Result<Session> {
+        self.run_started(start, world, prompt, script, &[])
+    }
+
+    fn run_started(
+        &self,
+        start: Start,
+        world: &World,
+        prompt: &str,
+        script: Script,
+        args: &[&str],
+    ) -> Result<Session> {
         let server = ModelServer::start_with(script, self.delivery)?;
-        let mut command = (self.start)(world, &server.url(), prompt)?;
+        let mut command = start(world, &server.url(), prompt)?;
         command.args(args);
         let logs = world.next_logs();
         let ended = process::run_to_any_end(&mut command, &logs);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Cline's own: a refusal that lets the run go on is a harmless call in the place of the one that was asked for.
+//! Cline's own: a refusal that lets the run go on is a harmless call in the place of the one that was asked for, and
+//! sessions in its hub.
 
 use anyhow::Result;
+use fs_err as fs;
 use serde_json::json;
 use tenterhook_e2e::scenarios::{guarded, shell};
-use tenterhook_e2e::{Client, clients};
+use tenterhook_e2e::{Client, World, clients};
 use tenterhook_model_server::{Script, Turn};
 
 fn cline() -> Result<&'static Client> {
@@ -36,5 +38,51 @@ fn a_file_that_must_not_be_written_is_not() -> Result<()> {
     let session = cline()?.run(&world, "please go on", Script::new().turn(write))?;
     assert!(!keys.exists(), "{session:#?}");
     assert!(world.ledger()?.iter().any(|leaf| leaf["verdict"] == "deny"), "{session:#?}");
+    Ok(())
+}
+
+/// A hub runs the sessions of all projects in one process that outlives them, and it may have been started before the
+/// hooks were installed.
+#[test]
+fn sessions_in_a_hub_are_guarded_also_in_one_that_was_there_before() -> Result<()> {
+    let world = World::new()?;
+    (cline()?.prepare)(&world)?;
+    let other = world.home().join("other");
+    fs::create_dir_all(other.join(".git"))?;
+    let precious = world.precious()?;
+    let _daemon = world.serve()?;
+    let runs = |command: &str| Turn::from((cline().unwrap().shell)(command));
+    let who = |file: &str| runs(&format!("tr '\\0' ' ' <\"/proc/$PPID/cmdline\" >{file}; pwd >>{file}"));
+    let delete = || runs(&format!("rm -r {}", precious.display()));
+    let script = Script::new()
+        .turn(who("first.txt"))
+        .turn(Turn::text("done"))
+        .turn(runs("rm -r ../precious"))
+        .turn(who("second.txt"))
+        .turn(Turn::text("done"))
+        .turn(delete())
+        .turn(who("zen-done.txt"));
+    let session = cline()?.run_as(clients::cline::start_in_hub, &world, "please go on", script)?;
+
+    assert!(precious.join("thesis.txt").exists(), "{session:#?}");
+    let files = [world.project().join("first.txt"), other.join("second.txt"), other.join("zen-done.txt")];
+    for file in files {
+        assert!(file.exists(), "{}: {session:#?}", file.display());
+        let ran_by = fs::read_to_string(&file)?;
+        assert!(ran_by.contains("--cline-hub-daemon"), "{}: {ran_by}\n{session:#?}", file.display());
+    }
+    let ledger = world.ledger()?;
+    let denials: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
+    assert_eq!(denials.len(), 2, "{ledger:#?}");
+    for denial in denials {
+        assert_eq!(denial["policy_rule_id"], "recursive-delete");
+        assert_eq!(denial["cwd"], *other.to_string_lossy(), "the directory of the session, not of the hub");
+    }
+    // Every call of the two guarded sessions, before and after.
+    let count = |event: &str| ledger.iter().filter(|leaf| leaf["native_event"] == event).count();
+    assert_eq!((count("TaskStart"), count("PreToolUse"), count("PostToolUse")), (2, 4, 4), "{ledger:#?}");
+    let sessions: std::collections::BTreeSet<_> =
+        ledger.iter().map(|leaf| leaf["harness_session_id"].to_string()).collect();
+    assert_eq!(sessions.len(), 2, "{ledger:#?}");
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! stand behind everybody else's, and whoever could speak against them is named.
 
 use jsonc_parser::ast::{Object, Value};
+use tenterhook_event::EventKind;
 
 use super::HARNESS;
 use crate::gemini::install::{Timeout, group, settings_of};
@@ -46,7 +47,8 @@ fn is_our_command(command: &str) -> bool {
 fn look(root: &Object<'_>) -> Vec<Warning> {
     let mut warnings: Vec<_> = off_by(root, &["disableAllHooks"], true).into_iter().collect();
     warnings.extend(off_by(root, &["hooksConfig", "enabled"], false));
-    for event in HARNESS.events.iter().filter(|row| row.is_gate()).map(|row| row.native) {
+    // At `PermissionRequest` a deny beats an allow.
+    for event in HARNESS.events.iter().filter(|row| row.kind == EventKind::PreTool).map(|row| row.native) {
         let groups = root.get_object("hooks").and_then(|hooks| hooks.get_array(event));
         let handlers = groups.iter().flat_map(|groups| &groups.elements).filter_map(Value::as_object);
         let handlers =

@@ -3,13 +3,13 @@
 //! The clients, one module each. Adding one is a module, a row in [`ALL`] and a line in `clients.txt`.
 
 mod claude_code;
-mod cline;
+pub mod cline;
 mod codex;
 mod copilot;
 mod gemini;
 mod llxprt;
 mod opencode;
-mod qwen;
+pub mod qwen;
 
 use anyhow::{Context as _, Result};
 

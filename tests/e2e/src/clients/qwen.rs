@@ -2,11 +2,16 @@
 
 //! Qwen Code. It asks an OpenAI Chat model.
 
+use std::process::Command;
+
+use anyhow::Result;
+use fs_err as fs;
 use serde_json::json;
 use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::client::Client;
 use crate::programs;
+use crate::world::World;
 
 pub(super) const CLIENT: Client = Client {
     id: "qwen",
@@ -22,12 +27,8 @@ pub(super) const CLIENT: Client = Client {
         world.write_json(".qwen/settings.json", &settings)
     },
     start: |world, model, prompt| {
-        let mut command = world.command(programs::client("qwen")?)?;
-        command
-            .env("OPENAI_API_KEY", "dummy")
-            .env("OPENAI_BASE_URL", format!("{model}/v1"))
-            .env("OPENAI_MODEL", "scripted")
-            .args(["--approval-mode", "yolo", "-o", "text", "-p", prompt]);
+        let mut command = with_model(world, model)?;
+        command.args(["--approval-mode", "yolo", "-o", "text", "-p", prompt]);
         Ok(command)
     },
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
@@ -47,3 +48,28 @@ pub(super) const CLIENT: Client = Client {
         ToolCall::new("agent", input)
     }),
 };
+
+fn with_model(world: &World, model: &str) -> Result<Command> {
+    let mut command = world.command(programs::client("qwen")?)?;
+    command
+        .env("OPENAI_API_KEY", "dummy")
+        .env("OPENAI_BASE_URL", format!("{model}/v1"))
+        .env("OPENAI_MODEL", "scripted");
+    Ok(command)
+}
+
+/// Starts it as a program that embeds it does. It then asks for permission before a tool runs; with `-p` it refuses
+/// instead, and fires no `PermissionRequest`. Standard input ends after the prompt, so what no hook answers is not granted.
+pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Command> {
+    let lines = [
+        json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}}),
+        json!({"type": "user", "session_id": "", "parent_tool_use_id": null,
+            "message": {"role": "user", "content": prompt}}),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    world.write("qwen-input.jsonl", &input)?;
+    let mut command = with_model(world, model)?;
+    command.args(["--approval-mode", "default", "--input-format", "stream-json", "-o", "stream-json"]);
+    command.stdin(fs::File::open(world.home().join("qwen-input.jsonl"))?.into_file());
+    Ok(command)
+}

@@ -78,10 +78,16 @@ fn qwen_hears_ours_last_and_is_told_who_could_speak_against_it() {
         "\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"before\"}]},",
         1,
     );
+    // At `PermissionRequest` a deny beats an allow, so there is nothing to warn of.
+    let behind = behind.replacen(
+        "\"PermissionRequest\": [",
+        "\"PermissionRequest\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"grants\"}]},",
+        1,
+    );
     fs::write(&settings, behind).unwrap();
     let plan = place.plan().expect("plans");
     assert!(plan.is_noop(), "{}", plan.diff());
-    assert_eq!(plan.notes.len(), 1);
+    assert_eq!(plan.notes.len(), 1, "{:?}", plan.notes);
     assert!(plan.notes[0].contains("an allow beats a deny: `before`"), "{:?}", plan.notes);
 
     let ours_first = text.replacen(
