@@ -43,7 +43,7 @@ fn told(served: &Served, session: &str) -> Vec<String> {
     leaves.map(|leaf| format!("{} {}", word(&leaf["event"]), word(&leaf["verdict"]))).collect()
 }
 
-// seed: 003-003, 003-064
+// seed: 003-003
 #[test]
 fn a_turn_is_told_step_by_step_and_every_step_of_it_is_judged_and_recorded() {
     let served = Served::new();
@@ -111,6 +111,66 @@ turns:
     stop none
     session-end none
     ");
+}
+
+/// A turn of the daemon's agent with a model behind HTTP that calls `Bash` once.
+fn turn_with_one_command(command: &str, hooks: impl IntoIterator<Item = Hook>) -> (Served, ModelServer) {
+    let call = Turn::tool("Bash", json!({"command": command}));
+    let model = ModelServer::start(Script::new().turn(call).turn(Turn::text("Done."))).unwrap();
+    let variables = [("ANTHROPIC_API_KEY", "sk-x"), ("ANTHROPIC_BASE_URL", &model.url())];
+    let served = Served::in_home(TestContext::new(), &variables);
+    run(async {
+        let client = served.program("mine");
+        for hook in hooks {
+            client.register(hook).await.unwrap();
+        }
+        let wanted = json!({"provider": "anthropic", "name": "some-model"});
+        let session = client.create_session(free(&served).model(&wanted)).await.unwrap();
+        assert_eq!(client.generate(&session, "Go").await.unwrap().text, "Done.");
+    });
+    (served, model)
+}
+
+// seed: 003-064
+#[test]
+fn a_blocked_tool_does_not_run_and_the_model_reads_an_error_with_the_reason() {
+    let block = Hook::on("PreToolUse").tool("Bash").run(|_| async { Response::block("no clocks here") });
+    let after = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&after);
+    let watch = Hook::on("PostToolUse").run(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async { Response::proceed() }
+    });
+    let (served, model) = turn_with_one_command("date > ran.txt", [block, watch]);
+    assert!(!served.test.path("work").join("ran.txt").exists());
+    let results = model.tool_results();
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].is_error && results[0].reads("no clocks here"), "{results:?}");
+    assert_eq!(after.load(Ordering::Relaxed), 0, "there is no result that a hook could be told of");
+
+    // The control: without the hook it runs, and its output is no error.
+    let (served, model) = turn_with_one_command("date > ran.txt; echo done", []);
+    assert!(served.test.path("work").join("ran.txt").exists());
+    assert!(!model.tool_results()[0].is_error && model.tool_results()[0].reads("done"));
+}
+
+// seed: 003-065
+#[test]
+fn the_agent_runs_the_arguments_that_a_hook_changed_and_reports_those() {
+    let change = Hook::on("PreToolUse").tool("Bash").run(|event| async move {
+        let command = event.arg("command").unwrap_or_default().replace("asked", "changed");
+        Response::modified(json!({"args": {"command": command}}))
+    });
+    let reported = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let heard = Arc::clone(&reported);
+    let watch = Hook::on("PostToolUse").tool("Bash").run(move |event| {
+        heard.lock().unwrap().push(event.arg("command").unwrap_or_default().to_owned());
+        async { Response::proceed() }
+    });
+    let (served, model) = turn_with_one_command("echo asked | tee out.txt", [change, watch]);
+    assert_eq!(std::fs::read_to_string(served.test.path("work/out.txt")).unwrap(), "changed\n");
+    assert!(model.tool_results()[0].reads("changed") && !model.tool_results()[0].reads("asked"));
+    assert_eq!(*reported.lock().unwrap(), ["echo changed | tee out.txt"]);
 }
 
 #[test]

@@ -77,6 +77,44 @@ fn a_call_that_is_asked_about_twice_is_denied_once() -> Result<()> {
     Ok(())
 }
 
+/// The guide lists this as not covered, and the judge therefore asks about programs that take commands from a terminal.
+// seed: 001-029
+#[test]
+fn write_stdin_fires_no_hook() -> Result<()> {
+    let world = guarded(codex()?)?;
+    let _daemon = world.serve()?;
+    let start = json!({"cmd": "head -n 1 >typed.txt", "tty": true, "yield_time_ms": 1000});
+    // Sessions have random numbers, so this one is not found. Hooks fire before that is looked up.
+    let typed = json!({"session_id": 1, "chars": "hello\n", "yield_time_ms": 1000});
+    let script = Script::new().turn(Turn::tool("exec_command", start)).turn(Turn::tool("write_stdin", typed));
+    let session = codex()?.run(&world, "go", script.turn(shell(codex()?, "touch went-on.txt")))?;
+    let results = &session.tool_results;
+    assert!(results[0].reads("Process running with session ID"), "{session:#?}");
+    assert!(results[1].reads("write_stdin failed") || results[1].reads("Unknown process"), "{session:#?}");
+    assert!(world.project().join("went-on.txt").exists(), "{session:#?}");
+    let before_tools = events(&world)?.into_iter().filter(|(event, _)| event == "PreToolUse").count();
+    assert_eq!(before_tools, 2, "three calls, two of which start a program: {:#?}", events(&world)?);
+    Ok(())
+}
+
+// seed: 001-032
+#[test]
+fn hooks_that_nobody_trusts_do_not_fire_and_trusted_ones_do() -> Result<()> {
+    let world = World::new()?;
+    (codex()?.prepare)(&world)?;
+    world.tenterhook(&["install", "codex-desktop", "--yes"])?;
+    let _daemon = world.serve()?;
+    let session = codex()?.run(&world, "go", Script::new().turn(shell(codex()?, "touch a.txt")))?;
+    assert!(world.project().join("a.txt").exists(), "{session:#?}");
+    assert!(world.ledger()?.is_empty(), "{:#?}", events(&world)?);
+
+    world.tenterhook(&["install", "codex", "--yes", "--trust"])?;
+    let session = codex()?.run(&world, "go", Script::new().turn(shell(codex()?, "touch b.txt")))?;
+    assert!(world.project().join("b.txt").exists(), "{session:#?}");
+    assert!(events(&world)?.contains(&("PreToolUse".into(), "none".into())), "{:#?}", events(&world)?);
+    Ok(())
+}
+
 #[test]
 fn a_compaction_that_a_hook_refuses_does_not_happen() -> Result<()> {
     let script = || Script::new().turn(shell(codex().unwrap(), "touch a.txt"));

@@ -31,7 +31,6 @@ macro_rules! each {
     ($client:literal: $($name:ident = $scenario:literal),*) => {
         pub(super) const SCENARIOS: &[&str] = &[$($scenario),*];
         $(
-            // seed: 001-027, 001-037, 002-092
             #[test]
             fn $name() -> Result<()> {
                 prove($client, $scenario)

@@ -216,8 +216,7 @@ async fn skip_passes_over_the_remaining_hooks() {
     assert_eq!(decision(&engine, bash("ls")).await, Decision::Deny, "what was said before it stands");
 }
 
-// Seed 003, "Integration with Agent Loop".
-// seed: 003-064, 003-065
+// Seed 003, "Integration with Agent Loop": what a loop around the engine needs. `tests/suite/sdk_agent.rs` runs the real one.
 #[tokio::test]
 async fn the_agent_loop_uses_modified_args_and_stops_at_a_block() {
     async fn execute_tool(engine: &Engine, asked: Event, ran: &Notes<Value>) -> Result<(), String> {

@@ -56,6 +56,33 @@ fn codex_is_told_to_trust_our_hooks_only_when_asked() {
     assert_eq!(fs::read_to_string(&config).unwrap(), "model = \"m\"\n\n[features]\nhooks = false # off\n");
 }
 
+// seed: 001-032
+#[test]
+fn codex_desktop_is_trusted_by_what_codex_cli_wrote_into_their_settings() {
+    let desktop = Place::of("codex-desktop");
+    let plan = desktop.install();
+    assert_eq!(plan.pending.len(), 1, "{:?}", plan.pending);
+    let to_do = "open Codex CLI, type `/hooks`, select the Tenterhook entries and press `t` (Codex Desktop has no such page";
+    assert!(plan.pending[0].contains(to_do), "{:?}", plan.pending);
+    for path in desktop.files() {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(!text.contains("trusted_hash"), "trust is not taken: {text}");
+    }
+
+    // What `t` writes in Codex CLI is enough for Desktop, and is needed for both.
+    let mut place = Place::of("codex");
+    place.order.trust = true;
+    place.install();
+    place.order.trust = false;
+    place.installer = crate::find("codex-desktop").unwrap().installer.as_ref().unwrap();
+    let plan = place.plan().expect("plans");
+    assert!(plan.is_noop() && plan.pending.is_empty(), "{}{:?}", plan.diff(), plan.pending);
+    let config = place.files().remove(1);
+    let untrusted = fs::read_to_string(&config).unwrap().replace("trusted_hash", "other");
+    fs::write(&config, untrusted).unwrap();
+    assert_eq!(place.plan().expect("plans").pending.len(), 1);
+}
+
 #[test]
 fn a_codex_hook_behind_another_has_another_name() {
     let mut place = Place::of("codex");

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Gemini CLI's own: which of its hooks fire, in which order, and what they are told.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tenterhook_e2e::scenarios::{guarded, shell};
+use tenterhook_e2e::{Client, World, clients};
+use tenterhook_model_server::{Script, Turn};
+
+fn gemini() -> Result<&'static Client> {
+    clients::find("gemini")
+}
+
+/// The events of tool calls on record, with tool and verdict.
+fn tool_events(world: &World) -> Result<Vec<[String; 3]>> {
+    let ledger = world.ledger()?;
+    let tools = ledger.iter().filter(|leaf| !leaf["tool"].is_null());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Ok(tools.map(|leaf| [&leaf["native_event"], &leaf["tool"]["name"], &leaf["verdict"]].map(text)).collect())
+}
+
+// seed: 001-037
+#[test]
+fn hooks_fire_before_and_after_each_tool_and_a_denied_one_does_not_run() -> Result<()> {
+    let world = guarded(gemini()?)?;
+    let precious = world.precious()?;
+    let _daemon = world.serve()?;
+    let delete = format!("rm -r {}", precious.display());
+    let script = Script::new().turn(shell(gemini()?, "touch ran.txt")).turn(shell(gemini()?, &delete));
+    let session = gemini()?.run(&world, "please go on", script)?;
+    assert!(precious.join("thesis.txt").exists() && world.project().join("ran.txt").exists());
+    let row = |event, verdict| [event, "run_shell_command", verdict].map(str::to_owned);
+    let expected = [row("BeforeTool", "none"), row("AfterTool", "none"), row("BeforeTool", "deny")];
+    assert_eq!(tool_events(&world)?, expected, "{session:#?}");
+
+    // The control: without hooks nothing is recorded, and the client deletes it.
+    let world = World::new()?;
+    (gemini()?.prepare)(&world)?;
+    let precious = world.precious()?;
+    let delete = Turn::tool("run_shell_command", json!({"command": format!("rm -r {}", precious.display())}));
+    let session = gemini()?.run(&world, "please go on", Script::new().turn(delete))?;
+    assert!(!precious.exists(), "{session:#?}");
+    assert!(world.ledger()?.is_empty());
+    Ok(())
+}
