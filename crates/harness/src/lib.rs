@@ -44,6 +44,8 @@ pub mod gemini;
 #[cfg(feature = "install")]
 pub mod install;
 mod keys;
+#[cfg(feature = "install")]
+pub mod launch;
 pub mod llxprt;
 mod mcp;
 pub mod opencode;

@@ -54,6 +54,9 @@ pub struct Harness {
     /// How we get into its settings, and out again; nothing: there is no way.
     #[cfg(feature = "install")]
     pub installer: Option<crate::install::Installer>,
+    /// How it is run without a user, against a model on loopback; or the reason why it cannot be.
+    #[cfg(feature = "install")]
+    pub launch: Result<crate::launch::Launch, &'static str>,
     /// What it writes down of its sessions; nothing: it is not read.
     #[cfg(feature = "transcript")]
     pub transcripts: Option<crate::transcript::Transcripts>,

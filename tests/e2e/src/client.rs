@@ -9,10 +9,10 @@ use std::process::Command;
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::Value;
-use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, ToolResult, anywhere};
+use tenterhook_model_server::{ModelServer, Script, ToolCall, ToolResult, anywhere};
 
-use crate::process;
 use crate::world::World;
+use crate::{launched, process};
 
 /// Makes the command that starts a client in the world's project with a prompt.
 pub type Start = fn(&World, model: &str, prompt: &str) -> Result<Command>;
@@ -24,8 +24,6 @@ pub struct Client {
     pub id: &'static str,
     /// What `tenterhook install` has to be told beside the name.
     pub install: &'static [&'static str],
-    /// How the model's answers are sent to it.
-    pub delivery: Delivery,
     /// Writes the settings that a person has before we come: the model, and the MCP servers of the world.
     pub prepare: fn(&World) -> Result<()>,
     /// The client in the world's project, about to be given a prompt, with every permission granted:
@@ -100,7 +98,7 @@ impl Client {
         script: Script,
         args: &[&str],
     ) -> Result<Session> {
-        let server = ModelServer::start_with(script, self.delivery)?;
+        let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
         let mut command = start(world, &server.url(), prompt)?;
         command.args(args);
         let logs = world.next_logs();

@@ -10,6 +10,7 @@
 mod client;
 pub mod clients;
 mod daemon;
+mod launched;
 mod matrix;
 mod process;
 mod programs;

@@ -2,20 +2,16 @@
 
 //! Running a program to its end, or to the end of our patience.
 
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
-use rustix::process::{Pid, Signal, kill_process_group};
+use tenterhook_harness::launch::run_to_end;
 
 /// A client's run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// Short beside the shortest run, long enough to cost nothing.
-const POLL: Duration = Duration::from_millis(10);
 
 /// What a program that ended by itself has said.
 #[derive(Debug)]
@@ -46,16 +42,11 @@ fn run_within(patience: Duration, command: &mut Command, logs: &Path) -> Result<
 
 fn ended_within(patience: Duration, command: &mut Command, logs: &Path) -> Result<(ExitStatus, Finished)> {
     fs::create_dir_all(logs)?;
-    // What the program leaves running in the background becomes our child.
-    rustix::process::set_child_subreaper(Some(Pid::INIT))?;
     let (out, err) = (logs.join("stdout"), logs.join("stderr"));
     command.stdout(fs::File::create(&out)?.into_file());
-    command.stderr(fs::File::create(&err)?.into_file()).process_group(0);
-    let mut child =
-        command.spawn().with_context(|| format!("cannot start `{}`", command.get_program().display()))?;
-
-    let status = wait(&mut child, patience)?;
-    end_orphans()?;
+    command.stderr(fs::File::create(&err)?.into_file());
+    let status = run_to_end(command, patience, || false)
+        .with_context(|| format!("cannot run `{}`", command.get_program().display()))?;
     let finished = Finished { stdout: fs::read_to_string(out)?, stderr: fs::read_to_string(err)? };
     match status {
         Some(status) => Ok((status, finished)),
@@ -63,43 +54,6 @@ fn ended_within(patience: Duration, command: &mut Command, logs: &Path) -> Resul
             bail!("`{}` was killed after {patience:?}: {finished:#?}", command.get_program().display())
         }
     }
-}
-
-/// Ends what the program left running. It is known by its group: what we start ourselves and keep stays in ours.
-fn end_orphans() -> Result<()> {
-    let (own, group) = (rustix::process::getpid(), rustix::process::getpgrp());
-    for entry in fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
-            continue;
-        };
-        // Whoever is gone by now needs no end.
-        let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) else { continue };
-        // `pid (name) state parent group …`, and the name may have anything in it.
-        let fields = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
-        let mut ids =
-            fields.split(' ').skip(1).map_while(|id| id.parse::<i32>().ok().and_then(Pid::from_raw));
-        if ids.next() == Some(own) && ids.next().is_some_and(|other| other != group) {
-            // It may have ended by itself in between.
-            let _ = rustix::process::kill_process(pid, Signal::KILL);
-            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
-        }
-    }
-    Ok(())
-}
-
-/// `None` if the group had to be killed.
-fn wait(child: &mut Child, patience: Duration) -> Result<Option<ExitStatus>> {
-    let deadline = Instant::now() + patience;
-    while Instant::now() < deadline {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        std::thread::sleep(POLL);
-    }
-    kill_process_group(Pid::from_child(child), Signal::KILL).context("cannot kill the process group")?;
-    child.wait()?;
-    Ok(None)
 }
 
 #[cfg(test)]

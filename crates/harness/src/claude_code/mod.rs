@@ -11,6 +11,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 pub mod install;
+#[cfg(feature = "install")]
+mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
 pub mod wire;
@@ -38,6 +40,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,

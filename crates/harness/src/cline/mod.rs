@@ -7,6 +7,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod launch;
 
 use std::time::Duration;
 
@@ -58,6 +60,8 @@ pub const HARNESS: Harness = Harness {
     },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: None,
     mcp_name: |name| Mcp::split(name, "__"),

@@ -120,6 +120,14 @@ fn trusts(path: &std::path::Path, hooks: &Hooks) -> Result<Vec<Trust>, InstallEr
     Ok(trusts)
 }
 
+/// Digests of our hooks, and the keys that they are stored under, in settings that were copied elsewhere: both depend on
+/// where the files are. A digest of another hook stays, so that the copy is trusted as far as the original is.
+pub(super) fn relocated_trust(real: &Order, copy: &Order) -> Result<Vec<(String, String)>, InstallError> {
+    let trusts_of = |order: &Order| trusts(&order.directory.join("hooks.json"), &hooks(order)?);
+    let pairs = trusts_of(real)?.into_iter().zip(trusts_of(copy)?);
+    Ok(pairs.flat_map(|(real, copy)| [(real.key, copy.key), (real.hash, copy.hash)]).collect())
+}
+
 /// By what Codex knows a hook again: the digest of its definition, with keys in order and no white space.
 fn hash(event: &str, matcher: Option<&str>, command: &str, timeout: u64) -> String {
     let handler = json!({"async": false, "command": command, "timeout": timeout, "type": "command"});

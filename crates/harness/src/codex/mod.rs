@@ -7,6 +7,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
 
@@ -30,6 +32,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
@@ -49,6 +53,8 @@ pub const DESKTOP: Harness = Harness {
         programs: &[],
         traces: &["/Applications/Codex.app", "Applications/Codex.app"],
     },
+    #[cfg(feature = "install")]
+    launch: Err("it has a window; it reads the settings of Codex CLI, which can be proved"),
     // They are in the same place as the other's, and are its.
     #[cfg(feature = "transcript")]
     transcripts: None,

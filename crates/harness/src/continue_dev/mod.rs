@@ -23,6 +23,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },
     #[cfg(feature = "install")]
     installer: None,
+    #[cfg(feature = "install")]
+    launch: Err("it calls no hooks"),
     #[cfg(feature = "transcript")]
     transcripts: None,
     mcp_name: Mcp::from_tool_name,

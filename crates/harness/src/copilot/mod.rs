@@ -7,6 +7,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
 
@@ -51,6 +53,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name,

@@ -50,6 +50,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Err("its models are reached through the services of its maker only"),
     #[cfg(feature = "transcript")]
     transcripts: None,
     // It does not say which server.

@@ -6,6 +6,8 @@ pub(crate) mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 pub(crate) mod install;
+#[cfg(feature = "install")]
+mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
 mod wire;
@@ -31,6 +33,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,

@@ -6,6 +6,7 @@
 //! matcher groups (measured with 2.1.325; anthropics/claude-code#88113).
 
 mod handlers;
+mod keep;
 mod layout;
 mod node;
 mod source;
@@ -26,6 +27,7 @@ use layout::{Edit, Layout};
 use source::List;
 
 pub use handlers::{command, take_handlers};
+pub use keep::keep_hooks;
 pub use node::Node;
 pub use source::{Flaw, Source, kind};
 

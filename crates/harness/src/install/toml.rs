@@ -129,6 +129,30 @@ pub fn value_of<'t>(text: &'t str, table: &[String], key: &str) -> Result<Option
     Ok(found.and_then(Item::span).and_then(|span| text.get(span)))
 }
 
+/// These tables of the text and nothing else, without comments and without arrays of tables.
+pub fn keep_tables(text: &str, tables: &[&[&str]]) -> Result<String, Flaw> {
+    let document = parse(text)?;
+    let mut kept = String::new();
+    for path in tables {
+        let path: Vec<_> = path.iter().map(|&key| key.to_owned()).collect();
+        if let Some(table) = find(document.as_table(), &path) {
+            copy_table(text, table, &path, &mut kept);
+        }
+    }
+    Ok(kept)
+}
+
+fn copy_table(text: &str, table: &dyn TableLike, path: &[String], kept: &mut String) {
+    *kept += &format!("[{}]\n", dotted(path));
+    let values = table.iter().filter(|(_, item)| item.is_value());
+    for (key, span) in values.filter_map(|(key, item)| Some((key, item.span()?))) {
+        *kept += &format!("{} = {}\n", dotted(&[key.to_owned()]), text.get(span).unwrap_or_default());
+    }
+    for (key, inner) in table.iter().filter_map(|(key, item)| Some((key, item.as_table()?))) {
+        copy_table(text, inner, &[path, &[key.to_owned()]].concat(), kept);
+    }
+}
+
 /// A string as it is written in TOML.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

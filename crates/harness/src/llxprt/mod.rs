@@ -6,6 +6,8 @@ pub mod events;
 #[cfg(feature = "install")]
 mod install;
 #[cfg(feature = "install")]
+mod launch;
+#[cfg(feature = "install")]
 mod layers;
 #[cfg(feature = "install")]
 mod trust;
@@ -32,6 +34,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: None,
     mcp_name: |name| Mcp::from_tool_name(name).or_else(|| Mcp::split(name, "__")),

@@ -16,6 +16,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
 
@@ -66,6 +68,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: |name| Mcp::split(name, "_"),

@@ -6,6 +6,8 @@ mod encode;
 pub mod events;
 #[cfg(feature = "install")]
 mod install;
+#[cfg(feature = "install")]
+mod launch;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventKind, Mcp};
@@ -26,6 +28,8 @@ pub const HARNESS: Harness = Harness {
     signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Ok(launch::LAUNCH),
     #[cfg(feature = "transcript")]
     transcripts: None,
     mcp_name: Mcp::from_tool_name,

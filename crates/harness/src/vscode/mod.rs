@@ -38,6 +38,8 @@ pub const HARNESS: Harness = Harness {
     },
     #[cfg(feature = "install")]
     installer: Some(install::INSTALLER),
+    #[cfg(feature = "install")]
+    launch: Err("it runs inside an editor with a window"),
     #[cfg(feature = "transcript")]
     transcripts: None,
     mcp_name: Mcp::from_tool_name,

@@ -3,30 +3,21 @@
 //! Claude Code.
 
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::Client;
-use crate::programs;
+use crate::launched;
 
 pub(super) const CLIENT: Client = Client {
     id: "claude-code",
     install: &[],
-    delivery: Delivery::Whole,
     prepare: |world| {
         let servers = json!({"mcpServers": world.mcp_servers()?});
         world.write_json(".mcp-servers.json", &servers)
     },
     start: |world, model, prompt| {
-        let mut command = world.command(programs::client("claude-code")?)?;
+        let mut command = launched::start("claude-code", world, model, prompt)?;
         command
-            .env("ANTHROPIC_BASE_URL", model)
-            .env("ANTHROPIC_API_KEY", "dummy")
-            .env("DISABLE_TELEMETRY", "1")
-            .env("DISABLE_AUTOUPDATER", "1")
-            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-            // Without it the client refuses to skip permissions for root, which CI often is.
-            .env("IS_SANDBOX", "1")
-            .args(["-p", prompt, "--permission-mode", "bypassPermissions"])
             .args(["--output-format", "stream-json", "--verbose", "--include-hook-events"])
             .arg("--mcp-config")
             .arg(world.home().join(".mcp-servers.json"))
@@ -35,7 +26,7 @@ pub(super) const CLIENT: Client = Client {
         Ok(command)
     },
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"],
-    shell: |command| ToolCall::new("Bash", json!({"command": command, "description": "as scripted"})),
+    shell: |command| launched::shell("claude-code", command),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: None,
     patch: None,

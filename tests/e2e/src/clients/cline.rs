@@ -3,34 +3,28 @@
 //! Cline's CLI. It asks an OpenAI Chat model. Sessions run in the program that was started, or in a hub in the background,
 //! which ends with the test.
 
-use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::{Client, PatchTool, added_file};
-use crate::programs;
 use crate::world::World;
+use crate::{launched, programs};
 
 pub(super) const CLIENT: Client = Client {
     id: "cline",
     install: &[],
-    delivery: Delivery::Whole,
     prepare: |world| {
         world.write_json(
             ".cline/data/settings/cline_mcp_settings.json",
             &json!({"mcpServers": world.mcp_servers()?}),
         )
     },
-    start: |world, model, prompt| {
-        let mut command = world.command(signed_in(world, model)?)?;
-        command.env("CLINE_TELEMETRY_DISABLED", "1").args(ARGS).arg("--json").arg(prompt);
-        Ok(command)
-    },
+    start: |world, model, prompt| launched::start("cline", world, model, prompt),
     life: &["TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"],
-    shell: |command| ToolCall::new("run_commands", json!({"commands": [command]})),
+    shell: |command| launched::shell("cline", command),
     shell_input: |command| json!({"commands": [command]}),
     shell_in: None,
     patch: Some(PatchTool {
@@ -42,20 +36,6 @@ pub(super) const CLIENT: Client = Client {
         ToolCall::new("spawn_agent", json!({"systemPrompt": "you are a helper", "task": prompt}))
     }),
 };
-
-/// The model, and every permission.
-const ARGS: &[&str] = &["--auto-approve", "true", "-P", "openai-compatible", "-m", "scripted"];
-
-/// The program, after it was told the address of the model, which it keeps in its settings only.
-fn signed_in(world: &World, model: &str) -> Result<PathBuf> {
-    let program = programs::client("cline")?;
-    let mut auth = world.command(&program)?;
-    auth.env("CLINE_SESSION_BACKEND_MODE", "local");
-    auth.args(["auth", "openai-compatible", "-k", "dummy", "-m", "scripted", "-b", &format!("{model}/v1")]);
-    let auth = auth.output()?;
-    ensure!(auth.status.success(), "{}", String::from_utf8_lossy(&auth.stderr));
-    Ok(program)
-}
 
 /// Three sessions in one hub: one before Tenterhook is installed, one after that, in another project, and one that is left
 /// to the hub (`--zen`). The last ends when it has made `zen-done.txt`.
@@ -70,15 +50,14 @@ cd ../other
 timeout 30 sh -c 'until test -e zen-done.txt; do sleep 0.1; done'
 sleep 1
 "#;
+    let session = launched::session("cline", world, model, prompt)?;
     let mut command = world.command("sh")?;
     command
-        .env("CLIENT", signed_in(world, model)?)
+        .envs(session.env)
+        .env("CLIENT", programs::client("cline")?)
         .env("TENTERHOOK", programs::tenterhook()?)
-        .env("CLINE_TELEMETRY_DISABLED", "1")
         .env("CLINE_SESSION_BACKEND_MODE", "hub")
         .args(["-c", script, "cline"])
-        .args(ARGS)
-        .arg("--json")
-        .arg(prompt);
+        .args(session.args);
     Ok(command)
 }

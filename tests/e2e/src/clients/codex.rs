@@ -6,44 +6,25 @@ use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::{Client, PatchTool, added_file};
-use crate::programs;
+use crate::launched;
 
 pub(super) const CLIENT: Client = Client {
     id: "codex",
     install: &["--trust"],
-    delivery: Delivery::Whole,
     prepare: |world| {
-        // The model's name decides which tools there are.
-        let mut config = String::from(
-            "# A comment of the person's.\nmodel = \"gpt-5.5\"\nmodel_provider = \"scripted\"\n\
-             approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n\n\
-             [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
-             wire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\nsupports_websockets = false\n\
-             request_max_retries = 0\nstream_max_retries = 0\n",
-        );
+        let mut config = String::from("# A comment of the user's.\nmodel_verbosity = \"low\"\n");
         for (name, words) in world.mcp_commands()? {
             let (program, args) = words.split_first().context("no program")?;
             write!(config, "\n[mcp_servers.{name}]\ncommand = {}\nargs = {}\n", json!(program), json!(args))?;
         }
         world.write(".codex/config.toml", &config)
     },
-    start: |world, model, prompt| {
-        let mut command = world.command(programs::client("codex")?)?;
-        command
-            .env("CODEX_HOME", world.home().join(".codex"))
-            .env("SCRIPTED_KEY", "dummy")
-            .args(["exec", "--json", "--skip-git-repo-check"])
-            .args(["-c", &format!("model_providers.scripted.base_url=\"{model}/v1\"")])
-            .arg("-C")
-            .arg(world.project())
-            .arg(prompt);
-        Ok(command)
-    },
+    start: |world, model, prompt| launched::start("codex", world, model, prompt),
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"],
-    shell: |command| ToolCall::new("exec_command", json!({"cmd": command})),
+    shell: |command| launched::shell("codex", command),
     shell_input: |command| json!({"command": command}),
     shell_in: Some(|directory, command| {
         ToolCall::new("exec_command", json!({"cmd": command, "workdir": directory}))

@@ -3,34 +3,23 @@
 //! GitHub Copilot CLI, offline, with a model of one's own.
 
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::{Client, PatchTool, added_file};
-use crate::programs;
+use crate::launched;
 
 pub(super) const CLIENT: Client = Client {
     id: "copilot",
     install: &[],
-    delivery: Delivery::Whole,
     prepare: |world| {
         let servers = world.mcp_settings(
             |program, args| json!({"type": "local", "command": program, "args": args, "tools": ["*"]}),
         )?;
         world.write_json(".copilot/mcp-config.json", &json!({"mcpServers": servers}))
     },
-    start: |world, model, prompt| {
-        let mut command = world.command(programs::client("copilot")?)?;
-        command
-            .env("COPILOT_OFFLINE", "true")
-            .env("COPILOT_AUTO_UPDATE", "false")
-            .env("COPILOT_PROVIDER_BASE_URL", format!("{model}/v1"))
-            .env("COPILOT_PROVIDER_API_KEY", "dummy")
-            .env("COPILOT_MODEL", "scripted")
-            .args(["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--trust-folder"]);
-        Ok(command)
-    },
+    start: |world, model, prompt| launched::start("copilot", world, model, prompt),
     life: &["sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"],
-    shell: |command| ToolCall::new("bash", json!({"command": command, "description": "as scripted"})),
+    shell: |command| launched::shell("copilot", command),
     shell_input: |command| json!({"command": command, "description": "as rewritten"}),
     shell_in: None,
     patch: Some(PatchTool {

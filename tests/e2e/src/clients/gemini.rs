@@ -3,36 +3,19 @@
 //! Gemini CLI.
 
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::Client;
-use crate::programs;
+use crate::launched;
 
 pub(super) const CLIENT: Client = Client {
     id: "gemini",
     install: &[],
-    delivery: Delivery::Whole,
     prepare: |world| {
-        let settings = json!({
-            "security": {"auth": {"selectedType": "gemini-api-key"}},
-            "telemetry": {"enabled": false},
-            "privacy": {"usageStatisticsEnabled": false},
-            "general": {"disableAutoUpdate": true},
-            "mcpServers": world.mcp_servers()?,
-        });
-        world.write_json(".gemini/settings.json", &settings)
+        world.write_json(".gemini/settings.json", &json!({"mcpServers": world.mcp_servers()?}))?;
+        launched::write_settings("gemini", world, ".gemini")
     },
-    start: |world, model, prompt| {
-        let mut command = world.command(programs::client("gemini")?)?;
-        command
-            .env("GEMINI_API_KEY", "dummy")
-            .env("GOOGLE_GEMINI_BASE_URL", model)
-            .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
-            // Else it starts itself anew, and what we started is no longer what works.
-            .env("GEMINI_CLI_NO_RELAUNCH", "true")
-            .args(["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-o", "text", "-p", prompt]);
-        Ok(command)
-    },
+    start: |world, model, prompt| launched::start("gemini", world, model, prompt),
     life: &[
         "SessionStart",
         "BeforeAgent",
@@ -44,9 +27,7 @@ pub(super) const CLIENT: Client = Client {
         "AfterAgent",
         "SessionEnd",
     ],
-    shell: |command| {
-        ToolCall::new("run_shell_command", json!({"command": command, "description": "as scripted"}))
-    },
+    shell: |command| launched::shell("gemini", command),
     shell_input: |command| json!({"command": command}),
     shell_in: Some(|directory, command| {
         ToolCall::new("run_shell_command", json!({"command": command, "dir_path": directory}))

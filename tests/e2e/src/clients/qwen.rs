@@ -7,35 +7,22 @@ use std::process::Command;
 use anyhow::Result;
 use fs_err as fs;
 use serde_json::json;
-use tenterhook_model_server::{Delivery, ToolCall};
+use tenterhook_model_server::ToolCall;
 
 use crate::client::Client;
-use crate::programs;
 use crate::world::World;
+use crate::{launched, programs};
 
 pub(super) const CLIENT: Client = Client {
     id: "qwen",
     install: &[],
-    delivery: Delivery::Whole,
     prepare: |world| {
-        let settings = json!({
-            "security": {"auth": {"selectedType": "openai"}},
-            "privacy": {"usageStatisticsEnabled": false},
-            "general": {"disableAutoUpdate": true},
-            "mcpServers": world.mcp_servers()?,
-        });
-        world.write_json(".qwen/settings.json", &settings)
+        world.write_json(".qwen/settings.json", &json!({"mcpServers": world.mcp_servers()?}))?;
+        launched::write_settings("qwen", world, ".qwen")
     },
-    start: |world, model, prompt| {
-        let mut command = with_model(world, model)?;
-        command.args(["--approval-mode", "yolo", "-o", "text", "-p", prompt]);
-        Ok(command)
-    },
+    start: |world, model, prompt| launched::start("qwen", world, model, prompt),
     life: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"],
-    shell: |command| {
-        let input = json!({"command": command, "description": "as scripted", "is_background": false});
-        ToolCall::new("run_shell_command", input)
-    },
+    shell: |command| launched::shell("qwen", command),
     shell_input: |command| json!({"command": command, "is_background": false}),
     shell_in: Some(|directory, command| {
         let input = json!({"command": command, "directory": directory, "is_background": false});
@@ -49,15 +36,6 @@ pub(super) const CLIENT: Client = Client {
     }),
 };
 
-fn with_model(world: &World, model: &str) -> Result<Command> {
-    let mut command = world.command(programs::client("qwen")?)?;
-    command
-        .env("OPENAI_API_KEY", "dummy")
-        .env("OPENAI_BASE_URL", format!("{model}/v1"))
-        .env("OPENAI_MODEL", "scripted");
-    Ok(command)
-}
-
 /// Starts it as a program that embeds it does. It then asks for permission before a tool runs; with `-p` it refuses
 /// instead, and fires no `PermissionRequest`. Standard input ends after the prompt, so what no hook answers is not granted.
 pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Command> {
@@ -68,7 +46,8 @@ pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Comman
     ];
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
     world.write("qwen-input.jsonl", &input)?;
-    let mut command = with_model(world, model)?;
+    let mut command = world.command(programs::client("qwen")?)?;
+    command.envs(launched::session("qwen", world, model, prompt)?.env);
     command.args(["--approval-mode", "default", "--input-format", "stream-json", "-o", "stream-json"]);
     command.stdin(fs::File::open(world.home().join("qwen-input.jsonl"))?.into_file());
     Ok(command)

@@ -5,11 +5,13 @@
 mod files;
 mod harnesses;
 mod probe;
+mod prove;
 mod record;
 mod rules;
 mod service;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
@@ -29,7 +31,15 @@ Examples:
   tenterhook doctor
   tenterhook doctor --fix       also does what can be done without asking
   tenterhook doctor --probe     waits until a harness that is wired calls, to see that it does
-  tenterhook doctor --json";
+  tenterhook doctor --prove     runs each installed client once, and reports whether its hook fires
+  tenterhook doctor --prove claude-code codex
+  tenterhook doctor --json
+
+`--prove` runs the client's own program from the PATH against a scripted model on 127.0.0.1. The model asks for two
+harmless commands (`touch` in a temporary directory), and a rule of the proof denies one. The client gets a copy of the
+settings that decide about hooks, an empty home and a clean environment; your settings, your ledger and your daemon are
+not used, and hooks of other programs do not run. Results: proven, not fired, fired but not obeyed, not provable. Exit
+code 1: a hook was not fired or not obeyed, or a client that you named is not provable.";
 
 /// Look at everything a guard depends on, and say what to do
 #[derive(Debug, clap::Args)]
@@ -39,11 +49,14 @@ pub(crate) struct Args {
     #[arg(long)]
     fix: bool,
     /// Wait for a hook to be called: of this harness, else of any that is wired
-    #[arg(long, value_name = "HARNESS", num_args = 0..=1)]
+    #[arg(long, value_name = "HARNESS", num_args = 0..=1, group = "timed")]
     #[expect(clippy::option_option, reason = "so clap says an option whose value may be left out")]
     probe: Option<Option<String>>,
-    /// How long to wait, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "probe")]
+    /// Run installed clients, or the named ones, against a scripted model, and report whether their hooks fire
+    #[arg(long, value_name = "HARNESS", num_args = 0.., group = "timed", conflicts_with_all = ["fix", "probe"])]
+    prove: Option<Vec<String>>,
+    /// How long to wait for a hook, or for each client, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "timed")]
     within: u64,
 }
 
@@ -120,6 +133,9 @@ impl Patient<'_> {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    if let Some(named) = &args.prove {
+        return prove::run(context, named, Duration::from_secs(args.within));
+    }
     let home = context.home()?;
     let mut patient = Patient { context, home, findings: Vec::new() };
     if let Some(harness) = &args.probe {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One run of a client: the model asks for two harmless commands, one of which the hook denies.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tenterhook_harness::Harness;
+use tenterhook_harness::launch::{Invocation, Launch, LaunchSite, run_to_end};
+use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
+
+use super::stage::{ProofStage, Recorded};
+use super::{ProofResult, Verdict};
+use crate::error::CommandError;
+use crate::terminal::tame;
+
+/// File that the allowed command makes.
+pub(super) const ALLOWED: &str = "canary-allowed";
+/// File that the denied command would make.
+pub(super) const DENIED: &str = "canary-denied";
+
+const PROMPT: &str = "Run the commands of the canary.";
+/// Nothing listens there: a request that leaves the machine fails at once.
+const NO_PROXY_AT: &str = "http://127.0.0.1:9";
+/// How long a client may take to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of a client's error is shown, in bytes.
+const MAX_ERROR_BYTES: usize = 200;
+
+/// A client, and where it runs.
+pub(super) struct Canary<'a> {
+    pub(super) harness: &'static Harness,
+    pub(super) launch: &'static Launch,
+    pub(super) program: PathBuf,
+    pub(super) home: PathBuf,
+    pub(super) project: PathBuf,
+    pub(super) logs: PathBuf,
+    /// `PATH`, for the programs that the client needs itself.
+    pub(super) path: &'a OsStr,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    ByItself,
+    AtTimeout,
+    NotStarted,
+}
+
+/// What a run has shown.
+struct Evidence<'a> {
+    ended: Ended,
+    recorded: &'a Recorded,
+    /// Requests of the client's agent loop to the model.
+    requests: usize,
+    /// Results of tool calls that the model was sent.
+    results: usize,
+    allowed_ran: bool,
+    denied_ran: bool,
+}
+
+impl Canary<'_> {
+    pub(super) fn run(
+        &self,
+        stage: &ProofStage,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Verdict, CommandError> {
+        let call = |name: &str| {
+            let request = (self.launch.shell)(&format!("touch {}", self.project.join(name).display()));
+            Turn::from(ToolCall::new(request.name, request.input))
+        };
+        let script = Script::new().turn(call(ALLOWED)).turn(call(DENIED));
+        let pause = self.launch.event_pause_ms;
+        let delivery = pause.map_or(Delivery::Whole, |pause_ms| Delivery::Paced { pause_ms });
+        let model = ModelServer::start_with(script, delivery)?;
+        let before = stage.record_count();
+        let url = model.url();
+        let site = LaunchSite { home: &self.home, project: &self.project, model: &url };
+        let deadline = Instant::now() + timeout;
+        let mut invocations: Vec<Invocation> = self.launch.sign_in.iter().map(|run| run(&site)).collect();
+        invocations.push((self.launch.session)(&site, PROMPT));
+        let mut ended = Ended::ByItself;
+        for invocation in &invocations {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut command = self.command(invocation)?;
+            ended = match run_to_end(&mut command, left, is_cancelled) {
+                Ok(Some(_)) => Ended::ByItself,
+                Ok(None) => Ended::AtTimeout,
+                Err(_) => Ended::NotStarted,
+            };
+            if ended != Ended::ByItself {
+                break;
+            }
+        }
+        let recorded = stage.recorded(self.harness, before)?;
+        let verdict = self.judge(&Evidence {
+            ended,
+            recorded: &recorded,
+            requests: model.agent_requests().len(),
+            results: model.tool_results().len(),
+            allowed_ran: self.project.join(ALLOWED).exists(),
+            denied_ran: self.project.join(DENIED).exists(),
+        });
+        if verdict.result != ProofResult::Proven
+            && !recorded.denied
+            && let Err(error) = stage.check_program(&self.project)
+        {
+            let reason = format!("the hook program does not work: {}", shorten(&error));
+            return Ok(Verdict::new(ProofResult::NotFired, reason).fix(self.install()));
+        }
+        Ok(verdict)
+    }
+
+    fn judge(&self, seen: &Evidence<'_>) -> Verdict {
+        let Evidence { recorded, .. } = *seen;
+        match (recorded.denied, seen.denied_ran) {
+            (true, false) if seen.allowed_ran => {
+                let reason = "the hook fired, an allowed command ran and a denied one did not";
+                return Verdict::new(ProofResult::Proven, reason);
+            }
+            (true, true) => {
+                let reason = "the hook denied a command, and the client ran it";
+                return Verdict::new(ProofResult::NotObeyed, reason)
+                    .fix("report it with the client's version");
+            }
+            (false, true) => {
+                let reason = match recorded.events.as_slice() {
+                    [] => "no hook was called, and the command that it should deny ran".to_owned(),
+                    events => {
+                        format!("hooks were called for {} only, and the command ran", events.join(", "))
+                    }
+                };
+                return Verdict::new(ProofResult::NotFired, reason).fix("`tenterhook doctor`");
+            }
+            _ => {}
+        }
+        let said = self.last_error().map(|said| format!(" (it printed: {said})")).unwrap_or_default();
+        let reason = match seen.ended {
+            Ended::NotStarted => format!("`{}` cannot be started", self.program.display()),
+            Ended::AtTimeout => format!("it did not end in time{said}"),
+            Ended::ByItself if seen.requests == 0 => format!("it did not call the scripted model{said}"),
+            Ended::ByItself if seen.results == 0 => format!("it did not run the model's commands{said}"),
+            Ended::ByItself => format!("it ran none of the model's commands, allowed or denied{said}"),
+        };
+        Verdict::not_provable(reason)
+    }
+
+    /// The version that the client prints.
+    pub(super) fn version(&self, is_cancelled: &dyn Fn() -> bool) -> Option<String> {
+        let mut command =
+            self.command(&Invocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
+        run_to_end(&mut command, VERSION_TIMEOUT, is_cancelled).ok()??;
+        let text = fs_err::read_to_string(self.logs.join("stdout")).ok()?;
+        let words = text.split_whitespace().map(|word| word.trim_start_matches('v'));
+        let mut versions =
+            words.filter(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.'));
+        versions.next().map(shorten)
+    }
+
+    /// The client with a clean environment: neither keys nor addresses of the user reach it.
+    fn command(&self, invocation: &Invocation) -> Result<Command, CommandError> {
+        let mut command = Command::new(&self.program);
+        command.args(&invocation.args).current_dir(&self.project).env_clear();
+        command.env("HOME", &self.home).env("PATH", self.path).env("TMPDIR", &self.logs);
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"] {
+            command.env(name, NO_PROXY_AT);
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            command.env(name, "127.0.0.1,localhost");
+        }
+        command.envs(invocation.env.iter().map(|(name, value)| (name, value)));
+        let output = |name: &str| fs_err::File::create(self.logs.join(name)).map(fs_err::File::into_file);
+        command.stdin(Stdio::null()).stdout(output("stdout")?).stderr(output("stderr")?);
+        Ok(command)
+    }
+
+    /// The last line that the client wrote to standard error.
+    fn last_error(&self) -> Option<String> {
+        let text = fs_err::read(self.logs.join("stderr")).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+    }
+
+    fn install(&self) -> String {
+        format!("`tenterhook install {}`", self.harness.id)
+    }
+}
+
+fn shorten(text: &str) -> String {
+    let end = (0..=text.len().min(MAX_ERROR_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    tame(text.get(..end.unwrap_or_default()).unwrap_or_default().trim())
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The temporary directory of a proof: a state directory with copies of the hook programs and a rule that denies the
+//! canary, and for each client a home with a copy of its settings. It is deleted at the end.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tenterhook_harness::Harness;
+use tenterhook_harness::install::{Ground, Installer, Order, Scope};
+use tenterhook_harness::launch::{Launch, copy_settings, hook_program_in};
+use tenterhook_home::{Book, Env, Home, Place, snapshot};
+use tenterhook_ledger::Reader;
+
+use super::Verdict;
+use super::canary::{ALLOWED, Canary, DENIED};
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// The rule that denies the canary.
+const RULE_ID: &str = "doctor-canary";
+/// Programs that hooks need.
+const PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook", "tenterhook-status"];
+/// More than one run of a client leaves.
+const MAX_RECORDS: u64 = 100_000;
+
+pub(super) struct ProofStage {
+    root: PathBuf,
+    /// The state directory of the copied hook programs.
+    home: Home,
+    _directory: tempfile::TempDir,
+}
+
+/// What the hooks of a run have recorded.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// Names of the events, each once.
+    pub(super) events: Vec<String>,
+    /// Whether the rule denied the canary.
+    pub(super) denied: bool,
+}
+
+impl ProofStage {
+    pub(super) fn set(context: &Context) -> Result<Self, CommandError> {
+        // Rules that protect Tenterhook's own files would match its name in a path.
+        let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
+        // Clients resolve links; what they are told has to be what they see.
+        let root = fs_err::canonicalize(directory.path())?;
+        let home = Home::whole(root.join("state"));
+        home.mark()?;
+        for name in PROGRAMS {
+            let (real, copy) = (context.home()?.bin().join(name), home.bin().join(name));
+            // A missing program stays missing: the proof has to show what that means.
+            if real.is_file() && fs_err::hard_link(&real, &copy).is_err() {
+                fs_err::copy(&real, &copy)?;
+            }
+        }
+        let rule = json!({
+            "id": RULE_ID,
+            "description": "denies the canary of `doctor --prove`",
+            "match": {"effect": {"does": ["write"], "path": [format!("**/{DENIED}")]}},
+            "verdict": "deny",
+            "reason": "This command tests whether the hook is called.",
+        });
+        // JSON is YAML.
+        fs_err::write(home.policy(), json!({"version": 1, "rules": [rule]}).to_string())?;
+        let env = Env { home: Some(root.clone()), ..Env::default() };
+        snapshot::write(&home, &env, &Place::default())?;
+        Ok(Self { root, home, _directory: directory })
+    }
+
+    /// Copies the settings of a client, or says why that is impossible.
+    pub(super) fn canary<'a>(
+        &'a self,
+        context: &'a Context,
+        harness: &'static Harness,
+        launch: &'static Launch,
+        installer: &Installer,
+        real: &Order,
+        program: PathBuf,
+    ) -> Result<Canary<'a>, Verdict> {
+        let hook = hook_program_in(real);
+        if hook.to_str().is_none_or(|path| path.contains(['\'', '"', '\\'])) {
+            let reason = format!("`{}` has quotes in its path, which cannot be copied", hook.display());
+            return Err(Verdict::not_provable(reason));
+        }
+        let root = self.root.join(harness.id);
+        let site = Canary {
+            harness,
+            launch,
+            program,
+            home: root.join("home"),
+            project: root.join("home/project"),
+            logs: root.join("logs"),
+            path: context.env.all.get("PATH").map_or("", String::as_str).as_ref(),
+        };
+        self.copy(installer, launch, real, &site)
+            .map_err(|error| Verdict::not_provable(format!("its settings cannot be copied: {error}")))?;
+        Ok(site)
+    }
+
+    fn copy(
+        &self,
+        installer: &Installer,
+        launch: &Launch,
+        real: &Order,
+        site: &Canary<'_>,
+    ) -> Result<(), String> {
+        let made = (|| {
+            // A repository: there the client's search for the project's root ends.
+            for directory in
+                [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
+            {
+                fs_err::create_dir_all(directory)?;
+            }
+            fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")
+        })();
+        made.map_err(|error: std::io::Error| error.to_string())?;
+        let variables = BTreeMap::new();
+        let ground = Ground { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
+        let copy = installer.order(&ground, Scope::User, &self.home.programs()).ok_or("no settings")?;
+        copy_settings(launch, installer, real, &copy).map_err(|error| error.to_string())
+    }
+
+    /// The number of records so far.
+    pub(super) fn record_count(&self) -> u64 {
+        Book::of(&self.home).take_in_if_free();
+        Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
+    }
+
+    /// What the hooks of a harness recorded since there were `before` records.
+    pub(super) fn recorded(&self, harness: &Harness, before: u64) -> Result<Recorded, CommandError> {
+        Book::of(&self.home).take_in_if_free();
+        let mut recorded = Recorded::default();
+        if !self.home.ledger().join("ledger.db").exists() {
+            return Ok(recorded);
+        }
+        let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+        let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
+        for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
+            let leaf = tenterhook_home::recorded::leaf(&record);
+            let text = |key: &str| leaf.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+            if text("kind") != "decision" || text("source") != harness.id {
+                continue;
+            }
+            let event = text("native_event").to_owned();
+            if !recorded.events.contains(&event) {
+                recorded.events.push(event);
+            }
+            recorded.denied |= text("verdict") == "deny" && text("policy_rule_id") == RULE_ID;
+        }
+        Ok(recorded)
+    }
+
+    /// Whether the copied hook program denies the canary when it is called directly; else what went wrong.
+    pub(super) fn check_program(&self, project: &Path) -> Result<(), String> {
+        let payload = json!({
+            "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": format!("touch {DENIED}")}, "tool_use_id": ALLOWED,
+        });
+        let input = project.join("payload.json");
+        let ran = fs_err::write(&input, payload.to_string()).and_then(|()| {
+            let mut command = std::process::Command::new(self.home.bin().join("tenterhook-hook"));
+            command.args(["claude-code", "pre-tool-use"]).env_clear().current_dir(project);
+            command.stdin(fs_err::File::open(&input)?.into_file()).output()
+        });
+        let output = ran.map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if said.contains("deny") { Ok(()) } else { Err(format!("{}: {said}", output.status)) }
+    }
+}
+
+/// A settings file of the machine that calls our hooks: they would record the run for the whole machine.
+pub(super) fn machine_hooks(installer: &Installer, ground: &Ground<'_>) -> Option<PathBuf> {
+    let order = installer.order(ground, Scope::Machine("/".into()), Path::new("/"))?;
+    let pieces = (installer.pieces)(&order).ok()?;
+    let calls_us = |path: &PathBuf| {
+        let text = tenterhook_home::state_file(path).ok().flatten();
+        text.is_some_and(|text| text.contains("/bin/tenterhook-hook"))
+    };
+    pieces
+        .into_iter()
+        .map(|piece| piece.path)
+        .filter(|path| path.starts_with(&order.directory))
+        .find(calls_us)
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How Claude Code is run without a user.
+
+use serde_json::json;
+
+use crate::launch::{Invocation, Launch, ToolRequest};
+
+pub(super) const LAUNCH: Launch = Launch {
+    hook_keys: &[&["hooks"], &["disableAllHooks"]],
+    ..Launch::new(
+        |site, prompt| {
+            Invocation::new(["-p", prompt, "--permission-mode", "bypassPermissions"])
+                .env("ANTHROPIC_BASE_URL", site.model)
+                .env("ANTHROPIC_API_KEY", "dummy")
+                .env("DISABLE_TELEMETRY", "1")
+                .env("DISABLE_AUTOUPDATER", "1")
+                .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+                // Without it the client refuses to skip permissions for root, which CI often is.
+                .env("IS_SANDBOX", "1")
+        },
+        |command| ToolRequest {
+            name: "Bash",
+            input: json!({"command": command, "description": "as scripted"}),
+        },
+    )
+};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How GitHub Copilot CLI is run without a user: offline, with a model of the caller's.
+
+use serde_json::json;
+
+use crate::launch::{Invocation, Launch, ToolRequest};
+
+pub(super) const LAUNCH: Launch = Launch {
+    hook_keys: &[&["version"], &["hooks"], &["disableAllHooks"]],
+    ..Launch::new(
+        |site, prompt| {
+            Invocation::new(["-p", prompt, "--allow-all-tools", "--allow-all-paths", "--trust-folder"])
+                .env("COPILOT_OFFLINE", "true")
+                .env("COPILOT_AUTO_UPDATE", "false")
+                .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", site.model))
+                .env("COPILOT_PROVIDER_API_KEY", "dummy")
+                .env("COPILOT_MODEL", "scripted")
+        },
+        |command| ToolRequest {
+            name: "bash",
+            input: json!({"command": command, "description": "as scripted"}),
+        },
+    )
+};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How Gemini CLI is run without a user.
+
+use serde_json::json;
+
+use crate::launch::{Invocation, Launch, ToolRequest};
+
+pub(super) const LAUNCH: Launch = Launch {
+    hook_keys: &[&["hooks"], &["hooksConfig"]],
+    settings: &[
+        (&["security", "auth", "selectedType"], "\"gemini-api-key\""),
+        (&["telemetry", "enabled"], "false"),
+        (&["privacy", "usageStatisticsEnabled"], "false"),
+        (&["general", "disableAutoUpdate"], "true"),
+    ],
+    ..Launch::new(
+        |site, prompt| {
+            let args = ["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-o", "text", "-p", prompt];
+            Invocation::new(args)
+                .env("GEMINI_API_KEY", "dummy")
+                .env("GOOGLE_GEMINI_BASE_URL", site.model)
+                .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+                // Otherwise it restarts itself as another process.
+                .env("GEMINI_CLI_NO_RELAUNCH", "true")
+        },
+        |command| ToolRequest {
+            name: "run_shell_command",
+            input: json!({"command": command, "description": "as scripted"}),
+        },
+    )
+};

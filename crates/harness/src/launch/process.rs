@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Runs a program for a bounded time, and ends everything that it started.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+/// How often the program is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Runs `command` in a process group of its own until it ends, `timeout` is over or `is_cancelled` returns true.
+/// `None`: it had to be killed. Its whole group is ended in each case, and on Linux also what left the group.
+///
+/// Standard output and error should be files: a grandchild that keeps a pipe open would keep the caller reading.
+pub fn run_to_end(
+    command: &mut Command,
+    timeout: Duration,
+    is_cancelled: impl Fn() -> bool,
+) -> io::Result<Option<ExitStatus>> {
+    adopt_orphans()?;
+    let mut child = command.process_group(0).spawn()?;
+    let group = Pid::from_child(&child);
+    let deadline = Instant::now() + timeout;
+    let ended = loop {
+        // Not reaped yet: until then its id, which is the group's, belongs to nothing else.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(group), options) {
+            Ok(Some(_)) => break true,
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if Instant::now() >= deadline || is_cancelled() {
+            break false;
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    };
+    // The group may be empty already.
+    let _ = kill_process_group(group, Signal::KILL);
+    let status = child.wait()?;
+    end_orphans()?;
+    Ok(ended.then_some(status))
+}
+
+/// Makes this process the parent of what the program leaves running in the background.
+#[cfg(target_os = "linux")]
+fn adopt_orphans() -> io::Result<()> {
+    Ok(rustix::process::set_child_subreaper(Some(Pid::INIT))?)
+}
+
+/// Ends children of this process in other groups than its own: orphans of the program. Children that this process
+/// started itself are in its own group.
+#[cfg(target_os = "linux")]
+fn end_orphans() -> io::Result<()> {
+    use rustix::process::{WaitOptions, getpgrp, getpid, kill_process, waitpid};
+
+    let (own, group) = (getpid(), getpgrp());
+    for entry in fs_err::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
+            continue;
+        };
+        // The process may be gone by now.
+        let Ok(stat) = fs_err::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) else {
+            continue;
+        };
+        // `pid (name) state parent group …`; the name may contain any character.
+        let fields = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        let mut ids =
+            fields.split(' ').skip(1).map_while(|id| id.parse::<i32>().ok().and_then(Pid::from_raw));
+        if ids.next() == Some(own) && ids.next().is_some_and(|other| other != group) {
+            // It may have ended in between.
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_orphans() -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How LLxprt Code is run without a user. It calls an OpenAI Chat model.
+
+use serde_json::json;
+
+use crate::launch::{Invocation, Launch, ToolRequest};
+
+pub(super) const LAUNCH: Launch = Launch {
+    hook_keys: &[&["hooks"], &["hooksConfig"], &["tools", "enableHooks"]],
+    settings: &[(&["telemetry", "enabled"], "false"), (&["privacy", "usageStatisticsEnabled"], "false")],
+    // It fails at random when several events of a stream arrive at once.
+    event_pause_ms: Some(30),
+    ..Launch::new(
+        |site, prompt| {
+            let model = format!("{}/v1", site.model);
+            let provider = ["--provider", "openai", "--baseurl", &model, "--key", "dummy", "-m", "scripted"];
+            // Without `--yolo` it has no shell when it runs without a user.
+            Invocation::new(provider.into_iter().chain(["--yolo", "-p", prompt]))
+        },
+        |command| ToolRequest {
+            name: "run_shell_command",
+            input: json!({"command": command, "description": "as scripted"}),
+        },
+    )
+};

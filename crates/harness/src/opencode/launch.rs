@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How OpenCode is run without a user. It calls an OpenAI Chat model; our hooks are a plugin, so that none of the user's
+//! settings decide about them.
+
+use serde_json::json;
+
+use crate::launch::{Invocation, Launch, LaunchSite, ToolRequest};
+
+pub(super) const LAUNCH: Launch = Launch::new(
+    |site, prompt| {
+        Invocation::new(["run", prompt])
+            .env("OPENCODE_CONFIG_CONTENT", config(site))
+            .env("OPENCODE_DISABLE_AUTOUPDATE", "true")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "true")
+            // Where there are plugins it looks for a package of its own first; ours needs none, and nothing listens there.
+            .env("npm_config_registry", "http://127.0.0.1:9/")
+            .env("npm_config_fetch_retries", "0")
+    },
+    |command| ToolRequest { name: "bash", input: json!({"command": command, "description": "as scripted"}) },
+);
+
+fn config(site: &LaunchSite<'_>) -> String {
+    let model =
+        json!({"name": "Scripted", "tool_call": true, "limit": {"context": 100_000, "output": 4_000}});
+    let config = json!({
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "share": "disabled",
+        "autoupdate": false,
+        "provider": {"scripted": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Scripted",
+            "options": {"baseURL": format!("{}/v1", site.model), "apiKey": "dummy"},
+            "models": {"scripted": model, "gpt-scripted": model},
+        }},
+        "permission": {"*": "allow"},
+    });
+    config.to_string()
+}

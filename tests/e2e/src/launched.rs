@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Clients as `crates/harness` describes them: the same descriptions that `doctor --prove` runs.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use tenterhook_harness::launch::{Invocation, Launch, LaunchSite, write_launch_settings};
+use tenterhook_model_server::{Delivery, ToolCall};
+
+use crate::programs;
+use crate::world::World;
+
+fn launch(id: &str) -> Result<&'static Launch> {
+    let harness = tenterhook_harness::find(id).with_context(|| format!("no harness `{id}`"))?;
+    harness.launch.as_ref().map_err(|reason| anyhow!("{id}: {reason}"))
+}
+
+/// The client in the world's project, about to be given a prompt.
+pub(crate) fn start(id: &str, world: &World, model: &str, prompt: &str) -> Result<Command> {
+    command(id, world, session(id, world, model, prompt)?)
+}
+
+/// Arguments and environment of a client that is signed in to the model.
+pub(crate) fn session(id: &str, world: &World, model: &str, prompt: &str) -> Result<Invocation> {
+    let launch = launch(id)?;
+    let (home, project) = (world.home(), world.project());
+    let site = LaunchSite { home: &home, project: &project, model };
+    if let Some(sign_in) = launch.sign_in {
+        let output = command(id, world, sign_in(&site))?.output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok((launch.session)(&site, prompt))
+}
+
+fn command(id: &str, world: &World, invocation: Invocation) -> Result<Command> {
+    let mut command = world.command(programs::client(id)?)?;
+    command.args(invocation.args).envs(invocation.env);
+    Ok(command)
+}
+
+/// Writes the settings that the client needs, below `directory` of the world's home.
+pub(crate) fn write_settings(id: &str, world: &World, directory: &str) -> Result<()> {
+    Ok(write_launch_settings(launch(id)?, &world.home().join(directory))?)
+}
+
+/// A call of the client's shell.
+pub(crate) fn shell(id: &str, command: &str) -> ToolCall {
+    // A client without a launch has failed at its start already.
+    let request = launch(id).map(|launch| (launch.shell)(command));
+    request.map_or_else(|_| ToolCall::new("", command.into()), |call| ToolCall::new(call.name, call.input))
+}
+
+/// How the model's answers are sent to the client.
+pub(crate) fn delivery(id: &str) -> Result<Delivery> {
+    let pause = launch(id)?.event_pause_ms;
+    Ok(pause.map_or(Delivery::Whole, |pause_ms| Delivery::Paced { pause_ms }))
+}
