@@ -11,7 +11,7 @@ BUILD_PROGRAM = $(CARGO) build --locked -p tenterhook
 CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-rust lint generate picture bench bench-peers fuzz soak e2e tools
+.PHONY: help run build test test-rust lint generate picture bench bench-peers fuzz soak e2e drift tools
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: dist dist-test dist-reproducible source-test
@@ -100,6 +100,14 @@ e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \
 		$(CARGO) nextest run --locked -p tenterhook-e2e --no-fail-fast $(E2E_SKIPPED)
 	@$(E2E_SKIPPED_NOTE)
+
+# Which clients `make drift` compares: `CLIENT` or `CLIENT@VERSION`; all, if it is empty.
+DRIFT ?=
+
+drift: ## Run the newest published clients, and print what changed against the pinned ones (DRIFT="codex gemini@0.60.0")
+	$(CARGO) build --locked -p tenterhook -p tenterhook-e2e --bins
+	python3 tests/e2e/drift.py "$(CLIENTS)" "$(abspath $(TARGET))/debug/run-scenarios" \
+		"$(abspath $(TARGET))/debug/tenterhook" "$(abspath $(TARGET))/drift" $(DRIFT)
 
 # The Python SDK's tools are installed here.
 SDK_PYTHON := $(abspath $(TARGET))/sdk-python

@@ -45,6 +45,7 @@ mod dashboard;
 mod dashboard_api;
 mod demo;
 mod doctor;
+mod doctor_prove;
 mod faults;
 mod first_use;
 mod fixtures;

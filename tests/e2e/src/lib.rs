@@ -21,4 +21,4 @@ pub use client::{Client, PatchTool, Session};
 pub use daemon::Daemon;
 pub use matrix::{Expected, expected, prove, rows};
 pub use process::Finished;
-pub use world::{Hook, World};
+pub use world::{Codes, Hook, World};

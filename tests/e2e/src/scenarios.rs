@@ -3,6 +3,7 @@
 //! What every client is put through. A scenario sets a world up, runs the client in it and says what was
 //! [`Seen`]; `matrix.txt` says what has to be seen.
 
+mod asked;
 mod calls;
 mod killed;
 
@@ -43,6 +44,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("broken", broken),
     ("hook-killed", killed::hook_killed),
     ("shell-killed", killed::shell_killed),
+    ("ask", asked::ask),
     ("rewrite", rewrite),
     ("rewrite-judged", rewrite_judged),
     ("prompt", prompt),

@@ -199,21 +199,35 @@ impl World {
         Ok(stdout)
     }
 
-    /// Sets up codes, as somebody does who loosens protection from a script; one that counts.
-    pub fn code(&self) -> Result<String> {
+    /// Sets up codes of an authenticator app.
+    pub fn enroll(&self) -> Result<Codes> {
         let made = self.tenterhook(&["totp", "enroll", "--json"])?;
         let made: Value = serde_json::from_str(&made.stdout).context("totp enroll")?;
         let secret =
             made.get("secret").and_then(Value::as_str).and_then(totp::from_base32).context("no secret")?;
-        while tenterhook_home::door::now_ms() / 1000 % totp::STEP > 20 {
-            // Else the step could be over before the code is given.
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
-        let now = totp::step(tenterhook_home::door::now_ms());
-        // The one of the step before sets them up; the one of now is still good then.
-        let before = totp::code(&secret, now - 1).context("no code")?;
+        let codes = Codes { secret };
+        // The code of the step before sets them up; the current one stays valid for the first use.
+        let before = totp::code(&codes.secret, Codes::step() - 1).context("no code")?;
         self.tenterhook(&["totp", "verify", &before])?;
-        totp::code(&secret, now).context("no code")
+        Ok(codes)
+    }
+
+    /// Sets up codes, for a test that weakens protection from a script; returns a valid one.
+    pub fn code(&self) -> Result<String> {
+        self.enroll()?.next()
+    }
+
+    /// Runs `doctor --prove` for a client. Whether it succeeded, and its report.
+    pub fn prove(&self, client: &str) -> Result<(bool, Value)> {
+        let directory = programs::client(client)?;
+        let directory = directory.parent().context("no directory")?.to_owned();
+        let search_path = programs::search_path()?;
+        let path = std::env::join_paths([directory].into_iter().chain(std::env::split_paths(&search_path)))?;
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.env("PATH", path).args(["doctor", "--prove", client, "--json"]);
+        let (success, finished) = process::run_to_any_end(&mut command, &self.next_logs())?;
+        let report = serde_json::from_str(&finished.stdout);
+        Ok((success, report.with_context(|| format!("no report: {}", finished.stderr))?))
     }
 
     /// The decisions on record, oldest first; none if nothing was ever recorded.
@@ -258,6 +272,26 @@ impl World {
     /// Where a client that keeps a log of its own is told to keep it.
     pub fn debug_log(&self) -> PathBuf {
         self.root.join("debug.log")
+    }
+}
+
+/// Codes of an authenticator app.
+#[derive(Debug)]
+pub struct Codes {
+    secret: Vec<u8>,
+}
+
+impl Codes {
+    /// A code that is valid for at least ten seconds.
+    pub fn next(&self) -> Result<String> {
+        totp::code(&self.secret, Self::step()).context("no code")
+    }
+
+    fn step() -> u64 {
+        while tenterhook_home::door::now_ms() / 1000 % totp::STEP > 20 {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        totp::step(tenterhook_home::door::now_ms())
     }
 }
 
