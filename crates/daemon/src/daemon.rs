@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use tenterhook_home::authority::Authority;
+use tenterhook_home::usage::UsageReader;
 use tenterhook_home::{Book, Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
 use tokio::sync::{Semaphore, watch};
@@ -40,6 +41,8 @@ pub struct Daemon {
     pub(crate) approvals: Approvals,
     /// Programs with hooks of their own.
     pub(crate) programs: Programs,
+    /// Reads tokens and cost from the transcripts of sessions.
+    pub(crate) usage: Arc<UsageReader>,
     /// Which process each session belongs to.
     pub(crate) session_owners: SessionOwners,
     /// Sessions of our own agent.
@@ -93,6 +96,7 @@ impl Daemon {
             approvals: Approvals::new(&home),
             generations: Generations::read(&home, env)?,
             programs: Programs::default(),
+            usage: Arc::new(UsageReader::new(&home, env)),
             session_owners: SessionOwners::default(),
             hosted: Hosted::new(env),
             uid,

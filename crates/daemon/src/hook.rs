@@ -19,6 +19,7 @@ use crate::daemon::Daemon;
 use crate::hook_versions::mismatch_notice;
 use crate::listen::Peer;
 use crate::record::CallRecorder;
+use crate::session_usage;
 use crate::sessions::clean;
 
 /// A payload that takes long to evaluate, compared with a usual one.
@@ -78,11 +79,16 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
         }
         Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
     };
+    let mut call = call;
+    let usage = session_usage::attach(daemon, harness, &mut call, caller).await;
     let answered = callbacks.read(&call.event);
     let outcome = match fire_as(daemon, &call, caller, answered).await {
         Ok(outcome) => outcome,
         Err(why) => return refuse(daemon, harness, &door, &why).await,
     };
+    if let Some(found) = usage {
+        daemon.usage.settle(&found);
+    }
     let outcome = match approvals::deadline(harness, &call.event.native_event, began, within) {
         Some(until) if outcome.decision == Decision::Ask => {
             approvals::settle(daemon, peer, &call, outcome, until).await

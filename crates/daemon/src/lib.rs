@@ -35,6 +35,7 @@ mod record;
 mod run;
 mod sdk;
 mod session_owner;
+mod session_usage;
 pub mod sessions;
 mod shares;
 mod stamp;

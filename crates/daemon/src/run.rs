@@ -24,7 +24,7 @@ use crate::generations::Refreshed;
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{agent, catch_up, grpc, listen, places, undelivered, wiring};
+use crate::{agent, catch_up, grpc, listen, places, session_usage, undelivered, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -135,6 +135,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     daemon.programs.notes.settled().await;
     // Every connection holds one end of this, until its last answer is written.
     let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
+    session_usage::save(&daemon).await;
     let _ = fs_err::remove_file(home.socket());
     let _ = fs_err::remove_file(home.daemon());
     let ledger = daemon.ledger.clone();
@@ -184,6 +185,7 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
                 if book.spooled().0 > 0 {
                     catch_up::take_in(daemon, book).await;
                 }
+                session_usage::save(daemon).await;
             }
         }
     }

@@ -30,6 +30,7 @@ mod tokens;
 mod tool;
 mod touch;
 mod trace;
+mod usage;
 
 pub use decided::Decided;
 pub use event::{Agent, Call, Detail, Event, FORMAT_VERSION, Native, SessionCheck};
@@ -45,3 +46,4 @@ pub use tokens::Tokens;
 pub use tool::{Command, TOOLS, ToolCall, ToolClass, ToolRow, tool_row};
 pub use touch::{Touch, Touches};
 pub use trace::{Status, Step};
+pub use usage::{DayUsage, SessionUsage};

@@ -173,6 +173,7 @@ fn detail(keys: &keys::Keys, fields: &Map<String, Value>) -> Detail {
         model_response: keys::value(fields, keys.model_response).cloned(),
         duration_ms: keys::value(fields, keys.duration_ms).and_then(Value::as_u64),
         unhooked_stdin: false,
+        usage: None,
     }
 }
 

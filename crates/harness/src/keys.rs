@@ -14,6 +14,8 @@ pub struct Keys {
     pub event: Places,
     /// The conversation's id.
     pub session: Places,
+    /// The file in which the client writes the conversation down.
+    pub transcript: Places,
     /// The turn's id.
     pub turn: Places,
     /// The tool call's id.
@@ -69,6 +71,7 @@ impl Keys {
     pub const CLAUDE: Self = Self {
         event: &["hook_event_name"],
         session: &["session_id"],
+        transcript: &["transcript_path"],
         turn: &["prompt_id"],
         tool_use: &["tool_use_id"],
         cwd: &["cwd"],

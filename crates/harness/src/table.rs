@@ -10,7 +10,7 @@ use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
 use crate::keys::Keys;
 use crate::{
     DecodeError, Door, Reply, answer, claude_code, cline, codex, continue_dev, copilot, cursor, decode,
-    gemini, llxprt, opencode, qwen, vscode,
+    gemini, keys, llxprt, opencode, qwen, vscode,
 };
 
 /// Every harness we speak to.
@@ -198,6 +198,11 @@ impl Harness {
     /// model could read.
     pub fn neutral(&self, event_name: &str) -> Reply {
         Reply { stdout: (self.neutral)(self.event(event_name)).to_owned(), ..Reply::silent() }
+    }
+
+    /// The file in which the client writes down the session of a payload.
+    pub fn transcript_path(&self, payload: &Map<String, Value>) -> Option<String> {
+        keys::id(payload, self.keys.transcript)
     }
 
     /// How long the harness waits for a hook at this event; nothing: for ever, or not known.

@@ -284,6 +284,11 @@ impl Home {
         self.state.join("sessions")
     }
 
+    /// How far the transcripts of sessions were read, and what was found in them.
+    pub fn usage(&self) -> PathBuf {
+        self.state.join("usage")
+    }
+
     /// The person's settings.
     pub fn settings(&self) -> PathBuf {
         self.config.join("tenterhook.yaml")

@@ -44,6 +44,7 @@ mod state_format;
 mod switches;
 pub mod templates;
 pub mod trust;
+pub mod usage;
 mod view;
 
 pub use addition::append_rule;

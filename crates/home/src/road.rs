@@ -281,6 +281,11 @@ impl Road {
         &self.engine
     }
 
+    /// Whether some rule limits what may be spent.
+    pub fn has_budgets(&self) -> bool {
+        self.rules.set.has_budgets()
+    }
+
     /// The configuration an event would see now.
     pub fn generation(&self) -> Arc<Generation> {
         self.engine.generation()
@@ -329,7 +334,7 @@ impl Rules {
 impl Judge for Rules {
     fn judge(&self, event: &Event) -> Judgement {
         let (mut observed, mut touched) = (None, None);
-        let judged = if self.set.concerns(event.event) {
+        let judged = if self.set.concerns(event.event) || self.set.counts_usage_of(event) {
             let facts = self.facts(event, None);
             observed = (!facts.links.is_empty()).then(|| json!(facts.links));
             touched = Some(facts.touched());

@@ -26,7 +26,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, Step};
 use tenterhook_harness::install::receipt::Fingerprint;
-use tenterhook_policy::{Judgement, RuleSet, SessionState, StateDelta};
+use tenterhook_policy::{Judgement, RuleSet, SessionState, Spent, StateDelta};
 
 use crate::home::{make_private, write_whole};
 use crate::intake;
@@ -93,10 +93,7 @@ impl Sessions {
 
     /// What is remembered of an event's session; locked, if it is going to change.
     fn open(&self, event: &Event, changes: bool) -> Opened {
-        // A caller that the session does not belong to changes nothing of what rules remember of it.
-        let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
-        let id = event.harness_session_id.as_deref().unwrap_or_default();
-        let of = format!("{apart}{}\n{id}", event.source);
+        let of = session_key(event);
         let mut notes = Vec::new();
         let lock = if changes {
             self.lock().map_err(|why| notes.push(format!("sessions are not locked: {why}"))).ok()
@@ -185,7 +182,7 @@ impl SessionMemory {
     /// What is remembered of an event's session, for these rules.
     pub fn look(&self, event: &Event, rules: &RuleSet) -> SessionState {
         match &self.sessions {
-            Some(sessions) if rules.is_stateful(event.event) => sessions.open(event, false).whole(rules),
+            Some(sessions) if is_stateful(event, rules) => sessions.open(event, false).whole(rules),
             _ => SessionState::default(),
         }
     }
@@ -197,7 +194,7 @@ impl SessionMemory {
         rules: &RuleSet,
         judge: impl Fn(&SessionState) -> Judgement,
     ) -> Judgement {
-        let Some(sessions) = self.sessions.as_ref().filter(|_| rules.is_stateful(event.event)) else {
+        let Some(sessions) = self.sessions.as_ref().filter(|_| is_stateful(event, rules)) else {
             return judge(&SessionState::default());
         };
         let earlier = self.earlier(event.id);
@@ -221,6 +218,8 @@ impl SessionMemory {
             both.matched.extend(new.matched);
             both.warned.extend(new.warned);
             both.spent = both.spent.or(new.spent);
+            both.earlier = both.earlier.plus(new.earlier);
+            both.reported = both.reported.or(new.reported);
         }
         self.remember(event.id, before, both);
         judgement.steps.extend(opened.notes.into_iter().map(noted));
@@ -244,13 +243,26 @@ impl SessionMemory {
     }
 }
 
+/// The session of an event. A caller that the session does not belong to changes nothing that is remembered of it.
+pub(crate) fn session_key(event: &Event) -> String {
+    let apart = if event.session_check == Some(SessionCheck::Unverified) { "unverified\n" } else { "" };
+    let id = event.harness_session_id.as_deref().unwrap_or_default();
+    format!("{apart}{}\n{id}", event.source)
+}
+
+fn is_stateful(event: &Event, rules: &RuleSet) -> bool {
+    rules.is_stateful(event.event) || rules.counts_usage_of(event)
+}
+
 /// What an event adds that it has not added already.
 fn unknown(delta: &StateDelta, known: &StateDelta) -> StateDelta {
     let mut new = delta.clone();
     new.labels.retain(|label| !known.labels.contains(label));
     new.matched.retain(|(rule, _)| !known.matched.iter().any(|(other, _)| other == rule));
     new.warned.retain(|warning| !known.warned.contains(warning));
-    new.spent = new.spent.filter(|_| known.spent.is_none());
+    if known.adds_spending() {
+        (new.spent, new.earlier, new.reported) = (None, Spent::default(), None);
+    }
     new
 }
 

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_document::Problem;
-use tenterhook_event::{Event, Timestamp, Tokens};
+use tenterhook_event::{Event, SessionUsage, Timestamp, Tokens};
 
 use crate::load::wire;
 use crate::prices::{Money, Prices};
-use crate::state::SessionState;
+use crate::state::{SessionState, StateDelta};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -22,6 +22,8 @@ pub(crate) struct Budget {
     warn: Option<Amount>,
     /// Whether all sessions of a day are counted together.
     daily: bool,
+    /// What happens while the usage of the session cannot be read.
+    unknown: wire::UnknownUsage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +41,8 @@ pub(crate) enum Standing {
     Warns(String),
     /// Nothing is left.
     UsedUp,
+    /// What was used cannot be read, so that nobody can say what is left.
+    Unknown,
 }
 
 /// What was spent.
@@ -60,6 +64,19 @@ pub struct Spending {
     pub day: u64,
     /// What was spent.
     pub spent: Spent,
+}
+
+/// The totals that a session's transcript has reported so far. They only rise: a transcript that is edited, cut or
+/// replaced takes nothing back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reported {
+    /// Since the session began.
+    pub total: Spent,
+    /// The latest day that was reported, counted from 1970-01-01 in UTC.
+    pub day: u64,
+    /// On that day.
+    pub of_day: Spent,
 }
 
 /// A person's own prices: as they are written, and, once they are needed, as they are used. Most have none.
@@ -94,7 +111,7 @@ impl Budget {
         if warn.is_some_and(|warn| warn >= most) {
             return Err("`limit.warn` must be less than the budget itself".to_owned());
         }
-        Ok(Self { most, warn, daily: wire.per == wire::Per::Day })
+        Ok(Self { most, warn, daily: wire.per == wire::Per::Day, unknown: wire.unknown.unwrap_or_default() })
     }
 
     /// Whether all sessions of a day are counted together.
@@ -102,9 +119,9 @@ impl Budget {
         self.daily
     }
 
-    /// How it stands at this moment, and that in words.
-    pub(crate) fn look(&self, rule: &str, state: &SessionState, now: Timestamp) -> (Standing, String) {
-        let day = day(now);
+    /// How it stands at an event, and that in words.
+    pub(crate) fn look(&self, rule: &str, state: &SessionState, event: &Event) -> (Standing, String) {
+        let day = day(event.ts);
         let today = state.today.filter(|today| today.day >= day).map(|today| today.spent);
         let spent = if self.daily { today.unwrap_or_default() } else { state.spent };
         let used = match self.most {
@@ -112,14 +129,22 @@ impl Budget {
             Amount::Tokens(_) => Amount::Tokens(spent.tokens),
         };
         let unpriced = if matches!(self.most, Amount::Cost(_)) { spent.unpriced } else { 0 };
-        let words = self.words(used, unpriced);
+        let mut words = self.words(used, unpriced);
         // A day's warning is said anew on the next day, and that some tokens are not counted by itself.
         let once =
             |what: &str| if self.daily { format!("{rule} {what} {day}") } else { format!("{rule} {what}") };
         let due = |due: bool, what: &str| Some(once(what)).filter(|once| due && !state.warned.contains(once));
         let nearly = self.warn.is_some_and(|warn| used >= warn);
+        let unknown = event.detail.usage.as_ref().and_then(|usage| usage.unknown.as_deref());
+        if let Some(why) = unknown {
+            words += &format!("; what else was used is unknown: {why}");
+        }
         let standing = if used >= self.most {
             Standing::UsedUp
+        } else if unknown.is_some() && self.unknown == wire::UnknownUsage::Apply {
+            Standing::Unknown
+        } else if let Some(once) = due(unknown.is_some(), "unknown") {
+            Standing::Warns(once)
         } else if let Some(once) = due(nearly, "warned").or_else(|| due(unpriced > 0, "unpriced")) {
             Standing::Warns(once)
         } else {
@@ -171,6 +196,29 @@ impl Spent {
         *self == Self::default()
     }
 
+    fn of_usage(usage: &SessionUsage) -> Self {
+        let cost = Money::from_microusd(usage.cost_microusd);
+        Self { cost, tokens: usage.total_tokens(), unpriced: usage.unpriced_tokens }
+    }
+
+    /// What this is above another, each number by itself.
+    fn beyond(self, other: Self) -> Self {
+        Self {
+            cost: self.cost.beyond(other.cost),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            unpriced: self.unpriced.saturating_sub(other.unpriced),
+        }
+    }
+
+    /// The greater of each number.
+    fn raised_to(self, other: Self) -> Self {
+        Self {
+            cost: self.cost.max(other.cost),
+            tokens: self.tokens.max(other.tokens),
+            unpriced: self.unpriced.max(other.unpriced),
+        }
+    }
+
     /// The sum.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
@@ -204,6 +252,49 @@ impl Spending {
             }
             _ => self,
         }
+    }
+}
+
+// === impl Reported ===
+
+impl Reported {
+    /// Whether nothing was reported.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The greater of both, number by number; a later day takes the place of an earlier one.
+    #[must_use]
+    pub(crate) fn raised_to(self, other: Self) -> Self {
+        let total = self.total.raised_to(other.total);
+        match self.day.cmp(&other.day) {
+            std::cmp::Ordering::Less => Self { total, ..other },
+            std::cmp::Ordering::Equal => Self { total, of_day: self.of_day.raised_to(other.of_day), ..self },
+            std::cmp::Ordering::Greater => Self { total, ..self },
+        }
+    }
+
+    /// What the totals that an event brings add to what is known of its session.
+    pub(crate) fn delta(event: &Event, known: &Self) -> Option<StateDelta> {
+        let usage = event.detail.usage.as_ref()?;
+        let day = day(event.ts);
+        let of_day = usage.today.filter(|today| today.day == day).map(|today| Spent {
+            cost: Money::from_microusd(today.cost_microusd),
+            tokens: today.tokens,
+            unpriced: today.unpriced_tokens,
+        });
+        let now = Self { total: Spent::of_usage(usage), day, of_day: of_day.unwrap_or_default() };
+        let known_of_day = if known.day == day { known.of_day } else { Spent::default() };
+        let (added, added_today) = (now.total.beyond(known.total), now.of_day.beyond(known_of_day));
+        if added.is_nothing() && added_today.is_nothing() {
+            return None;
+        }
+        Some(StateDelta {
+            spent: (!added_today.is_nothing()).then_some(Spending { day, spent: added_today }),
+            earlier: added.beyond(added_today),
+            reported: Some(now),
+            ..StateDelta::default()
+        })
     }
 }
 

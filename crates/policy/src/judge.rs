@@ -6,6 +6,8 @@ mod conditions;
 mod rewrite;
 mod settle;
 
+use std::borrow::Cow;
+
 pub(crate) use conditions::commands;
 use conditions::{Case, Sense, Tell};
 use serde::Serialize;
@@ -56,16 +58,35 @@ enum Verdict {
 
 /// Judges an event by the rules. The time is the event's.
 pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Judgement {
+    // What a transcript reports was spent before this event, so it counts for this event.
+    let reported = rules.reported(event, state);
+    let state = &with_reported(state, reported.as_ref());
     let case = Case { event, facts, state, locked: false };
     let candidates = rules.candidates(event, facts);
     let hits = candidates.filter_map(|(rule, parts)| hit(rule, case, Tell::Nothing, parts.as_deref()).ok());
     let mut judgement = settle(hits.collect(), case).into_judgement(case);
-    judgement.delta.spent = rules.spending(event);
+    if let Some(reported) = reported {
+        let StateDelta { spent, earlier, reported, .. } = reported;
+        judgement.delta = StateDelta { spent, earlier, reported, ..judgement.delta };
+    }
+    judgement.delta.spent = rules.spending(event).or(judgement.delta.spent);
     judgement
+}
+
+fn with_reported<'s>(state: &'s SessionState, reported: Option<&StateDelta>) -> Cow<'s, SessionState> {
+    match reported {
+        Some(reported) => {
+            let mut state = state.clone();
+            state.apply(reported);
+            Cow::Owned(state)
+        }
+        None => Cow::Borrowed(state),
+    }
 }
 
 /// Says of every rule whether it matches, whether that counts, and why or why not.
 pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
+    let state = &with_reported(state, rules.reported(event, state).as_ref());
     let case = Case { event, facts, state, locked: false };
     let (mut notes, mut hits) = (Vec::new(), Vec::new());
     for rule in rules.rules() {

@@ -43,7 +43,7 @@ mod source;
 mod state;
 mod write;
 
-pub use budget::{Spending, Spent};
+pub use budget::{Reported, Spending, Spent};
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
     DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact, Place,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Spending, Spent};
+use crate::budget::{Reported, Spending, Spent};
 
 /// A session carries no more labels than this; further ones are not taken.
 pub const MOST_LABELS: usize = 64;
@@ -29,6 +29,9 @@ pub struct SessionState {
     /// What was spent on the latest day on which something was. Counts where all sessions do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub today: Option<Spending>,
+    /// The part of that which a transcript has reported.
+    #[serde(skip_serializing_if = "Reported::is_nothing")]
+    pub reported: Reported,
     /// The warnings about budgets that were said.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub warned: BTreeSet<String>,
@@ -46,6 +49,12 @@ pub struct StateDelta {
     /// What was spent on a model, and on which day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spending>,
+    /// What was spent on earlier days and is known only now: it counts for the session, and for no day.
+    #[serde(skip_serializing_if = "Spent::is_nothing")]
+    pub earlier: Spent,
+    /// The totals of the transcript that this event has brought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported: Option<Reported>,
     /// The warnings about budgets that are said now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warned: Vec<String>,
@@ -87,6 +96,10 @@ impl SessionState {
             self.spent = self.spent.plus(more.spent);
             self.today = Some(more.after(self.today));
         }
+        self.spent = self.spent.plus(delta.earlier);
+        if let Some(reported) = delta.reported {
+            self.reported = self.reported.raised_to(reported);
+        }
         for warning in delta.warned.iter().take(MOST_RULES.saturating_sub(self.warned.len())) {
             self.warned.insert(warning.clone());
         }
@@ -103,7 +116,12 @@ impl SessionState {
 impl StateDelta {
     /// Whether it adds nothing.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.matched.is_empty() && self.spent.is_none() && self.warned.is_empty()
+        self.labels.is_empty() && self.matched.is_empty() && self.warned.is_empty() && !self.adds_spending()
+    }
+
+    /// Whether it adds to what was spent.
+    pub fn adds_spending(&self) -> bool {
+        self.spent.is_some() || !self.earlier.is_nothing() || self.reported.is_some()
     }
 }
 

@@ -9,7 +9,8 @@ use serde_json::json;
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::authority::Agents;
-use tenterhook_home::{Book, Memory, Place, Road, SpoolRecorder, has_secret_identifier};
+use tenterhook_home::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
+use tenterhook_home::{Book, Home, Memory, Place, Road, SpoolRecorder, has_secret_identifier};
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
 use tenterhook_shim::{VERSION, id, input, wire};
@@ -104,7 +105,7 @@ enum Answered {
 
 fn answer(
     context: &Context,
-    harness: &Harness,
+    harness: &'static Harness,
     args: &Args,
     started: Instant,
 ) -> Result<Answered, CommandError> {
@@ -162,21 +163,42 @@ fn by_daemon(
 /// Evaluates a call that nobody made: by the files as they are, without a trace.
 fn try_here(
     context: &Context,
-    harness: &Harness,
+    harness: &'static Harness,
     args: &Args,
     payload: &[u8],
 ) -> Result<Reply, CommandError> {
     let door = context.door(harness, &args.event)?;
-    let call = harness.decode(&door, payload).map_err(|error| CommandError::unusable(error.to_string()))?;
-    let road = Road::open(context.home()?, &context.env, &Place::of(&call.event), Memory::None)?;
+    let mut call =
+        harness.decode(&door, payload).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let home = context.home()?;
+    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::None)?;
+    attach_usage(context, home, &road, harness, &mut call);
     let outcome = until::fire(&road, &call)?;
     Ok(harness.encode(&call, &outcome))
+}
+
+/// Reads the usage of the call's session, if a budget needs it. Without one the daemon catches up later.
+fn attach_usage(
+    context: &Context,
+    home: &Home,
+    road: &Road,
+    harness: &'static Harness,
+    call: &mut Call,
+) -> Option<(UsageReader, UsageFound)> {
+    if !road.has_budgets() {
+        return None;
+    }
+    let request = UsageReader::request(harness, call)?;
+    let reader = UsageReader::new(home, &context.env);
+    let found = reader.read(&request, TranscriptOwner::current(), MAX_READ_BYTES);
+    call.event.detail.usage.clone_from(&found.usage);
+    Some((reader, found))
 }
 
 /// Judges without a daemon.
 fn here(
     context: &Context,
-    harness: &Harness,
+    harness: &'static Harness,
     door: &Door,
     payload: Result<Vec<u8>, CommandError>,
     why: &str,
@@ -193,7 +215,7 @@ fn here(
         }),
         Err(error) => Err(error.message),
     };
-    let call = match decoded {
+    let mut call = match decoded {
         Ok(mut call) => {
             if has_secret_identifier(&mut call.event) {
                 Book::of(home).redact_identifiers(&mut call.event);
@@ -212,7 +234,12 @@ fn here(
         }
     };
     let road = Road::by_itself(home, &context.env, &Place::of(&call.event), why, within)?;
+    let usage = attach_usage(context, home, &road, harness, &mut call);
     let outcome = until::fire(&road, &call)?;
+    if let Some((reader, found)) = usage {
+        reader.settle(&found);
+        reader.save();
+    }
     // The process ends right away: nobody has to tidy up.
     std::mem::forget(road);
     let mut reply = harness.encode(&call, &outcome);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, Timestamp, ToolCall,
-    ToolClass,
+    Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, SessionUsage, Timestamp,
+    ToolCall, ToolClass,
 };
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
@@ -89,6 +89,7 @@ struct Part {
     tool_output: Option<Value>,
     model_response: Option<Value>,
     duration_ms: Option<u64>,
+    usage: Option<SessionUsage>,
 }
 
 #[derive(Deserialize)]
@@ -135,9 +136,17 @@ impl Past {
             let mcp = if class == ToolClass::Mcp { Mcp::from_tool_name(&name) } else { None };
             ToolCall { name, class, args, mcp }
         });
-        let Part { prompt, cause, error, tool_output, model_response, duration_ms } = detail;
-        event.detail =
-            Detail { prompt, cause, error, tool_output, model_response, duration_ms, ..Detail::default() };
+        let Part { prompt, cause, error, tool_output, model_response, duration_ms, usage } = detail;
+        event.detail = Detail {
+            prompt,
+            cause,
+            error,
+            tool_output,
+            model_response,
+            duration_ms,
+            usage,
+            ..Detail::default()
+        };
         let seen = leaf.facts.and_then(|facts| serde_json::from_value(facts).ok());
         let denied = leaf.verdict == Decision::Deny;
         let stop = match leaf.flow {
@@ -227,6 +236,9 @@ fn tells(kind: EventKind) -> bool {
             | EventKind::PermissionRequest
             | EventKind::PermissionDenied
             | EventKind::PostModel
+            | EventKind::SessionStart
             | EventKind::SessionEnd
+            | EventKind::Stop
+            | EventKind::SubagentStop
     )
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Tokens and cost, where a payload says them. Nothing is estimated.
+//! Tokens and cost, where a payload or the client's transcript says them. Nothing is estimated.
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Event, Tokens};
+use tenterhook_event::{Event, SessionCheck, SessionUsage, Tokens};
 use tenterhook_policy::{Money, Prices};
 
 /// What was said about tokens and money.
@@ -52,6 +52,10 @@ impl Usage {
         if let Some(answer) = &event.detail.model_response {
             self.limit(answer);
         }
+        let is_own = event.session_check != Some(SessionCheck::Unverified);
+        if let Some(totals) = event.detail.usage.as_ref().filter(|_| is_own) {
+            return self.raise_to(totals);
+        }
         let Some(tokens) = Tokens::of(event) else { return false };
         self.answers += 1;
         self.input_tokens += tokens.input;
@@ -67,6 +71,31 @@ impl Usage {
             }
             None => self.unpriced += 1,
         }
+        true
+    }
+
+    /// Takes over the totals of a transcript. Events may come out of order, so that only higher numbers count. Says
+    /// whether there were any.
+    fn raise_to(&mut self, totals: &SessionUsage) -> bool {
+        if totals.answers < self.answers || totals.answers == 0 {
+            return false;
+        }
+        for (own, total) in [
+            (&mut self.answers, totals.answers),
+            (&mut self.input_tokens, totals.input_tokens),
+            (&mut self.output_tokens, totals.output_tokens),
+            (&mut self.cache_read_tokens, totals.cache_read_tokens),
+            (&mut self.cache_write_tokens, totals.cache_write_tokens),
+            (&mut self.unpriced, totals.unpriced_answers),
+        ] {
+            *own = total.max(*own);
+        }
+        self.cost = self.cost.max(Money::from_microusd(totals.cost_microusd));
+        if totals.answers > totals.unpriced_answers {
+            self.cost_usd = Some(self.cost.as_dollars());
+        }
+        self.context_tokens = totals.context_tokens.or(self.context_tokens);
+        self.share();
         true
     }
 

@@ -15,6 +15,8 @@ pub mod install;
 mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
+#[cfg(feature = "transcript")]
+mod usage;
 pub mod wire;
 
 use std::time::Duration;

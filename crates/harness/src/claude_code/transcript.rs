@@ -18,6 +18,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     },
     is_one: |path| path.extension().is_some_and(|extension| extension == "jsonl"),
     read,
+    usage: Some(super::usage::USAGE),
 };
 
 /// Lines about the client itself, in which no tool is called.

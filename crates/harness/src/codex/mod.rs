@@ -11,6 +11,8 @@ mod install;
 mod launch;
 #[cfg(feature = "transcript")]
 mod transcript;
+#[cfg(feature = "transcript")]
+mod usage;
 
 use std::time::Duration;
 

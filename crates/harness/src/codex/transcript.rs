@@ -22,6 +22,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         name.starts_with("rollout-") && path.extension().is_some_and(|extension| extension == "jsonl")
     },
     read,
+    usage: Some(super::usage::USAGE),
 };
 
 /// Lines about the client itself, or that say again what a line of the conversation says.

@@ -22,6 +22,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         own || path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "jsonl")
     },
     read,
+    usage: None,
 };
 
 /// Kinds of lines, by their first word, in which no tool is called.

@@ -23,6 +23,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         chats && matches!(extension, Some("json" | "jsonl"))
     },
     read,
+    usage: None,
 };
 
 /// Messages in which no tool is called.

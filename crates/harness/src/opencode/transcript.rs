@@ -24,6 +24,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
         own && path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "db")
     },
     read,
+    usage: None,
 };
 
 /// Parts of messages in which no tool is called.

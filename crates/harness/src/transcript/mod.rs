@@ -11,6 +11,7 @@ mod lines;
 mod teller;
 #[cfg(test)]
 mod tests;
+pub mod usage;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,4 +33,6 @@ pub struct Transcripts {
     pub is_one: fn(&Path) -> bool,
     /// Reads one, from its beginning to its end.
     pub read: fn(&Path, &mut Teller<'_>) -> io::Result<()>,
+    /// How token counts are read while a session runs; nothing: they are not.
+    pub usage: Option<usage::UsageFormat>,
 }

@@ -163,6 +163,9 @@ fn matches(wire: &wire::Limit) -> Result<Matches, String> {
         return Err(format!("`limit.count` must be from 1 to {MOST_STAMPS}"));
     }
     let window = wire.window.as_ref().ok_or("`limit.count` needs a `window`, such as `1h`")?;
+    if wire.unknown.is_some() {
+        return Err("`unknown` is for a budget, with `cost` or `tokens`".to_owned());
+    }
     match (wire.per, wire.warn) {
         (wire::Per::Day, _) => Err("`per: day` is for a budget; say `window: 1d`".to_owned()),
         (_, Some(_)) => Err("`warn` is for a budget, with `cost` or `tokens`".to_owned()),

@@ -12,7 +12,7 @@ use super::baseline::{BASELINE, PACKS};
 use super::index::Index;
 use super::pressed::Rules;
 use super::trust;
-use crate::budget::{Budget, OwnPrices, Spending};
+use crate::budget::{Budget, OwnPrices, Reported, Spending};
 use crate::examples;
 use crate::facts::Facts;
 use crate::fnv;
@@ -20,6 +20,7 @@ use crate::load::{self, Header, wire};
 use crate::prices::Prices;
 use crate::rule::{Limit, Matches, Mode, Rule};
 use crate::source::{Choices, Pack, Source};
+use crate::state::{SessionState, StateDelta};
 
 /// All rules that are in force together: compiled, immutable, cheap to share in an [`Arc`].
 #[derive(Debug)]
@@ -134,6 +135,21 @@ impl RuleSet {
     /// What an event adds to what was spent, where somebody counts it.
     pub(crate) fn spending(&self, event: &Event) -> Option<Spending> {
         self.has_budgets.then(|| Spending::of(event, self.prices()))?
+    }
+
+    /// What the transcript's totals in an event add to what was spent, where a budget counts it.
+    pub(crate) fn reported(&self, event: &Event, state: &SessionState) -> Option<StateDelta> {
+        self.has_budgets.then(|| Reported::delta(event, &state.reported))?
+    }
+
+    /// Whether some rule limits what may be spent.
+    pub fn has_budgets(&self) -> bool {
+        self.has_budgets
+    }
+
+    /// Whether the event brings usage that a budget counts, whatever its kind.
+    pub fn counts_usage_of(&self, event: &Event) -> bool {
+        self.has_budgets && event.detail.usage.is_some()
     }
 
     /// Whether what the rules say about events of this kind depends on, or changes, what is remembered

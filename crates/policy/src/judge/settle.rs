@@ -171,13 +171,13 @@ fn by_itself<'r>(hit: &mut Hit<'r>, case: Case<'_>, delta: &mut StateDelta) -> F
             }
         }
         Some(Limit::Budget(budget)) => {
-            let (standing, words) = budget.look(rule.id(), case.state, now);
+            let (standing, words) = budget.look(rule.id(), case.state, case.event);
             hit.reason = match (&rule.reason, &standing) {
-                (Some(own), Standing::UsedUp) => format!("{own} ({words})"),
+                (Some(own), Standing::UsedUp | Standing::Unknown) => format!("{own} ({words})"),
                 _ => words,
             };
             match standing {
-                Standing::UsedUp => {}
+                Standing::UsedUp | Standing::Unknown => {}
                 Standing::Warns(_) if rule.mode == Mode::Monitor => return Fate::Within,
                 Standing::Warns(once) => {
                     delta.warned.push(once);

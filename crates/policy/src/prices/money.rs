@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// How many of our units make a dollar: a token may cost a few billionths of one.
 const DOLLAR: f64 = 1e12;
+/// How many of our units make a millionth of a dollar.
+const MICRODOLLAR: u64 = 1_000_000;
 /// A price for a million tokens, in dollars, becomes one for a token.
 const PER_TOKEN: f64 = DOLLAR / 1e6;
 
@@ -46,6 +48,22 @@ impl Money {
     #[must_use]
     pub fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
+    }
+
+    /// An amount in millionths of a dollar.
+    pub fn from_microusd(microusd: u64) -> Self {
+        Self(microusd.saturating_mul(MICRODOLLAR))
+    }
+
+    /// The amount in millionths of a dollar, rounded up: an answer is never free because it is cheap.
+    pub fn as_microusd(self) -> u64 {
+        self.0.div_ceil(MICRODOLLAR)
+    }
+
+    /// What this amount is above another; nothing if it is below.
+    #[must_use]
+    pub fn beyond(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
     }
 
     /// The sum.

@@ -2,7 +2,7 @@
 
 //! Budgets: counted at every answer of a model, warned of once, and used up at the next gate.
 
-use tenterhook_event::{Flow, Tokens};
+use tenterhook_event::{DayUsage, Flow, SessionUsage, Tokens};
 
 use super::*;
 
@@ -188,10 +188,97 @@ fn a_budget_that_makes_no_sense_is_refused() {
         "{count: 5}",
         "{count: 5, window: 1h, per: day}",
         "{count: 5, window: 1h, warn: 3}",
+        "{count: 5, window: 1h, unknown: warn}",
+        "{cost: 5, unknown: never}",
         "{cost: 5, per: month}",
     ]
     .iter()
     .map(|limit| refused(limit))
     .collect();
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// A gate at which the transcript reports these totals: tokens, and those of today.
+fn reporting(kind: EventKind, ms: u64, tokens: u64, today: u64) -> Event {
+    let mut event = moment(kind, ms);
+    let usage = SessionUsage {
+        input_tokens: tokens,
+        cost_microusd: tokens,
+        today: Some(DayUsage { day: ms / DAY, tokens: today, cost_microusd: today, unpriced_tokens: 0 }),
+        ..SessionUsage::default()
+    };
+    event.detail.usage = Some(usage);
+    event
+}
+
+const TOKENS: &str = "version: 1
+rules:
+  - {id: session, match: {}, verdict: deny, limit: {tokens: 1000, warn: 800}}
+  - {id: day, match: {event: prompt}, verdict: ask, limit: {tokens: 1500, per: day}}
+";
+
+#[test]
+fn totals_of_a_transcript_count_at_the_event_that_brings_them_and_never_fall() {
+    let rules = good(TOKENS);
+    let mut memory = Memory::default();
+    let said = |judgement: &Judgement| -> Vec<String> {
+        judgement.findings.iter().map(|finding| finding.by.to_string()).collect()
+    };
+    // Usage at an event that no rule looks at is counted all the same.
+    let after = reporting(EventKind::PostTool, 0, 500, 500);
+    assert!(rules.counts_usage_of(&after));
+    memory.judge(&after, &rules);
+    memory.judge(&after, &rules);
+    assert_eq!(memory.own.spent.tokens, 500, "the same totals count once");
+    let gate = |tokens, today| reporting(EventKind::PreTool, 0, tokens, today);
+    assert_eq!(said(&memory.judge(&gate(700, 700), &rules)), [""; 0]);
+    let warned = memory.judge(&gate(900, 900), &rules);
+    assert_eq!((said(&warned), warned.findings[0].decision), (vec!["rule:session".to_owned()], Decision::None));
+    // A transcript that was cut reports less: nothing is taken back.
+    memory.judge(&gate(0, 0), &rules);
+    assert_eq!(memory.own.spent.tokens, 900);
+    let over = memory.judge(&gate(1000, 1000), &rules);
+    assert_eq!((said(&over), over.findings[0].decision), (vec!["rule:session".to_owned()], Decision::Deny));
+    assert_eq!(memory.gate(EventKind::Stop, 0, &rules), "");
+}
+
+#[test]
+fn a_day_counts_only_what_its_transcripts_report_for_it() {
+    let rules = good(TOKENS);
+    let mut resumed = Memory::default();
+    // Most of this session was yesterday.
+    resumed.judge(&reporting(EventKind::SessionStart, DAY, 950, 50), &rules);
+    assert_eq!(resumed.own.spent.tokens, 950);
+    assert_eq!(resumed.together.today.unwrap().spent.tokens, 50);
+    let mut other = Memory { together: resumed.together.clone(), ..Memory::default() };
+    let asked = other.judge(&reporting(EventKind::Prompt, DAY, 1450, 1450), &rules);
+    let rules_said: Vec<_> = asked.findings.iter().map(|finding| finding.by.to_string()).collect();
+    assert_eq!(rules_said, ["rule:session", "rule:day"]);
+    assert_eq!(other.together.today.unwrap().spent.tokens, 1500);
+    let tomorrow = other.judge(&reporting(EventKind::Prompt, 2 * DAY, 1460, 10), &rules);
+    assert_eq!(tomorrow.findings.len(), 1, "only the session is used up: {:?}", tomorrow.findings);
+    assert_eq!(other.own.spent.tokens, 1460);
+}
+
+#[test]
+fn usage_that_cannot_be_read_is_not_zero() {
+    let strict = good(TOKENS);
+    let lenient = good(&TOKENS.replace("warn: 800}", "warn: 800, unknown: warn}"));
+    let mut event = moment(EventKind::PreTool, 0);
+    let unknown = Some("`t.jsonl` is a symbolic link".to_owned());
+    event.detail.usage = Some(SessionUsage { unknown, ..SessionUsage::default() });
+    let mut memory = Memory::default();
+    let words = "this session has used 0 of a budget of 1000 tokens; what else was used is unknown: \
+                 `t.jsonl` is a symbolic link";
+    for _ in 0..2 {
+        let judgement = memory.judge(&event, &strict);
+        assert_eq!(judgement.findings.len(), 1);
+        assert_eq!(judgement.findings[0].decision, Decision::Deny);
+        assert_eq!(judgement.findings[0].reason.as_deref(), Some(words));
+    }
+    let judgement = memory.judge(&event, &lenient);
+    assert_eq!((judgement.findings.len(), judgement.findings[0].decision), (1, Decision::None));
+    assert!(judgement.findings[0].message.as_deref().unwrap().contains("is a symbolic link"));
+    assert_eq!(memory.judge(&event, &lenient).findings, [], "it is said once");
+    assert_eq!(serde_json::to_value(&event.detail).unwrap(), json!({}), "a record has the reason only");
 }

@@ -45,6 +45,7 @@ pub(crate) fn full() -> Event {
             model_response: Some(json!("yes")),
             duration_ms: Some(1500),
             unhooked_stdin: false,
+            usage: None,
         },
         ..calling("Bash", json!({"command": "make deploy", "timeout": 60, "deep": {"er": {"x": true}}}))
     }

@@ -187,6 +187,21 @@ pub(crate) struct Limit {
     /// What is counted together. Default: `session`.
     #[serde(default)]
     pub(crate) per: Per,
+    /// What a budget does while the usage of a session cannot be read. Default: `apply`.
+    #[serde(default)]
+    pub(crate) unknown: Option<UnknownUsage>,
+}
+
+/// What a budget does while the usage of a session cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum UnknownUsage {
+    /// The rule's verdict applies.
+    #[default]
+    Apply,
+    /// The user and the agent are warned, once in a session.
+    Warn,
 }
 
 /// What is counted together.

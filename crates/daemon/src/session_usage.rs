@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Tokens and cost of the session that a hook call belongs to, read from its transcript before the call is evaluated.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tenterhook_event::Call;
+use tenterhook_harness::Harness;
+use tenterhook_home::caller_rights::spawn_as;
+use tenterhook_home::usage::{
+    MAX_INLINE_READ_BYTES, MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader, UsageRequest,
+};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::daemon::Daemon;
+
+/// How long a call waits for the transcript of another account.
+const OTHER_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Adds the session's usage to a call, if it has changed or is unknown. `caller` is another account.
+pub(crate) async fn attach(
+    daemon: &Daemon,
+    harness: &'static Harness,
+    call: &mut Call,
+    caller: Option<u32>,
+) -> Option<UsageFound> {
+    let request = UsageReader::request(harness, call)?;
+    let found = match caller {
+        None => read_own(&daemon.usage, &request),
+        Some(account) => read_as(&daemon.usage, request, account).await,
+    };
+    call.event.detail.usage.clone_from(&found.usage);
+    Some(found)
+}
+
+fn read_own(reader: &UsageReader, request: &UsageRequest) -> UsageFound {
+    let owner = TranscriptOwner::current();
+    let found = reader.read(request, owner, MAX_INLINE_READ_BYTES);
+    if !found.is_behind {
+        return found;
+    }
+    // A long transcript is read once, when its session is first seen. Other calls of this thread go on meanwhile.
+    tokio::task::block_in_place(|| reader.read(request, owner, MAX_READ_BYTES))
+}
+
+/// Reads with the rights of the caller, in a thread that no other account waits for.
+async fn read_as(reader: &Arc<UsageReader>, request: UsageRequest, account: u32) -> UsageFound {
+    let (said, heard) = oneshot::channel();
+    let reader = Arc::clone(reader);
+    let started = spawn_as(account, move |_| {
+        let found = reader.read(&request, TranscriptOwner::other(account), MAX_READ_BYTES);
+        // The call may be over.
+        drop(said.send(found));
+    });
+    if started.is_ok()
+        && let Ok(Ok(found)) = timeout(OTHER_ACCOUNT_TIMEOUT, heard).await
+    {
+        return found;
+    }
+    UsageFound::unknown("the transcript could not be read in time")
+}
+
+/// Writes down how far transcripts were read.
+pub(crate) async fn save(daemon: &Daemon) {
+    if daemon.usage.has_unsaved() {
+        let reader = Arc::clone(&daemon.usage);
+        // What is not saved is read again after a restart.
+        let _ = tokio::task::spawn_blocking(move || reader.save()).await;
+    }
+}

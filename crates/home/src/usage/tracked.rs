@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What is known of one session's usage: totals, and how far each of its transcripts was read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tenterhook_event::{DayUsage, EventKind, SessionUsage, Timestamp, Tokens};
+use tenterhook_policy::{Money, Prices};
+
+use super::cursor::{Counted, FileCursor, Reading};
+use super::{UsageFound, UsageRequest};
+
+const FORMAT: u32 = 1;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// How many transcripts of subagents a session may have.
+const MAX_SUBAGENT_FILES: usize = 1000;
+/// How long after its first tool call a session may be without a transcript: clients write a moment later.
+const TRANSCRIPT_DELAY_MS: u64 = 2000;
+
+/// What is known of one session's usage.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct TrackedUsage {
+    v: u32,
+    /// The session, so that two with the same hash do not share a file.
+    of: String,
+    totals: Totals,
+    files: BTreeMap<PathBuf, FileCursor>,
+    /// Files of the subagents' directory, and when it was last changed.
+    subagents: Option<Subagents>,
+    /// When the transcript was first looked for and was not there. Older answers in it are copies from another session.
+    born_ms: Option<u64>,
+    /// When a tool was first called while there was no transcript.
+    first_call_ms: Option<u64>,
+    /// Rises when the totals change.
+    version: u64,
+    /// The version that is recorded with a call.
+    settled: u64,
+    #[serde(skip)]
+    is_unsaved: bool,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Subagents {
+    changed_ns: i128,
+    paths: Vec<PathBuf>,
+}
+
+/// Sums over all answers.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Totals {
+    tokens: [u64; 4],
+    answers: u64,
+    context_tokens: Option<u64>,
+    cost: Money,
+    unpriced_answers: u64,
+    unpriced_tokens: u64,
+    day: u64,
+    day_tokens: u64,
+    day_cost: Money,
+    day_unpriced_tokens: u64,
+}
+
+impl TrackedUsage {
+    pub(super) fn new(key: &str) -> Self {
+        Self { v: FORMAT, of: key.to_owned(), ..Self::default() }
+    }
+
+    pub(super) fn is_of(&self, key: &str) -> bool {
+        self.v == FORMAT && self.of == key
+    }
+
+    pub(super) fn is_unsaved(&self) -> bool {
+        self.is_unsaved
+    }
+
+    pub(super) fn mark_saved(&mut self) {
+        self.is_unsaved = false;
+    }
+
+    pub(super) fn settle(&mut self, version: u64) {
+        if version > self.settled {
+            self.settled = version;
+            self.is_unsaved = true;
+        }
+    }
+
+    /// The totals, where a call has to know them.
+    pub(super) fn found(&self, session: &str, unknown: Option<String>, is_behind: bool) -> UsageFound {
+        let is_news = self.version > self.settled;
+        if !is_news && unknown.is_none() {
+            return UsageFound { is_behind, ..UsageFound::default() };
+        }
+        let usage = Some(SessionUsage { unknown, ..self.totals.usage() });
+        let settles = is_news.then(|| (session.to_owned(), self.version));
+        UsageFound { usage, is_behind, settles }
+    }
+
+    /// Reads what is new. Says why the totals are not complete, and whether there is more to read.
+    pub(super) fn read(
+        &mut self,
+        request: &UsageRequest,
+        path: &Path,
+        owner: u32,
+        prices: &Prices,
+        max_bytes: u64,
+    ) -> (Option<String>, bool) {
+        let now_ms = request.ts.unix_ms();
+        let (mut left, mut is_behind) = (max_bytes, false);
+        let mut unknown = match std::fs::symlink_metadata(path) {
+            Ok(_) => {
+                self.first_call_ms = None;
+                self.read_file(path, true, request, owner, prices, &mut left, &mut is_behind)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.missing(path, request.kind, now_ms)
+            }
+            Err(error) => Some(format!("`{}`: {error}", path.display())),
+        };
+        for path in self.subagent_files(&(request.format.subagents)(path), &mut unknown) {
+            let why = self.read_file(&path, false, request, owner, prices, &mut left, &mut is_behind);
+            unknown = unknown.or(why);
+        }
+        if is_behind {
+            unknown = unknown.or_else(|| Some("the transcript is still being read; try again".to_owned()));
+        }
+        (unknown, is_behind)
+    }
+
+    fn read_file(
+        &mut self,
+        path: &Path,
+        is_main: bool,
+        request: &UsageRequest,
+        owner: u32,
+        prices: &Prices,
+        left: &mut u64,
+        is_behind: &mut bool,
+    ) -> Option<String> {
+        if !self.files.contains_key(path) {
+            self.files.insert(path.to_owned(), FileCursor::default());
+        }
+        let file = self.files.get_mut(path)?;
+        let (totals, born_ms) = (&mut self.totals, self.born_ms);
+        let now_ms = request.ts.unix_ms();
+        let mut has_counted = false;
+        let reading = Reading { format: &request.format, now_ms };
+        let read = file.read(path, owner, reading, left, &mut |counted| {
+            if counted.ts.is_none_or(|ts| born_ms.is_none_or(|born| ts.unix_ms() >= born)) {
+                totals.count(&counted, is_main, now_ms, prices);
+                has_counted = true;
+            }
+        });
+        *is_behind |= file.is_behind();
+        self.version += u64::from(has_counted);
+        self.is_unsaved |= has_counted || matches!(read, Ok(true));
+        match read {
+            Err(error) => Some(error.to_string()),
+            Ok(_) => file.problem().map(|why| format!("`{}` {why}", path.display())),
+        }
+    }
+
+    /// There is no transcript: not yet, or not any more.
+    fn missing(&mut self, path: &Path, kind: EventKind, now_ms: u64) -> Option<String> {
+        if self.files.contains_key(path) {
+            return Some(format!("`{}` was removed", path.display()));
+        }
+        if self.born_ms.is_none() {
+            self.born_ms = Some(now_ms);
+            self.is_unsaved = true;
+        }
+        // The first tool call comes before the client has written the answer that asked for it.
+        let has_called = matches!(kind, EventKind::PreTool | EventKind::PostTool | EventKind::ToolError);
+        if self.first_call_ms.is_none() && has_called {
+            self.first_call_ms = Some(now_ms);
+            self.is_unsaved = true;
+        }
+        let is_late = self.first_call_ms.is_some_and(|first| now_ms.saturating_sub(first) >= TRANSCRIPT_DELAY_MS);
+        is_late.then(|| format!("the client has not written `{}`", path.display()))
+    }
+
+    /// The transcripts of the session's subagents. The directory is listed again when it has changed.
+    fn subagent_files(&mut self, dir: &Option<PathBuf>, unknown: &mut Option<String>) -> Vec<PathBuf> {
+        let Some(dir) = dir else { return Vec::new() };
+        let found = std::fs::symlink_metadata(dir).ok().filter(std::fs::Metadata::is_dir);
+        let Some(found) = found else {
+            return self.subagents.as_ref().map(|known| known.paths.clone()).unwrap_or_default();
+        };
+        let changed_ns = super::cursor::changed_ns(&found);
+        if self.subagents.as_ref().is_none_or(|known| known.changed_ns != changed_ns) {
+            let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+            let is_transcript = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+            let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(is_transcript).collect();
+            paths.sort_unstable();
+            self.subagents = Some(Subagents { changed_ns, paths });
+            self.is_unsaved = true;
+        }
+        let mut paths = self.subagents.as_ref().map(|known| known.paths.clone()).unwrap_or_default();
+        if paths.len() > MAX_SUBAGENT_FILES {
+            paths.truncate(MAX_SUBAGENT_FILES);
+            *unknown = Some(format!("`{}` has more than {MAX_SUBAGENT_FILES} transcripts", dir.display()));
+        }
+        paths
+    }
+}
+
+impl Totals {
+    /// Adds an answer, or what an answer has more than was counted of it before.
+    fn count(&mut self, counted: &Counted, is_main: bool, now_ms: u64, prices: &Prices) {
+        let added = counted.tokens.beyond(counted.before);
+        for (sum, more) in self.tokens.iter_mut().zip(added) {
+            *sum = sum.saturating_add(more);
+        }
+        self.answers = self.answers.saturating_add(u64::from(counted.is_new));
+        let (all, before) = (tokens_of(counted.tokens), tokens_of(counted.before));
+        if is_main {
+            self.context_tokens = Some(all.prompt());
+        }
+        let cost = |tokens: &Tokens| counted.model.as_deref().and_then(|model| prices.cost(model, tokens));
+        let added_tokens = added.into_iter().fold(0, u64::saturating_add);
+        let (cost, unpriced) = match cost(&all) {
+            Some(now) => (now.beyond(cost(&before).unwrap_or_default()), 0),
+            None => (Money::default(), added_tokens),
+        };
+        self.cost = self.cost.plus(cost);
+        self.unpriced_tokens = self.unpriced_tokens.saturating_add(unpriced);
+        self.unpriced_answers = self.unpriced_answers.saturating_add(u64::from(counted.is_new && unpriced > 0));
+        let today = now_ms / DAY_MS;
+        if self.day < today {
+            (self.day, self.day_tokens, self.day_unpriced_tokens) = (today, 0, 0);
+            self.day_cost = Money::default();
+        }
+        let is_today = counted.ts.is_none_or(|ts: Timestamp| ts.unix_ms() / DAY_MS >= today);
+        if is_today {
+            self.day_tokens = self.day_tokens.saturating_add(added_tokens);
+            self.day_cost = self.day_cost.plus(cost);
+            self.day_unpriced_tokens = self.day_unpriced_tokens.saturating_add(unpriced);
+        }
+    }
+
+    fn usage(&self) -> SessionUsage {
+        let Tokens { input, output, cache_read, cache_write } = tokens_of(self.tokens);
+        let today = DayUsage {
+            day: self.day,
+            tokens: self.day_tokens,
+            cost_microusd: self.day_cost.as_microusd(),
+            unpriced_tokens: self.day_unpriced_tokens,
+        };
+        SessionUsage {
+            input_tokens: input,
+            output_tokens: output,
+            cache_read_tokens: cache_read,
+            cache_write_tokens: cache_write,
+            answers: self.answers,
+            context_tokens: self.context_tokens,
+            cost_microusd: self.cost.as_microusd(),
+            unpriced_answers: self.unpriced_answers,
+            unpriced_tokens: self.unpriced_tokens,
+            today: (today.tokens > 0).then_some(today),
+            unknown: None,
+        }
+    }
+}
+
+fn tokens_of([input, output, cache_read, cache_write]: [u64; 4]) -> Tokens {
+    Tokens { input, output, cache_read, cache_write }
+}
+
+/// Number by number.
+pub(super) trait Beyond {
+    /// What this has more than another.
+    fn beyond(self, other: Self) -> Self;
+    /// The greater of both.
+    fn raised_to(self, other: Self) -> Self;
+}
+
+impl Beyond for [u64; 4] {
+    fn beyond(mut self, other: Self) -> Self {
+        self.iter_mut().zip(other).for_each(|(own, other)| *own = own.saturating_sub(other));
+        self
+    }
+
+    fn raised_to(mut self, other: Self) -> Self {
+        self.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(other));
+        self
+    }
+}
