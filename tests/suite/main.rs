@@ -92,6 +92,7 @@ mod templates;
 mod tui;
 mod tui_screen;
 mod upgrade;
+mod usage;
 mod your_agent;
 
 #[test]

@@ -70,7 +70,9 @@ impl SessionUsage {
 
     /// Whether a record shows nothing of it.
     pub(crate) fn is_unrecorded(usage: &Option<Self>) -> bool {
-        usage.as_ref().is_none_or(|usage| *usage == Self { unknown: usage.unknown.clone(), ..Self::default() })
+        usage
+            .as_ref()
+            .is_none_or(|usage| *usage == Self { unknown: usage.unknown.clone(), ..Self::default() })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Event, SessionCheck, SessionUsage, Tokens};
+use tenterhook_event::{Event, SessionUsage, Tokens};
 use tenterhook_policy::{Money, Prices};
 
 /// What was said about tokens and money.
@@ -52,8 +52,7 @@ impl Usage {
         if let Some(answer) = &event.detail.model_response {
             self.limit(answer);
         }
-        let is_own = event.session_check != Some(SessionCheck::Unverified);
-        if let Some(totals) = event.detail.usage.as_ref().filter(|_| is_own) {
+        if let Some(totals) = &event.detail.usage {
             return self.raise_to(totals);
         }
         let Some(tokens) = Tokens::of(event) else { return false };

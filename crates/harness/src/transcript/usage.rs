@@ -154,12 +154,15 @@ mod tests {
     fn a_line_that_cannot_be_read_is_not_one_without_usage() {
         let line = claude("m", 7);
         assert_eq!(outputs(&line[..line.len() - 10]), None);
-        for number in ["-1", "1.5", "\"7\"", "99999999999999999999999", "18446744073709551615", "1000000001"] {
+        for number in ["-1", "1.5", "\"7\"", "99999999999999999999999", "18446744073709551615", "1000000001"]
+        {
             let forged = line.replace("\"output_tokens\":7", &format!("\"output_tokens\":{number}"));
             assert_ne!(forged, line);
             assert_eq!(outputs(&forged), None, "{number}");
         }
-        for other in [r#"{"type":"user","message":"\"usage\":"}"#, r#"{"type":"system","usage":{"a":[]}}"#, "{}"] {
+        for other in
+            [r#"{"type":"user","message":"\"usage\":"}"#, r#"{"type":"system","usage":{"a":[]}}"#, "{}"]
+        {
             assert_eq!(outputs(other), Some(vec![]), "{other}");
         }
         let synthetic = r#"{"type":"assistant","message":{"model":"<synthetic>","id":"x","usage":{"input_tokens":0,"output_tokens":0}}}"#;
@@ -174,7 +177,12 @@ mod tests {
         let total = |line: serde_json::Value| codex.read_line(&line.to_string());
         let tokens = Tokens { input: 6, output: 9, cache_read: 100, cache_write: 4 };
         let expected = Ok(vec![UsageLine::Total { ts: None, tokens }]);
-        assert_eq!(total(json!({"type": "token_usage_record", "payload": {"usage": {}, "thread_token_usage": usage}})), expected);
+        assert_eq!(
+            total(
+                json!({"type": "token_usage_record", "payload": {"usage": {}, "thread_token_usage": usage}})
+            ),
+            expected
+        );
         let counted = |info| json!({"type": "event_msg", "payload": {"type": "token_count", "info": info}});
         assert_eq!(total(counted(json!({"total_token_usage": usage}))), expected);
         assert_eq!(total(counted(json!(null))), Ok(vec![]));

@@ -155,7 +155,8 @@ impl FileCursor {
             line.clear();
             line.shrink_to(1 << 20);
             let limit = (*left).min(MAX_LINE_BYTES);
-            let read = u64::try_from(input.by_ref().take(limit).read_until(b'\n', &mut line)?).unwrap_or(limit);
+            let read =
+                u64::try_from(input.by_ref().take(limit).read_until(b'\n', &mut line)?).unwrap_or(limit);
             let is_whole = line.last() == Some(&b'\n');
             if !is_whole && read < limit {
                 // The client is still writing it, or there is nothing more.

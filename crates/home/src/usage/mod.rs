@@ -15,6 +15,7 @@
 mod cursor;
 mod tracked;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -33,7 +34,7 @@ use crate::home::{Home, make_private};
 use crate::intake;
 use crate::sessions::session_key;
 use crate::sources::Sources;
-use tracked::TrackedUsage;
+use tracked::{ReadPass, TrackedUsage};
 
 /// How many bytes a call reads at most. A session that was resumed with a longer transcript is known after a few calls.
 pub const MAX_READ_BYTES: u64 = 64 << 20;
@@ -119,7 +120,8 @@ impl UsageReader {
     pub fn new(home: &Home, env: &Env) -> Self {
         let ground = env.ground();
         let roots = HARNESSES.iter().filter_map(|harness| {
-            let transcripts = harness.transcripts.as_ref().filter(|transcripts| transcripts.usage.is_some())?;
+            let transcripts =
+                harness.transcripts.as_ref().filter(|transcripts| transcripts.usage.is_some())?;
             Some((harness.id, (transcripts.places)(&ground)))
         });
         Self {
@@ -161,9 +163,13 @@ impl UsageReader {
             Ok(path) => path,
             Err(why) => return usage.found(&request.session, Some(why), false),
         };
-        let prices = self.prices();
-        let (why, is_behind) = usage.read(request, path, owner.uid, &prices, max_bytes);
-        usage.found(&request.session, why, is_behind)
+        // Most calls find no new answer, and need no price.
+        let table = OnceCell::new();
+        let prices = || -> &Prices { table.get_or_init(|| self.prices()) };
+        let mut pass =
+            ReadPass { request, owner: owner.uid, prices: &prices, left: max_bytes, is_behind: false };
+        let why = usage.read(path, &mut pass);
+        usage.found(&request.session, why, pass.is_behind)
     }
 
     /// The call is recorded: these totals need not be told again.
@@ -209,7 +215,8 @@ impl UsageReader {
     /// The path of the transcript, if this client may have written it there.
     fn check_path<'r>(&self, request: &'r UsageRequest, owner: TranscriptOwner) -> Result<&'r Path, String> {
         let path = request.path.as_deref().ok_or("the client names no transcript")?;
-        let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+        let is_plain =
+            path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         let shown = path.display();
         if !path.is_absolute() || !is_plain {
             return Err(format!("`{shown}` is not an absolute path"));
@@ -219,7 +226,9 @@ impl UsageReader {
             Some(path)
         } else {
             let roots = self.roots.get(request.harness).map(Vec::as_slice).unwrap_or_default();
-            let below = |roots: &[PathBuf]| Some(path.strip_prefix(roots.iter().find(|root| path.starts_with(root))?).ok()?);
+            let below = |roots: &[PathBuf]| {
+                Some(path.strip_prefix(roots.iter().find(|root| path.starts_with(root))?).ok()?)
+            };
             below(roots).or_else(|| below(&self.installed_roots(request.harness)))
         };
         match below {
@@ -232,7 +241,9 @@ impl UsageReader {
     /// The directories beside the settings that our hooks were installed into. A client whose directory is named by a
     /// variable of its own environment writes there.
     fn installed_roots(&self, harness: &str) -> Vec<PathBuf> {
-        let Some(transcripts) = tenterhook_harness::find(harness).and_then(|found| found.transcripts.as_ref()) else {
+        let Some(transcripts) =
+            tenterhook_harness::find(harness).and_then(|found| found.transcripts.as_ref())
+        else {
             return Vec::new();
         };
         let receipts = receipt::every(&self.home.receipts());
@@ -334,7 +345,9 @@ fn lock_with_timeout<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         match mutex.try_lock() {
             Ok(guard) => return Some(guard),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(std::sync::TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_RETRY),
+            Err(std::sync::TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(LOCK_RETRY)
+            }
             Err(std::sync::TryLockError::WouldBlock) => return None,
         }
     }

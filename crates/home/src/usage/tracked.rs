@@ -48,6 +48,18 @@ struct Subagents {
     paths: Vec<PathBuf>,
 }
 
+/// One look at the transcripts of a session.
+pub(super) struct ReadPass<'a> {
+    pub(super) request: &'a UsageRequest,
+    /// The account that the files must belong to.
+    pub(super) owner: u32,
+    pub(super) prices: &'a dyn Fn() -> &'a Prices,
+    /// How many bytes may still be read.
+    pub(super) left: u64,
+    /// Whether there is more to read.
+    pub(super) is_behind: bool,
+}
+
 /// Sums over all answers.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -99,62 +111,43 @@ impl TrackedUsage {
         UsageFound { usage, is_behind, settles }
     }
 
-    /// Reads what is new. Says why the totals are not complete, and whether there is more to read.
-    pub(super) fn read(
-        &mut self,
-        request: &UsageRequest,
-        path: &Path,
-        owner: u32,
-        prices: &Prices,
-        max_bytes: u64,
-    ) -> (Option<String>, bool) {
-        let now_ms = request.ts.unix_ms();
-        let (mut left, mut is_behind) = (max_bytes, false);
+    /// Reads what is new, and says why the totals are not complete.
+    pub(super) fn read(&mut self, path: &Path, pass: &mut ReadPass<'_>) -> Option<String> {
+        let request = pass.request;
         let mut unknown = match std::fs::symlink_metadata(path) {
             Ok(_) => {
                 self.first_call_ms = None;
-                self.read_file(path, true, request, owner, prices, &mut left, &mut is_behind)
+                self.read_file(path, true, pass)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.missing(path, request.kind, now_ms)
+                self.missing(path, request.kind, request.ts.unix_ms())
             }
             Err(error) => Some(format!("`{}`: {error}", path.display())),
         };
         for path in self.subagent_files(&(request.format.subagents)(path), &mut unknown) {
-            let why = self.read_file(&path, false, request, owner, prices, &mut left, &mut is_behind);
+            let why = self.read_file(&path, false, pass);
             unknown = unknown.or(why);
         }
-        if is_behind {
-            unknown = unknown.or_else(|| Some("the transcript is still being read; try again".to_owned()));
-        }
-        (unknown, is_behind)
+        let behind = || "the transcript is still being read; try again".to_owned();
+        unknown.or_else(|| pass.is_behind.then(behind))
     }
 
-    fn read_file(
-        &mut self,
-        path: &Path,
-        is_main: bool,
-        request: &UsageRequest,
-        owner: u32,
-        prices: &Prices,
-        left: &mut u64,
-        is_behind: &mut bool,
-    ) -> Option<String> {
+    fn read_file(&mut self, path: &Path, is_main: bool, pass: &mut ReadPass<'_>) -> Option<String> {
         if !self.files.contains_key(path) {
             self.files.insert(path.to_owned(), FileCursor::default());
         }
         let file = self.files.get_mut(path)?;
-        let (totals, born_ms) = (&mut self.totals, self.born_ms);
-        let now_ms = request.ts.unix_ms();
+        let (totals, born_ms, prices) = (&mut self.totals, self.born_ms, pass.prices);
+        let now_ms = pass.request.ts.unix_ms();
+        let reading = Reading { format: &pass.request.format, now_ms };
         let mut has_counted = false;
-        let reading = Reading { format: &request.format, now_ms };
-        let read = file.read(path, owner, reading, left, &mut |counted| {
+        let read = file.read(path, pass.owner, reading, &mut pass.left, &mut |counted| {
             if counted.ts.is_none_or(|ts| born_ms.is_none_or(|born| ts.unix_ms() >= born)) {
-                totals.count(&counted, is_main, now_ms, prices);
+                totals.count(&counted, is_main, now_ms, prices());
                 has_counted = true;
             }
         });
-        *is_behind |= file.is_behind();
+        pass.is_behind |= file.is_behind();
         self.version += u64::from(has_counted);
         self.is_unsaved |= has_counted || matches!(read, Ok(true));
         match read {
@@ -178,7 +171,8 @@ impl TrackedUsage {
             self.first_call_ms = Some(now_ms);
             self.is_unsaved = true;
         }
-        let is_late = self.first_call_ms.is_some_and(|first| now_ms.saturating_sub(first) >= TRANSCRIPT_DELAY_MS);
+        let is_late =
+            self.first_call_ms.is_some_and(|first| now_ms.saturating_sub(first) >= TRANSCRIPT_DELAY_MS);
         is_late.then(|| format!("the client has not written `{}`", path.display()))
     }
 
@@ -192,7 +186,8 @@ impl TrackedUsage {
         let changed_ns = super::cursor::changed_ns(&found);
         if self.subagents.as_ref().is_none_or(|known| known.changed_ns != changed_ns) {
             let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-            let is_transcript = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+            let is_transcript =
+                |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
             let mut paths: Vec<_> = entries.map(|entry| entry.path()).filter(is_transcript).collect();
             paths.sort_unstable();
             self.subagents = Some(Subagents { changed_ns, paths });
@@ -227,7 +222,8 @@ impl Totals {
         };
         self.cost = self.cost.plus(cost);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(unpriced);
-        self.unpriced_answers = self.unpriced_answers.saturating_add(u64::from(counted.is_new && unpriced > 0));
+        self.unpriced_answers =
+            self.unpriced_answers.saturating_add(u64::from(counted.is_new && unpriced > 0));
         let today = now_ms / DAY_MS;
         if self.day < today {
             (self.day, self.day_tokens, self.day_unpriced_tokens) = (today, 0, 0);

@@ -233,7 +233,10 @@ fn totals_of_a_transcript_count_at_the_event_that_brings_them_and_never_fall() {
     let gate = |tokens, today| reporting(EventKind::PreTool, 0, tokens, today);
     assert_eq!(said(&memory.judge(&gate(700, 700), &rules)), [""; 0]);
     let warned = memory.judge(&gate(900, 900), &rules);
-    assert_eq!((said(&warned), warned.findings[0].decision), (vec!["rule:session".to_owned()], Decision::None));
+    assert_eq!(
+        (said(&warned), warned.findings[0].decision),
+        (vec!["rule:session".to_owned()], Decision::None)
+    );
     // A transcript that was cut reports less: nothing is taken back.
     memory.judge(&gate(0, 0), &rules);
     assert_eq!(memory.own.spent.tokens, 900);

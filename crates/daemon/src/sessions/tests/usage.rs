@@ -32,3 +32,26 @@ fn tokens_add_up_and_cost_what_the_table_says() {
         })
     );
 }
+
+#[test]
+fn totals_of_a_transcript_are_taken_over_and_never_fall() {
+    let told = Teller::new();
+    let reporting = |ms: u64, answers: u64, output: u64| {
+        let mut event = event("s", ms, EventKind::PostTool);
+        event.detail.usage = Some(SessionUsage {
+            answers,
+            output_tokens: output,
+            cost_microusd: output,
+            unpriced_answers: 1,
+            context_tokens: Some(ms),
+            ..SessionUsage::default()
+        });
+        event
+    };
+    for (ms, answers, output) in [(1, 1, 10), (2, 3, 30), (3, 2, 20), (4, 3, 30)] {
+        told.apply(&reporting(ms, answers, output), Decision::None);
+    }
+    let expected =
+        json!({"output_tokens": 30, "answers": 3, "unpriced": 1, "cost_usd": 0.00003, "context_tokens": 4});
+    assert_eq!(told.whole(4)["usage"], expected);
+}
