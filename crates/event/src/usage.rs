@@ -69,6 +69,7 @@ impl SessionUsage {
     }
 
     /// Whether a record shows nothing of it.
+    #[expect(clippy::ref_option, reason = "serde passes a reference")]
     pub(crate) fn is_unrecorded(usage: &Option<Self>) -> bool {
         usage
             .as_ref()

@@ -130,7 +130,7 @@ impl FileCursor {
     /// Whether the file is not the one that was read before, or does not have the same beginning.
     fn is_another(&self, file: &File, stamp: FileStamp) -> bool {
         let known = self.stamp;
-        if known == FileStamp::default() {
+        if self.offset == 0 {
             return false;
         }
         if (known.device, known.inode) != (stamp.device, stamp.inode) || stamp.length < self.offset {

@@ -331,6 +331,28 @@ fn codex_totals_become_differences() {
 }
 
 #[test]
+fn other_transcripts_of_the_session_are_read_at_every_call() {
+    let mut session = Session::of("codex", ".codex/sessions/2026/11/16/rollout-x.jsonl");
+    let total = |output: u64| {
+        let usage = json!({"input_tokens": 0, "output_tokens": output});
+        format!("{}\n", json!({"type": "token_usage_record", "payload": {"thread_token_usage": usage}}))
+    };
+    session.append(&total(10));
+    let main = session.path.clone();
+    session.path = main.with_file_name("rollout-y.jsonl");
+    session.append(&total(100));
+    assert_eq!(session.known(), 100);
+    session.path = main;
+    assert_eq!(session.known(), 110);
+    let mut file =
+        OpenOptions::new().append(true).open(session.path.with_file_name("rollout-y.jsonl")).unwrap();
+    file.write_all(total(150).as_bytes()).unwrap();
+    assert_eq!(session.known(), 160, "the subagent's last answer, after its last hook");
+    std::fs::remove_file(session.path.with_file_name("rollout-y.jsonl")).unwrap();
+    assert_eq!(session.known(), 160);
+}
+
+#[test]
 fn a_model_without_a_price_has_tokens_and_no_cost() {
     let session = Session::claude();
     session.append(&answer("a", 5, 1).replace(MODEL, "unheard-of"));
@@ -339,7 +361,11 @@ fn a_model_without_a_price_has_tokens_and_no_cost() {
     // The user's own price counts from then on.
     let home = session.dir.path().join("home");
     std::fs::create_dir_all(&home).unwrap();
-    std::fs::write(home.join("prices.yaml"), "version: 1\nprices:\n  - {model: unheard-of, input: 0, output: 1000000}\n").unwrap();
+    std::fs::write(
+        home.join("prices.yaml"),
+        "version: 1\nprices:\n  - {model: unheard-of, input: 0, output: 1000000}\n",
+    )
+    .unwrap();
     session.append(&answer("b", 5, 2).replace(MODEL, "unheard-of"));
     let usage = session.look(NOW).usage.unwrap();
     assert_eq!((usage.cost_microusd, usage.unpriced_answers, usage.unpriced_tokens), (5_000_000, 1, 135));

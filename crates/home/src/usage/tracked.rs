@@ -124,9 +124,15 @@ impl TrackedUsage {
             }
             Err(error) => Some(format!("`{}`: {error}", path.display())),
         };
-        for path in self.subagent_files(&(request.format.subagents)(path), &mut unknown) {
-            let why = self.read_file(&path, false, pass);
-            unknown = unknown.or(why);
+        // Other transcripts of the session: its subagents go on while this one is named, or have just ended.
+        let mut others = self.subagent_files((request.format.subagents)(path).as_deref(), &mut unknown);
+        others.extend(self.files.keys().filter(|known| !others.contains(known)).cloned().collect::<Vec<_>>());
+        for other in others.iter().filter(|other| *other != path) {
+            // One that is gone has counted, and is named again when its agent goes on.
+            if std::fs::symlink_metadata(other).is_ok() {
+                let why = self.read_file(other, false, pass);
+                unknown = unknown.or(why);
+            }
         }
         let behind = || "the transcript is still being read; try again".to_owned();
         unknown.or_else(|| pass.is_behind.then(behind))
@@ -177,7 +183,7 @@ impl TrackedUsage {
     }
 
     /// The transcripts of the session's subagents. The directory is listed again when it has changed.
-    fn subagent_files(&mut self, dir: &Option<PathBuf>, unknown: &mut Option<String>) -> Vec<PathBuf> {
+    fn subagent_files(&mut self, dir: Option<&Path>, unknown: &mut Option<String>) -> Vec<PathBuf> {
         let Some(dir) = dir else { return Vec::new() };
         let found = std::fs::symlink_metadata(dir).ok().filter(std::fs::Metadata::is_dir);
         let Some(found) = found else {
