@@ -14,9 +14,15 @@ use crate::context::TestContext;
 use crate::daemon::Served;
 use crate::person::until;
 
+/// The words of the hook command.
+const CLAUDE_CODE: &[&str] = &["claude-code", "pre-tool-use"];
+
 /// A daemon with a hook of the user's that takes as long as the test wants, and Claude Code's hooks installed.
 fn served() -> Served {
-    let test = TestContext::new();
+    served_in(TestContext::new())
+}
+
+fn served_in(test: TestContext) -> Served {
     assert_eq!(test.run(&["install", "claude-code", "--yes"]).exit, 0);
     let [asked, go] = ["work/asked", "work/go"].map(|name| test.path(name).display().to_string());
     let command = format!("cat >/dev/null; touch {asked}; until test -e {go}; do sleep 0.02; done");
@@ -40,8 +46,7 @@ fn payload(served: &Served, event: &str, id: &str) -> Value {
 /// The installed hook program, waiting for the daemon's answer about a call.
 fn waiting_hook(served: &Served, id: &str, args: &[&str]) -> Child {
     let program = served.test.home().join("bin/tenterhook-hook");
-    let args = [&["claude-code", "pre-tool-use"], args].concat();
-    let mut command = served.test.command(&program, &args);
+    let mut command = served.test.command(&program, args);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let payload = payload(served, "PreToolUse", id).to_string();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
@@ -80,7 +85,7 @@ fn changes(served: &Served, name: &str) -> Vec<Value> {
 #[test]
 fn a_killed_hook_is_recorded_and_a_tool_that_ran_nevertheless_too() {
     let served = served();
-    let mut hook = waiting_hook(&served, "u-1", &[]);
+    let mut hook = waiting_hook(&served, "u-1", CLAUDE_CODE);
     hook.kill().unwrap();
     hook.wait().unwrap();
     // At once, and not only when the slow hook has answered.
@@ -124,7 +129,7 @@ fn a_killed_hook_is_recorded_and_a_tool_that_ran_nevertheless_too() {
 #[test]
 fn a_slow_answer_that_arrives_is_no_reason_to_warn() {
     let served = served();
-    let hook = waiting_hook(&served, "u-1", &[]);
+    let hook = waiting_hook(&served, "u-1", CLAUDE_CODE);
     std::thread::sleep(Duration::from_millis(400));
     go_on(&served);
     assert!(hook.wait_with_output().unwrap().status.success());
@@ -140,6 +145,25 @@ fn a_slow_answer_that_arrives_is_no_reason_to_warn() {
     assert!(reply.contains("TH1 reply 0"), "{reply}");
     assert_eq!(undelivered(&served), json!({"count": 0, "ran": 0, "recent": []}));
     assert!(changes(&served, "answer not delivered").is_empty());
+}
+
+/// Nobody is asked to approve a call whose caller is gone.
+#[test]
+fn a_call_of_a_killed_hook_does_not_wait_for_an_approval() {
+    let test = TestContext::new();
+    let rule =
+        "version: 1\nrules:\n  - {id: ask-ls, match: {shell: {program: ls}}, verdict: ask, reason: asked}\n";
+    test.write("home/policy.yaml", rule);
+    let served = served_in(test);
+    let mut hook = waiting_hook(&served, "u-1", &["codex", "pre-tool-use"]);
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    until("it is noticed", || (undelivered(&served)["count"] == 1).then_some(()));
+    // Only now a rule asks.
+    go_on(&served);
+    let expired = until("it is recorded", || changes(&served, "approval expired").pop());
+    assert_eq!(expired["detail"]["why"], "whoever asked has gone");
+    assert_eq!(served.json("/v1/health")["pending"], 0);
 }
 
 /// An answer that the hook never read, because it died just then.
@@ -160,7 +184,7 @@ fn an_answer_that_was_sent_and_not_read_is_not_delivered() {
 #[test]
 fn a_hook_that_evaluates_the_call_itself_has_its_answer() {
     let served = served();
-    let hook = waiting_hook(&served, "u-1", &["--within", "1"]);
+    let hook = waiting_hook(&served, "u-1", &["claude-code", "pre-tool-use", "--within", "1"]);
     std::thread::sleep(Duration::from_millis(1300));
     // Its own evaluation asks the slow hook too.
     go_on(&served);

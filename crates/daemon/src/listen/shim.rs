@@ -14,7 +14,7 @@ use tenterhook_harness::{Door, Reply as Native};
 use tenterhook_home::door;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, Interval, interval_at, timeout};
 
 use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
@@ -167,11 +167,8 @@ async fn finish(mut stream: UnixStream, mut work: Work) {
         if stream.write_all(b"TH1 wait\n").await.is_err() {
             // The caller was killed, or evaluates the call itself by now. Our decision becomes a record all the same,
             // and a decision of the caller will be linked to it.
-            if let Some(call) = &work.call {
-                work.daemon.approvals.abandon(call.id);
-            }
             let noted = work.note_undelivered();
-            (&mut work.answer).await;
+            work.finish_without_caller(&mut signs).await;
             work.record_undelivered(noted).await;
             return;
         }
@@ -240,6 +237,20 @@ impl Work {
             }
             Question::Malformed(why) => ready(fallback(why)),
             Question::Unfinished { .. } => ready(fallback("the question is cut short")),
+        }
+    }
+
+    /// Lets the call be decided and recorded. No person is kept waiting for it: an approval may be asked for only later,
+    /// when hooks have answered.
+    async fn finish_without_caller(&mut self, signs: &mut Interval) {
+        loop {
+            if let Some(call) = &self.call {
+                self.daemon.approvals.abandon(call.id);
+            }
+            tokio::select! {
+                _ = &mut self.answer => return,
+                _ = signs.tick() => {}
+            }
         }
     }
 
