@@ -122,7 +122,7 @@ def main():
         started = time.monotonic()
         try:
             version = asked.get(name) or newest(package)
-            note(f"{name}: pinned {pinned}, newest {version}")
+            note(f"{name}: {pinned} → {version}")
             if version == pinned and name not in asked:
                 rows.append((name, pinned, version, ["the newest version is the pinned one"]))
                 continue

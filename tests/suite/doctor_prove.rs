@@ -101,7 +101,7 @@ fn a_client_that_hangs_is_ended_with_what_it_started() {
         "claude",
         &format!("[ \"$1\" = --version ] && exit\n({beat}) & setsid sh -c \"{beat}\" & sleep 60"),
     );
-    let proof = only(&prove(&test, &["--within", "1", "claude-code"]));
+    let proof = only(&prove(&test, &["claude-code", "--within", "1"]));
     assert!(proof["reason"].as_str().unwrap().contains("did not end in time"), "{proof}");
     let count = || std::fs::metadata(&beats).unwrap().len();
     let counted = count();

@@ -193,7 +193,10 @@ pub(super) const PAGES: &[Page] = &[
             }),
             ("tenterhook explain", |reader| reader.write("~/.config/tenterhook/tenterhook.yaml", "")),
         ],
-        instead: &[("tenterhook check", Exit(1))],
+        instead: &[
+            ("tenterhook check", Exit(1)),
+            ("tenterhook doctor --prove", Test("tests/e2e/tests/prove.rs::fn is_proven")),
+        ],
         ..DEFAULT
     },
     Page { path: "docs/guide/tui.md", setup: started, ..DEFAULT },

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::{Ground, Installer, Order, Scope};
+use tenterhook_harness::install::{Ground, Installer, Order, Scope, file};
 use tenterhook_harness::launch::{Launch, copy_settings, hook_program_in};
 use tenterhook_home::{Book, Env, Home, Place, snapshot};
 use tenterhook_ledger::Reader;
@@ -177,8 +177,8 @@ pub(super) fn machine_hooks(installer: &Installer, ground: &Ground<'_>) -> Optio
     let order = installer.order(ground, Scope::Machine("/".into()), Path::new("/"))?;
     let pieces = (installer.pieces)(&order).ok()?;
     let calls_us = |path: &PathBuf| {
-        let text = tenterhook_home::state_file(path).ok().flatten();
-        text.is_some_and(|text| text.contains("/bin/tenterhook-hook"))
+        let bytes = file::read(path).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains("/bin/tenterhook-hook")
     };
     pieces
         .into_iter()
