@@ -54,6 +54,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("home/src/socket.rs", "a directory, to name a socket in it"),
     ("ledger/src/sign.rs", "a directory, to sync it"),
     ("ledger/src/tiles.rs", "an export that the user names, bounded"),
+    ("model-server/src/main.rs", "a script that a test names"),
     ("shim/src/ask.rs", "a directory, to name a socket in it"),
     ("shim/src/status.rs", "bounded, and looked at before: the shim has no dependencies"),
 ];

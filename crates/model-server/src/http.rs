@@ -12,6 +12,9 @@ use crate::script::Fault;
 /// Far above what any client sends; a bound only so that garbage ends.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 
+/// More than a request of a client takes, which repeats the whole conversation.
+const MAX_BODY_BYTES: u64 = 64 << 20;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -75,6 +78,9 @@ pub(crate) fn read_request(stream: &mut impl BufRead) -> io::Result<Option<Reque
     let path = target.split('?').next().unwrap_or_default().to_owned();
     let length = read_headers(&mut head)?;
 
+    if length > MAX_BODY_BYTES {
+        return Err(malformed("the body is too long"));
+    }
     let mut body = Vec::new();
     stream.take(length).read_to_end(&mut body)?;
     if body.len() as u64 != length {
@@ -267,6 +273,7 @@ mod tests {
                 b"POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\n{}",
                 "the body is shorter than its content-length",
             ),
+            (b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n", "the body is too long"),
             (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", "chunked bodies are not supported"),
         ] {
             assert_eq!(read(bytes).unwrap_err().to_string(), why);

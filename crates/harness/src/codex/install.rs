@@ -13,6 +13,7 @@ use crate::install::{
     jsonc::{self, Created, Flaw, Node, Signature, Source},
     toml::{self, Setting, Settings},
 };
+use crate::launch::Replacements;
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "codex",
@@ -122,7 +123,7 @@ fn trusts(path: &std::path::Path, hooks: &Hooks) -> Result<Vec<Trust>, InstallEr
 
 /// Digests of our hooks, and the keys that they are stored under, in settings that were copied elsewhere: both depend on
 /// where the files are. A digest of another hook stays, so that the copy is trusted as far as the original is.
-pub(super) fn relocated_trust(real: &Order, copy: &Order) -> Result<Vec<(String, String)>, InstallError> {
+pub(super) fn relocated_trust(real: &Order, copy: &Order) -> Result<Replacements, InstallError> {
     let trusts_of = |order: &Order| trusts(&order.directory.join("hooks.json"), &hooks(order)?);
     let pairs = trusts_of(real)?.into_iter().zip(trusts_of(copy)?);
     Ok(pairs.flat_map(|(real, copy)| [(real.key, copy.key), (real.hash, copy.hash)]).collect())

@@ -19,6 +19,9 @@ pub use settings_copy::{copy_settings, hook_program_in, write_launch_settings};
 
 use crate::install::{InstallError, Order};
 
+/// Texts, and what takes their place in a copy.
+pub type Replacements = Vec<(String, String)>;
+
 /// How one client is run without a user.
 #[derive(Debug)]
 pub struct Launch {
@@ -33,7 +36,7 @@ pub struct Launch {
     pub settings: &'static [(&'static [&'static str], &'static str)],
     /// Texts in the settings that depend on where the settings or the hook programs are, and their counterparts in the
     /// copy; for clients that store digests of hooks.
-    pub relocated: fn(&Order, &Order) -> Result<Vec<(String, String)>, InstallError>,
+    pub relocated: fn(&Order, &Order) -> Result<Replacements, InstallError>,
     /// A run of the client before the first session, for clients that store the model's address.
     pub sign_in: Option<fn(&LaunchSite<'_>) -> Invocation>,
     /// A session with one prompt, with every permission of the client's own granted.

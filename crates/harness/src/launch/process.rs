@@ -54,7 +54,13 @@ fn adopt_orphans() -> io::Result<()> {
 /// started itself are in its own group.
 #[cfg(target_os = "linux")]
 fn end_orphans() -> io::Result<()> {
+    use std::path::Path;
+
     use rustix::process::{WaitOptions, getpgrp, getpid, kill_process, waitpid};
+    use tenterhook_files::{FileClass, read_bytes};
+
+    /// More than the kernel writes about a process there.
+    const MAX_STAT_BYTES: u64 = 4096;
 
     let (own, group) = (getpid(), getpgrp());
     for entry in fs_err::read_dir("/proc")? {
@@ -62,10 +68,10 @@ fn end_orphans() -> io::Result<()> {
         let Some(pid) = name.to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw) else {
             continue;
         };
+        let path = Path::new("/proc").join(name).join("stat");
         // The process may be gone by now.
-        let Ok(stat) = fs_err::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) else {
-            continue;
-        };
+        let Ok(Some(stat)) = read_bytes(&path, FileClass::Named, MAX_STAT_BYTES) else { continue };
+        let stat = String::from_utf8_lossy(&stat);
         // `pid (name) state parent group …`; the name may contain any character.
         let fields = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
         let mut ids =

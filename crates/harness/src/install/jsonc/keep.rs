@@ -26,7 +26,7 @@ pub fn keep_hooks(text: &str, keys: &[&[&str]], is_kept: impl Fn(&str) -> bool) 
     let source = Source::parse(body)?;
     let Some(root) = source.root()? else { return Ok(text.to_owned()) };
     let mut edits = Vec::new();
-    let keys: Vec<_> = keys.iter().map(|keys| keys.iter().copied().collect::<Vec<_>>()).collect();
+    let keys: Vec<_> = keys.iter().map(|keys| keys.to_vec()).collect();
     keep_properties(&source, root, &keys, &mut edits);
     if keys.contains(&vec!["hooks"])
         && let Some(hooks) = root.get("hooks")

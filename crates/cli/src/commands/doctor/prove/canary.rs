@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
 use tenterhook_harness::launch::{Invocation, Launch, LaunchSite, run_to_end};
 use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
@@ -26,6 +27,8 @@ const PROMPT: &str = "Run the commands of the canary.";
 const NO_PROXY_AT: &str = "http://127.0.0.1:9";
 /// How long a client may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
+/// More than a client writes in one run.
+const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 /// How much of a client's error is shown, in bytes.
 const MAX_ERROR_BYTES: usize = 200;
 
@@ -153,7 +156,7 @@ impl Canary<'_> {
         let mut command =
             self.command(&Invocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
         run_to_end(&mut command, VERSION_TIMEOUT, is_cancelled).ok()??;
-        let text = fs_err::read_to_string(self.logs.join("stdout")).ok()?;
+        let text = self.output("stdout")?;
         let words = text.split_whitespace().map(|word| word.trim_start_matches('v'));
         let mut versions =
             words.filter(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.'));
@@ -179,9 +182,13 @@ impl Canary<'_> {
 
     /// The last line that the client wrote to standard error.
     fn last_error(&self) -> Option<String> {
-        let text = fs_err::read(self.logs.join("stderr")).ok()?;
-        let text = String::from_utf8_lossy(&text);
-        text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+        self.output("stderr")?.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+    }
+
+    /// What the client wrote to a stream, unless it is too much.
+    fn output(&self, stream: &str) -> Option<String> {
+        let bytes = read_bytes(&self.logs.join(stream), FileClass::Untrusted, MAX_OUTPUT_BYTES).ok()??;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn install(&self) -> String {

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::json;
 use tenterhook_harness::Harness;
@@ -160,11 +162,15 @@ impl ProofStage {
             "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": format!("touch {DENIED}")}, "tool_use_id": ALLOWED,
         });
-        let input = project.join("payload.json");
-        let ran = fs_err::write(&input, payload.to_string()).and_then(|()| {
-            let mut command = std::process::Command::new(self.home.bin().join("tenterhook-hook"));
-            command.args(["claude-code", "pre-tool-use"]).env_clear().current_dir(project);
-            command.stdin(fs_err::File::open(&input)?.into_file()).output()
+        let mut command = std::process::Command::new(self.home.bin().join("tenterhook-hook"));
+        command.args(["claude-code", "pre-tool-use"]).env_clear().current_dir(project);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let ran = command.spawn().and_then(|mut child| {
+            if let Some(mut input) = child.stdin.take() {
+                // A program that reads nothing shows that in its answer.
+                drop(input.write_all(payload.to_string().as_bytes()));
+            }
+            child.wait_with_output()
         });
         let output = ran.map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&output.stdout);
