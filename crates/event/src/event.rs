@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{EventId, EventKind, SessionUsage, Timestamp, ToolCall};
+use crate::{EventId, EventKind, Timestamp, ToolCall, TranscriptUsage};
 
 /// The version of the normal form written by this crate.
 pub const FORMAT_VERSION: u32 = 1;
@@ -129,8 +129,8 @@ pub struct Detail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// Tokens and cost of the session so far, from the client's transcript; absent if nothing changed.
-    #[serde(default, skip_serializing_if = "SessionUsage::is_unrecorded")]
-    pub usage: Option<SessionUsage>,
+    #[serde(default, skip_serializing_if = "TranscriptUsage::is_unrecorded")]
+    pub usage: Option<TranscriptUsage>,
 }
 
 /// The payload as the harness sent it, kept beside the event, untouched.

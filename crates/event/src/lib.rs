@@ -46,4 +46,4 @@ pub use tokens::Tokens;
 pub use tool::{Command, TOOLS, ToolCall, ToolClass, ToolRow, tool_row};
 pub use touch::{Touch, Touches};
 pub use trace::{Status, Step};
-pub use usage::{DayUsage, SessionUsage};
+pub use usage::{DayUsage, TranscriptUsage};

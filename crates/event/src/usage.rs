@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct SessionUsage {
+pub struct TranscriptUsage {
     /// Tokens read by the model, without cached ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
@@ -60,7 +60,7 @@ pub struct DayUsage {
     pub unpriced_tokens: u64,
 }
 
-impl SessionUsage {
+impl TranscriptUsage {
     /// Tokens of all kinds.
     pub fn total_tokens(&self) -> u64 {
         [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens]

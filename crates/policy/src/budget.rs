@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_document::Problem;
-use tenterhook_event::{Event, SessionUsage, Timestamp, Tokens};
+use tenterhook_event::{Event, Timestamp, Tokens, TranscriptUsage};
 
 use crate::load::wire;
 use crate::prices::{Money, Prices};
@@ -196,7 +196,7 @@ impl Spent {
         *self == Self::default()
     }
 
-    fn of_usage(usage: &SessionUsage) -> Self {
+    fn of_usage(usage: &TranscriptUsage) -> Self {
         let cost = Money::from_microusd(usage.cost_microusd);
         Self { cost, tokens: usage.total_tokens(), unpriced: usage.unpriced_tokens }
     }

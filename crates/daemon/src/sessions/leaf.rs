@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_event::{
-    Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, SessionUsage, Timestamp,
-    ToolCall, ToolClass,
+    Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, Timestamp, ToolCall,
+    ToolClass, TranscriptUsage,
 };
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
@@ -89,7 +89,7 @@ struct Part {
     tool_output: Option<Value>,
     model_response: Option<Value>,
     duration_ms: Option<u64>,
-    usage: Option<SessionUsage>,
+    usage: Option<TranscriptUsage>,
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tenterhook_event::{Event, SessionUsage, Tokens};
+use tenterhook_event::{Event, Tokens, TranscriptUsage};
 use tenterhook_policy::{Money, Prices};
 
 /// What was said about tokens and money.
@@ -75,7 +75,7 @@ impl Usage {
 
     /// Takes over the totals of a transcript. Events may come out of order, so that only higher numbers count. Says
     /// whether there were any.
-    fn raise_to(&mut self, totals: &SessionUsage) -> bool {
+    fn raise_to(&mut self, totals: &TranscriptUsage) -> bool {
         if totals.answers < self.answers || totals.answers == 0 {
             return false;
         }

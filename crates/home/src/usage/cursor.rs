@@ -53,6 +53,8 @@ pub(super) struct FileCursor {
 pub(super) struct Reading<'a> {
     pub(super) format: &'a UsageFormat,
     pub(super) now_ms: u64,
+    /// What is there now; a link is not followed.
+    pub(super) found: &'a Metadata,
 }
 
 /// By what a change of a file is known.
@@ -109,7 +111,7 @@ impl FileCursor {
         count: &mut dyn FnMut(Counted),
     ) -> Result<bool> {
         // A link or a pipe in the place of the file has another stamp, and is refused below.
-        if !self.is_behind && FileStamp::of(&std::fs::symlink_metadata(path)?) == self.stamp {
+        if !self.is_behind && FileStamp::of(reading.found) == self.stamp {
             return Ok(false);
         }
         let file = tenterhook_files::open(path, FileClass::OwnedBy(owner))?;

@@ -22,7 +22,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use tenterhook_event::{Call, EventKind, SessionUsage, Timestamp};
+use tenterhook_event::{Call, EventKind, Timestamp, TranscriptUsage};
 use tenterhook_harness::install::Ground;
 use tenterhook_harness::install::receipt::{self, Fingerprint};
 use tenterhook_harness::transcript::usage::UsageFormat;
@@ -89,7 +89,7 @@ pub struct TranscriptOwner {
 #[derive(Debug, Clone, Default)]
 pub struct UsageFound {
     /// The totals, if they changed since a call was recorded with them, or if they are unknown.
-    pub usage: Option<SessionUsage>,
+    pub usage: Option<TranscriptUsage>,
     /// Whether there is more to read.
     pub is_behind: bool,
     settles: Option<(String, u64)>,
@@ -110,7 +110,7 @@ impl TranscriptOwner {
 impl UsageFound {
     /// The usage could not be read at all.
     pub fn unknown(why: &str) -> Self {
-        let usage = SessionUsage { unknown: Some(why.to_owned()), ..SessionUsage::default() };
+        let usage = TranscriptUsage { unknown: Some(why.to_owned()), ..TranscriptUsage::default() };
         Self { usage: Some(usage), ..Self::default() }
     }
 }

@@ -3,10 +3,11 @@
 //! What is known of one session's usage: totals, and how far each of its transcripts was read.
 
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tenterhook_event::{DayUsage, EventKind, SessionUsage, Timestamp, Tokens};
+use tenterhook_event::{DayUsage, EventKind, Timestamp, Tokens, TranscriptUsage};
 use tenterhook_policy::{Money, Prices};
 
 use super::cursor::{Counted, FileCursor, Reading};
@@ -106,7 +107,7 @@ impl TrackedUsage {
         if !is_news && unknown.is_none() {
             return UsageFound { is_behind, ..UsageFound::default() };
         }
-        let usage = Some(SessionUsage { unknown, ..self.totals.usage() });
+        let usage = Some(TranscriptUsage { unknown, ..self.totals.usage() });
         let settles = is_news.then(|| (session.to_owned(), self.version));
         UsageFound { usage, is_behind, settles }
     }
@@ -115,9 +116,9 @@ impl TrackedUsage {
     pub(super) fn read(&mut self, path: &Path, pass: &mut ReadPass<'_>) -> Option<String> {
         let request = pass.request;
         let mut unknown = match std::fs::symlink_metadata(path) {
-            Ok(_) => {
+            Ok(found) => {
                 self.first_call_ms = None;
-                self.read_file(path, true, pass)
+                self.read_file(path, &found, true, pass)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 self.missing(path, request.kind, request.ts.unix_ms())
@@ -129,8 +130,8 @@ impl TrackedUsage {
         others.extend(self.files.keys().filter(|known| !others.contains(known)).cloned().collect::<Vec<_>>());
         for other in others.iter().filter(|other| *other != path) {
             // One that is gone has counted, and is named again when its agent goes on.
-            if std::fs::symlink_metadata(other).is_ok() {
-                let why = self.read_file(other, false, pass);
+            if let Ok(found) = std::fs::symlink_metadata(other) {
+                let why = self.read_file(other, &found, false, pass);
                 unknown = unknown.or(why);
             }
         }
@@ -138,14 +139,20 @@ impl TrackedUsage {
         unknown.or_else(|| pass.is_behind.then(behind))
     }
 
-    fn read_file(&mut self, path: &Path, is_main: bool, pass: &mut ReadPass<'_>) -> Option<String> {
+    fn read_file(
+        &mut self,
+        path: &Path,
+        found: &Metadata,
+        is_main: bool,
+        pass: &mut ReadPass<'_>,
+    ) -> Option<String> {
         if !self.files.contains_key(path) {
             self.files.insert(path.to_owned(), FileCursor::default());
         }
         let file = self.files.get_mut(path)?;
         let (totals, born_ms, prices) = (&mut self.totals, self.born_ms, pass.prices);
         let now_ms = pass.request.ts.unix_ms();
-        let reading = Reading { format: &pass.request.format, now_ms };
+        let reading = Reading { format: &pass.request.format, now_ms, found };
         let mut has_counted = false;
         let read = file.read(path, pass.owner, reading, &mut pass.left, &mut |counted| {
             if counted.ts.is_none_or(|ts| born_ms.is_none_or(|born| ts.unix_ms() >= born)) {
@@ -185,7 +192,7 @@ impl TrackedUsage {
     /// The transcripts of the session's subagents. The directory is listed again when it has changed.
     fn subagent_files(&mut self, dir: Option<&Path>, unknown: &mut Option<String>) -> Vec<PathBuf> {
         let Some(dir) = dir else { return Vec::new() };
-        let found = std::fs::symlink_metadata(dir).ok().filter(std::fs::Metadata::is_dir);
+        let found = std::fs::symlink_metadata(dir).ok().filter(Metadata::is_dir);
         let Some(found) = found else {
             return self.subagents.as_ref().map(|known| known.paths.clone()).unwrap_or_default();
         };
@@ -243,7 +250,7 @@ impl Totals {
         }
     }
 
-    fn usage(&self) -> SessionUsage {
+    fn usage(&self) -> TranscriptUsage {
         let Tokens { input, output, cache_read, cache_write } = tokens_of(self.tokens);
         let today = DayUsage {
             day: self.day,
@@ -251,7 +258,7 @@ impl Totals {
             cost_microusd: self.day_cost.as_microusd(),
             unpriced_tokens: self.day_unpriced_tokens,
         };
-        SessionUsage {
+        TranscriptUsage {
             input_tokens: input,
             output_tokens: output,
             cache_read_tokens: cache_read,

@@ -2,7 +2,7 @@
 
 //! Budgets: counted at every answer of a model, warned of once, and used up at the next gate.
 
-use tenterhook_event::{DayUsage, Flow, SessionUsage, Tokens};
+use tenterhook_event::{DayUsage, Flow, Tokens, TranscriptUsage};
 
 use super::*;
 
@@ -201,11 +201,11 @@ fn a_budget_that_makes_no_sense_is_refused() {
 /// A gate at which the transcript reports these totals: tokens, and those of today.
 fn reporting(kind: EventKind, ms: u64, tokens: u64, today: u64) -> Event {
     let mut event = moment(kind, ms);
-    let usage = SessionUsage {
+    let usage = TranscriptUsage {
         input_tokens: tokens,
         cost_microusd: tokens,
         today: Some(DayUsage { day: ms / DAY, tokens: today, cost_microusd: today, unpriced_tokens: 0 }),
-        ..SessionUsage::default()
+        ..TranscriptUsage::default()
     };
     event.detail.usage = Some(usage);
     event
@@ -269,7 +269,7 @@ fn usage_that_cannot_be_read_is_not_zero() {
     let lenient = good(&TOKENS.replace("warn: 800}", "warn: 800, unknown: warn}"));
     let mut event = moment(EventKind::PreTool, 0);
     let unknown = Some("`t.jsonl` is a symbolic link".to_owned());
-    event.detail.usage = Some(SessionUsage { unknown, ..SessionUsage::default() });
+    event.detail.usage = Some(TranscriptUsage { unknown, ..TranscriptUsage::default() });
     let mut memory = Memory::default();
     let words = "this session has used 0 of a budget of 1000 tokens; what else was used is unknown: \
                  `t.jsonl` is a symbolic link";

@@ -43,6 +43,9 @@ export type DashboardKey = { /** what the page shows in `tenterhook-page`, besid
 
 export type DashboardLink = { until: string; /** opens the dashboard in one browser, once */ url: string };
 
+/** What a session used on one day, by the timestamps in its transcript. */
+export type DayUsage = { /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Days since 1970-01-01, in UTC. */ day?: number; /** Tokens of all kinds. */ tokens?: number; /** Tokens of models without a price. */ unpriced_tokens?: number };
+
 export type Decided = { /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; cwd?: string | null; event: string; generation?: string; harness: string; id: string; model?: string | null; native_event?: string; prompt?: string | null; reason?: string | null; rule?: string | null; seq: number; session?: string | null; took_us: number; tool?: ShownTool; ts: string; verdict: string };
 
 /** A decision about the thing itself. The order is the precedence: the greatest found stands. */
@@ -51,7 +54,7 @@ export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 export type Denial = { agent?: string | null; event: string; gist?: string | null; gone?: Gone; /** what the agent's next call did with it */ hint: "open" | "taken" | "other" | "repeated"; nudge?: string | null; reason?: string | null; rule?: string | null; seq: number; tool?: string | null; ts: string };
 
 /** What an event carries beside its tool call. A field is there when the kind has a use for it. */
-export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown; /** The harness has a tool that types into running processes and fires no hook. */ unhooked_stdin?: boolean };
+export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown; /** The harness has a tool that types into running processes and fires no hook. */ unhooked_stdin?: boolean; /** Tokens and cost of the session so far, from the client's transcript; absent if nothing changed. */ usage?: TranscriptUsage | null };
 
 export type Draft = { /** the person's policy */ before: string; etag: string; ids: string[]; /** the rule in its parts */ rule: { [key: string]: unknown } | null; /** the same with the rule in it; nothing if the rule cannot be used */ text: string | null; validation: Validation; /** the rule as an item of a list */ yaml: string };
 
@@ -92,7 +95,7 @@ export type HarnessState = { coverage: Coverage[]; directory?: string | null; fo
 
 export type Harnesses = { harnesses: HarnessState[] };
 
-export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; undelivered?: Undelivered; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
 
 export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; /** why the hook cannot run, such as a script that does not exist */ problem?: Problem | null; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
 
@@ -219,7 +222,7 @@ export type SessionSummary = { calls: ToolCounts; cwd?: string | null; denied: {
 
 export type SessionTodos = { all: number; completed: number; in_progress: number; items: Todo[]; pending: number; progress: string };
 
-/** what payloads said; nothing is estimated, and what nobody said is absent */
+/** what payloads and transcripts say; nothing is estimated, and what is not known is absent */
 export type SessionUsage = { /** answers that told their tokens */ answers?: number; cache_read_tokens?: number; cache_write_tokens?: number; context_limit?: number; /** the one by the other, from 0 to 1 */ context_share?: number; /** how full the context was at the model's last answer */ context_tokens?: number; /** by the price table, of the answers whose model has a price */ cost_usd?: number; /** without what a cache had */ input_tokens?: number; output_tokens?: number; /** answers of models without a price */ unpriced?: number };
 
 export type Sessions = { /** how many fit, shown or not */ all: number; /** `after` of the next page */ next: string | null; sessions: SessionSummary[] };
@@ -265,8 +268,9 @@ export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search"
 
 export type ToolCounts = { /** calls that a person was asked about */ asked: number; /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
 
-/** calls before which the hook program ended without the daemon's answer, since the daemon started */
-export type Undelivered = { count: number; /** how many of their tools ran nevertheless */ ran: number; /** the newest five */ recent: ({ event: string; harness: string; id: string; ran: boolean; session?: string | null; tool?: string | null; ts: string })[] };
+/** Tokens and cost of a session from its beginning to the event. Totals, not differences: an event that is
+lost or recorded twice changes nothing. */
+export type TranscriptUsage = { /** Answers of models. */ answers?: number; /** Tokens read from a prompt cache. */ cache_read_tokens?: number; /** Tokens written into a prompt cache. */ cache_write_tokens?: number; /** Tokens of the prompt of the latest answer. */ context_tokens?: number | null; /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Tokens read by the model, without cached ones. */ input_tokens?: number; /** Tokens written by the model. */ output_tokens?: number; /** The part that was used on the latest day. */ today?: DayUsage | null; /** Answers of models without a price. */ unpriced_answers?: number; /** Tokens of those answers. */ unpriced_tokens?: number };
 
 export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
 

@@ -8,7 +8,7 @@ mod todos;
 mod usage;
 
 use serde_json::json;
-use tenterhook_event::{Decision, EventId, EventKind, SessionUsage, ToolCall, Touch, Touches};
+use tenterhook_event::{Decision, EventId, EventKind, ToolCall, Touch, Touches, TranscriptUsage};
 
 use super::*;
 

@@ -38,13 +38,13 @@ fn totals_of_a_transcript_are_taken_over_and_never_fall() {
     let told = Teller::new();
     let reporting = |ms: u64, answers: u64, output: u64| {
         let mut event = event("s", ms, EventKind::PostTool);
-        event.detail.usage = Some(SessionUsage {
+        event.detail.usage = Some(TranscriptUsage {
             answers,
             output_tokens: output,
             cost_microusd: output,
             unpriced_answers: 1,
             context_tokens: Some(ms),
-            ..SessionUsage::default()
+            ..TranscriptUsage::default()
         });
         event
     };
