@@ -63,6 +63,8 @@ mod ledger_disk;
 mod ledger_settings;
 mod ledger_tampered;
 mod links;
+mod machine_scope;
+mod machine_scope_doctor;
 mod organisation;
 mod person;
 mod policy;

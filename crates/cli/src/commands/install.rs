@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ Examples:
   tenterhook install --all --yes --json
   tenterhook install gemini --scope project       in the settings of this project
   tenterhook install codex --trust                also tell Codex that you trust these hooks
-  sudo tenterhook install --system claude-code    for every account of this machine, in its managed settings";
+  sudo tenterhook install --system codex          for every account of this machine, in settings only root can change";
 
 /// Wire Tenterhook into harnesses
 #[derive(Debug, clap::Args)]
@@ -90,6 +90,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
                 "home": home.state,
                 "in_force": proposal.plan.in_force,
                 "last_heard": wiring::last_heard(home, proposal.harness),
+                "bypasses": wiring::bypasses(proposal.harness, &proposal.asked.scope),
             })
         };
         let told = proposals.iter().map(|proposal| described(proposal, done, more(proposal)));
@@ -207,10 +208,13 @@ fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), Comm
     hook_programs::place(home)?;
     chain(home, harness.id, plan.chained.as_deref())?;
     // Every account's harness reads the settings of the machine.
-    let public = home.machine().and(plan.settings());
-    public.and_then(Path::parent).map_or(Ok(()), make_public)?;
+    let files = plan.steps.iter().map(|step| step.change.path.as_path());
+    let public: Vec<_> = files.filter(|_| matches!(asked.scope, Scope::Machine(_))).collect();
+    for directory in public.iter().filter_map(|path| path.parent()) {
+        make_public(directory)?;
+    }
     plan.apply().map_err(|error| refused(&error))?;
-    if let Some(settings) = public {
+    for settings in public {
         fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
     }
     // Without one, hooks that find no daemon read the files themselves.
@@ -219,7 +223,7 @@ fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), Comm
 
 /// What a person is told of one harness.
 fn said(home: &Home, proposal: &Proposal) -> String {
-    let Proposal { harness, plan, .. } = proposal;
+    let Proposal { harness, asked, plan } = proposal;
     let title = harness.title;
     if !plan.in_force {
         return format!(
@@ -237,6 +241,11 @@ fn said(home: &Home, proposal: &Proposal) -> String {
     };
     if plan.is_noop() && plan.pending.is_empty() {
         text.clear();
+    }
+    let bypasses = wiring::bypasses(harness, &asked.scope);
+    if !plan.is_noop() && !bypasses.is_empty() {
+        text += &format!("  {WARN}!{WARN:#} an account or a project can still run it without these hooks:\n");
+        text += &bypasses.iter().map(|bypass| format!("    {DIM}- {bypass}{DIM:#}\n")).collect::<String>();
     }
     if let Some(heard) = wiring::last_heard(home, harness) {
         text += &format!("  {DIM}last heard of {} (leaf {}){DIM:#}\n", heard.ts, heard.seq);

@@ -74,11 +74,12 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
             said += &format!("{WARN}warning{WARN:#}: {} {what}: {}\n", part("source"), part("message"));
         }
     }
+    let system = if home.machine().is_some() { " --system" } else { "" };
     for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default();
         said += &format!(
             "{WARN}warning{WARN:#}: {} is not guarded any more: our hooks are gone from `{}`; \
-             `tenterhook install {}` puts them back\n",
+             `tenterhook install {}{system}` puts them back\n",
             part("harness"),
             part("settings"),
             part("harness")

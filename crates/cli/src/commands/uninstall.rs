@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_harness::install::Scope;
 use tenterhook_harness::install::receipt::Asked;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::authority::Action;
@@ -117,7 +118,9 @@ fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, Comma
 fn scopes(context: &Context, args: &Args, harness: &'static Harness) -> Result<Vec<Asked>, CommandError> {
     let wired = wiring::asked(context.home()?, wiring::installer(harness)?);
     let Some(name) = args.change.scope else {
-        return Ok(if wired.is_empty() { vec![Asked::default()] } else { wired });
+        let scope = context.home()?.machine().map_or_else(Scope::default, Scope::Machine);
+        let unwired = Asked { scope, ..Asked::default() };
+        return Ok(if wired.is_empty() { vec![unwired] } else { wired });
     };
     let scope = name.scope()?;
     let known = wired.into_iter().find(|asked| asked.scope == scope);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use tenterhook_harness::install::receipt::{Asked, Receipts};
-use tenterhook_harness::install::{Installer, Order, Plan, Scope, Transport};
+use tenterhook_harness::install::{Installer, MachineScope, Order, Plan, Scope, Transport};
 use tenterhook_harness::{Harness, Wiring};
 use tenterhook_home::{Home, Settled};
 use tenterhook_ledger::{Filter, Reader};
@@ -70,11 +70,7 @@ pub(crate) fn order(
         Scope::User => {
             CommandError::failed(format!("`HOME` is not set, so {} has no settings", harness.title))
         }
-        Scope::Machine(_) => {
-            let title = harness.title;
-            CommandError::unusable(format!("{title} has no settings of a machine that are known to hold"))
-                .hint("guard it for each account: leave `--system` out")
-        }
+        Scope::Machine(_) => no_machine_scope(harness, installer.machine),
         _ => CommandError::unusable(format!("{} has no settings of a project", harness.title))
             .hint("leave `--scope` out: its hooks are then wired for every project"),
     })?;
@@ -86,6 +82,20 @@ pub(crate) fn order(
         order.transport = http(context, home)?;
     }
     Ok(order)
+}
+
+/// Why a harness cannot be guarded for all accounts at once.
+fn no_machine_scope(harness: &Harness, scope: MachineScope) -> CommandError {
+    let title = harness.title;
+    match scope {
+        MachineScope::Cannot(why) => {
+            CommandError::unusable(format!("cannot guard {title} for the whole machine: {why}"))
+        }
+        MachineScope::Outranks { .. } => {
+            CommandError::unusable(format!("cannot guard {title} for the whole machine: `HOME` is not set"))
+        }
+    }
+    .hint("guard it for each account: leave `--system` out")
 }
 
 /// The daemon, as a harness asks it by itself.
@@ -138,6 +148,14 @@ pub(crate) fn last_heard(home: &Home, harness: &Harness) -> Option<Heard> {
     let newest = reader.query(&filter, 1).ok()?.records.pop()?;
     let envelope = newest.envelope()?.ok()?;
     Some(Heard { seq: newest.seq, ts: envelope.ts.to_string() })
+}
+
+/// What an account or a project can still do to run a harness without the hooks of a scope.
+pub(crate) fn bypasses(harness: &Harness, scope: &Scope) -> &'static [&'static str] {
+    match (scope, harness.installer.as_ref().map(|installer| installer.machine)) {
+        (Scope::Machine(_), Some(MachineScope::Outranks { bypasses, .. })) => bypasses,
+        _ => &[],
+    }
 }
 
 /// The name of a scope for people and in JSON.

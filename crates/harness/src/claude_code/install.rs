@@ -12,9 +12,9 @@ use jsonc_parser::{
     common::Ranged,
 };
 
-use super::{HARNESS, ID, events};
+use super::{HARNESS, ID, events, remote_settings};
 use crate::install::{
-    Content, InstallError, Installer, Order, Piece, Scope, Transport, Warning, file,
+    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Transport, Warning, file,
     hooks::{self, Hooks, StatusLine, plain_json},
     jsonc::{self, Entry, Flaw, Node, Signature, Source},
 };
@@ -25,10 +25,17 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => ground.variable_or("CLAUDE_CONFIG_DIR", ".claude"),
         Scope::Project(root) => Some(root.join(".claude")),
-        Scope::Machine(root) => Some(root.join(MANAGED)),
+        Scope::Machine(_) => None,
+    },
+    machine: MachineScope::Outranks {
+        directory: MANAGED,
+        bypasses: &[
+            "server-managed settings of the organisation that an account is signed in to: while there are any, Claude Code \
+             ignores every file of managed settings (`doctor` reports it)",
+        ],
     },
     pieces: |order| {
-        let name = if matches!(order.scope, Scope::Machine(_)) { MANAGED_FILE } else { "settings.json" };
+        let name = if order.is_machine() { MANAGED_FILE } else { "settings.json" };
         let path = order.directory.join(name);
         let hooks = Hooks { known: elsewhere(order, &path), ..hooks(order, &events::wires())? };
         Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
@@ -131,11 +138,16 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
             .flat_map(|directory| [directory.join("settings.json"), directory.join("settings.local.json")]),
     );
     let mut warnings = Vec::new();
+    // Hooks of managed settings run whatever accounts and projects set (measured on 2.1.325).
+    if order.is_machine() {
+        files.clear();
+    }
     for path in files.iter().filter(|path| *path != own) {
         let Ok(Some(bytes)) = file::read(path) else { continue };
         let Ok(text) = file::text(path, &bytes) else { continue };
         warnings.extend(switched_off(text, path).unwrap_or_default());
     }
+    warnings.extend(remote_settings::warnings(order));
     if matches!(order.transport, Transport::Http { .. }) {
         warnings.push(Warning::note(
             "over HTTP the client asks the daemon by itself, and this is lost: without a daemon nothing is judged, \
@@ -146,7 +158,7 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
     warnings
 }
 
-fn switched_off(text: &str, path: &Path) -> Result<Vec<Warning>, Flaw> {
+pub(super) fn switched_off(text: &str, path: &Path) -> Result<Vec<Warning>, Flaw> {
     let source = Source::parse(jsonc::split_mark(text).1)?;
     let Some(root) = source.root()? else { return Ok(Vec::new()) };
     let on = |key: &str| root.get_boolean(key).filter(|switch| switch.value);
@@ -158,7 +170,7 @@ fn switched_off(text: &str, path: &Path) -> Result<Vec<Warning>, Flaw> {
         warnings.push(Warning::blocks(says));
     }
     // Only an organisation's settings can say so.
-    if let Some(switch) = on("allowManagedHooksOnly").filter(|_| path == Path::new(MANAGED)) {
+    if let Some(switch) = on("allowManagedHooksOnly").filter(|_| is_organisations(path)) {
         let line = source.position(switch.range.start).0;
         let says = format!(
             "`allowManagedHooksOnly` is true in `{}` (line {line}), so only the organisation's hooks run: ours have \
@@ -168,6 +180,11 @@ fn switched_off(text: &str, path: &Path) -> Result<Vec<Warning>, Flaw> {
         warnings.push(Warning::blocks(says));
     }
     Ok(warnings)
+}
+
+/// Whether a file holds settings of the organisation.
+fn is_organisations(path: &Path) -> bool {
+    path.ends_with(MANAGED_FILE) || path.ends_with(remote_settings::FILE)
 }
 
 /// What in the user's own settings keeps our hooks from running.

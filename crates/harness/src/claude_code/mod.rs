@@ -13,6 +13,8 @@ pub mod events;
 pub mod install;
 #[cfg(feature = "install")]
 mod launch;
+#[cfg(feature = "install")]
+mod remote_settings;
 #[cfg(feature = "transcript")]
 mod transcript;
 #[cfg(feature = "transcript")]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::events;
 use crate::Wiring;
-use crate::install::{Content, InstallError, Installer, MARK, Order, Owned, Piece, Scope, Warning, marked};
+use crate::install::{
+    Content, InstallError, Installer, MARK, MachineScope, Order, Owned, Piece, Scope, Warning, marked,
+};
 
 const HARNESS: &str = "cline";
 
@@ -17,6 +19,7 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".cline")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Cannot("Cline has no settings of the machine"),
     pieces,
 };
 

@@ -6,9 +6,9 @@ use jsonc_parser::ast::Value;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::HARNESS;
+use super::{HARNESS, requirements};
 use crate::install::{
-    Content, Editor, InstallError, Installer, Order, Piece, Scope, Warning, file,
+    Content, Editor, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file,
     hooks::{self, Hooks, entries, plain_json},
     jsonc::{self, Created, Flaw, Node, Signature, Source},
     toml::{self, Setting, Settings},
@@ -23,7 +23,11 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".codex")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Outranks { directory: "etc/codex", bypasses: &[] },
     pieces: |order| {
+        if order.is_machine() {
+            return requirements::pieces(order);
+        }
         let path = order.directory.join("hooks.json");
         let hooks = hooks(order)?;
         let config = order.user_directory.join("config.toml");
@@ -45,7 +49,7 @@ const SIGNATURE: Signature = Signature {
 const PATIENCE: u64 = 60;
 const LAST_PATIENCE: u64 = 3;
 
-fn patience(event: &str) -> u64 {
+pub(super) fn timeout_s(event: &str) -> u64 {
     if event == "SessionEnd" { LAST_PATIENCE } else { PATIENCE }
 }
 
@@ -54,7 +58,7 @@ fn hooks(order: &Order) -> Result<Hooks, InstallError> {
         let handler = Node::object([
             ("type", Node::text("command")),
             ("command", Node::text(order.strict_command("codex", row)?)),
-            ("timeout", Node::Number(patience(row.native))),
+            ("timeout", Node::Number(timeout_s(row.native))),
         ]);
         let matcher = row.matcher.then(|| ("matcher", Node::text("*")));
         let handlers = ("hooks", Node::List(vec![handler]));
@@ -114,7 +118,7 @@ fn trusts(path: &std::path::Path, hooks: &Hooks) -> Result<Vec<Trust>, InstallEr
                 let event = crate::kebab(row.native).replace('-', "_");
                 let key = format!("{}:{event}:{group_number}:{number}", path.display());
                 let matcher = row.matcher.then_some("*");
-                trusts.push(Trust { key, hash: hash(&event, matcher, command, patience(row.native)) });
+                trusts.push(Trust { key, hash: hash(&event, matcher, command, timeout_s(row.native)) });
             }
         }
     }

@@ -9,6 +9,8 @@ pub mod events;
 mod install;
 #[cfg(feature = "install")]
 mod launch;
+#[cfg(feature = "install")]
+mod requirements;
 #[cfg(feature = "transcript")]
 mod transcript;
 #[cfg(feature = "transcript")]

@@ -4,7 +4,7 @@
 
 use super::HARNESS;
 use crate::install::{
-    Content, Installer, Piece, Scope, Warning,
+    Content, Installer, MachineScope, Piece, Scope, Warning,
     hooks::{self, Hooks, StatusLine, entries},
     jsonc::{Node, Signature, switch::Switch},
     line::StatusFile,
@@ -17,6 +17,11 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::User => ground.variable_or("COPILOT_HOME", ".copilot"),
         Scope::Project(root) => Some(root.join(".github")),
         Scope::Machine(_) => None,
+    },
+    machine: if cfg!(target_os = "linux") {
+        MachineScope::Outranks { directory: "etc/github-copilot", bypasses: &[] }
+    } else {
+        MachineScope::Cannot("where Copilot CLI looks for the hooks of a machine was measured on Linux only")
     },
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
@@ -40,7 +45,8 @@ pub(super) const INSTALLER: Installer = Installer {
             look: |_| Ok(Vec::new()),
             known: untrusted.into_iter().collect(),
         };
-        let path = order.directory.join("hooks").join("tenterhook.json");
+        let folder = if order.is_machine() { "policy.d" } else { "hooks" };
+        let path = order.directory.join(folder).join("tenterhook.json");
         let mut pieces = vec![Piece::new(path, Content::Edited(Box::new(hooks)))];
         // A repository has no status line, only a person has.
         if matches!(order.scope, Scope::User) {

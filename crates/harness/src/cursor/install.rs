@@ -4,7 +4,7 @@
 use super::HARNESS;
 use crate::Wiring;
 use crate::install::{
-    Content, Installer, Piece, Scope, Warning,
+    Content, Installer, MachineScope, Piece, Scope, Warning,
     hooks::{self, Hooks, entries},
     jsonc::{Node, Signature, switch::Switch},
 };
@@ -17,6 +17,9 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".cursor")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Cannot(
+        "whether the hooks in `/etc/cursor` hold against those of an account was not measured: Cursor cannot be run headless here",
+    ),
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
             let command = Node::text(order.command("cursor", row.native)?);

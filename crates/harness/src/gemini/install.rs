@@ -5,9 +5,9 @@ use jsonc_parser::ast::Object;
 
 use super::HARNESS;
 use crate::install::{
-    Content, InstallError, Installer, Order, Piece, Scope, Warning,
+    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning,
     hooks::{self, Hooks, elsewhere, entries, look_at, off_by},
-    jsonc::{Node, Signature},
+    jsonc::{Node, Signature, switch::Switch},
 };
 use crate::{EventRow, Harness};
 
@@ -19,16 +19,37 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".gemini")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Outranks {
+        directory: if cfg!(target_os = "macos") {
+            "Library/Application Support/GeminiCli"
+        } else {
+            "etc/gemini-cli"
+        },
+        bypasses: &[
+            "`hooksConfig.disabled` in the settings of an account or of a trusted project, if it names `tenterhook`",
+            "the variable `GEMINI_CLI_SYSTEM_SETTINGS_PATH`, set where Gemini CLI is started",
+            "a folder that is not trusted: Gemini CLI runs no hooks there, and does not start without a terminal",
+        ],
+    },
     pieces: |order| {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".gemini");
+        let is_machine = order.is_machine();
+        let look: fn(&Object<'_>) -> Vec<Warning> = if is_machine { disabled_by_name } else { switched_off };
+        // Set here, an account's own value does not count.
+        let enabled =
+            Switch { path: &["hooksConfig", "enabled"], value: Node::Bool(true), only_if_missing: false };
         let hooks = Hooks {
             entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Milliseconds))?,
             signature: SIGNATURE,
             status: None,
-            switches: Vec::new(),
-            look: |text| look_at(text, |_, root| switched_off(root)),
-            known: elsewhere(&files, &path, |_, root| switched_off(root)),
+            switches: is_machine.then_some(enabled).into_iter().collect(),
+            look: if is_machine {
+                |text| look_at(text, |_, root| disabled_by_name(root))
+            } else {
+                |text| look_at(text, |_, root| switched_off(root))
+            },
+            known: elsewhere(&files, &path, |_, root| look(root)),
         };
         Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
@@ -75,23 +96,31 @@ pub(crate) fn group(
 
 /// The settings files that the harness reads.
 pub(crate) fn settings_of(order: &Order, directory: &str) -> Vec<std::path::PathBuf> {
-    let projects = order.project.iter().map(|root| root.join(directory));
-    std::iter::once(order.user_directory.clone())
-        .chain(projects)
-        .map(|directory| directory.join("settings.json"))
-        .collect()
+    let below = order.account_homes.iter().chain(&order.project).map(|home| home.join(directory));
+    let mut files = vec![order.user_directory.join("settings.json")];
+    for file in below.map(|directory| directory.join("settings.json")) {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// What turns our hooks off.
 pub(crate) fn switched_off(root: &Object<'_>) -> Vec<Warning> {
     let mut warnings: Vec<_> = off_by(root, &["hooksConfig", "enabled"], false).into_iter().collect();
+    warnings.extend(disabled_by_name(root));
+    warnings
+}
+
+/// Whether the list of hooks that do not run names ours. The lists of all settings files are united.
+fn disabled_by_name(root: &Object<'_>) -> Vec<Warning> {
     let disabled = root.get_object("hooksConfig").and_then(|config| config.get_array("disabled"));
     let ours = |name: &jsonc_parser::ast::Value<'_>| {
         name.as_string_lit()
             .is_some_and(|name| name.value == NAME || name.value.contains("/bin/tenterhook-hook'"))
     };
-    if disabled.is_some_and(|disabled| disabled.elements.iter().any(ours)) {
-        warnings.push(Warning::blocks("`hooksConfig.disabled` names our hooks, so none of them will run"));
-    }
-    warnings
+    let is_disabled = disabled.is_some_and(|disabled| disabled.elements.iter().any(ours));
+    let says = "`hooksConfig.disabled` names our hooks, so none of them will run";
+    is_disabled.then(|| Warning::blocks(says)).into_iter().collect()
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::EventRow;
 
-use super::{InstallError, Piece, Plan, paths, plan_install, plan_uninstall, quote};
+use super::{InstallError, MachineScope, Piece, Plan, accounts, paths, plan_install, plan_uninstall, quote};
 
 /// How we get into one harness's settings, and out again.
 #[derive(Debug)]
@@ -21,8 +21,10 @@ pub struct Installer {
     pub wired_as: &'static str,
     /// The variables with which the harness is told to keep its settings elsewhere.
     pub variables: &'static [&'static str],
-    /// The directory that holds the settings of a scope; `None`: there is no such scope, or no home.
+    /// The directory that holds the settings of a user or a project; `None`: there is no such scope, or no home.
     pub directory: fn(&Ground<'_>, &Scope) -> Option<PathBuf>,
+    /// Whether hooks in the settings of the machine hold against those of accounts and projects.
+    pub machine: MachineScope,
     /// The files, and what of ours belongs in each. The first is the one that is named to people.
     pub pieces: fn(&Order) -> Result<Vec<Piece>, InstallError>,
 }
@@ -88,15 +90,22 @@ pub struct Order {
     pub user_home: Option<PathBuf>,
     /// The variables of [`Installer::variables`], as far as they are set.
     pub variables: BTreeMap<&'static str, PathBuf>,
+    /// Home directories of the machine's accounts; empty unless the scope is the machine.
+    pub account_homes: Vec<PathBuf>,
 }
 
 impl Installer {
     /// An order for the settings of a scope; `None` when there is no such scope here.
     pub fn order(&self, ground: &Ground<'_>, scope: Scope, home: &Path) -> Option<Order> {
-        let user_directory = (self.directory)(ground, &Scope::User)?;
+        let user_directory = (self.directory)(ground, &Scope::User);
+        let (directory, account_homes) = match &scope {
+            Scope::Machine(root) => (root.join(self.machine.directory()?), accounts::home_directories(root)),
+            scope => ((self.directory)(ground, scope)?, Vec::new()),
+        };
         Some(Order {
-            directory: (self.directory)(ground, &scope)?,
-            user_directory,
+            user_directory: user_directory?,
+            directory,
+            account_homes,
             scope,
             home: home.to_owned(),
             transport: Transport::Command,
@@ -119,6 +128,11 @@ impl Installer {
 }
 
 impl Order {
+    /// Whether the settings are those of the machine.
+    pub fn is_machine(&self) -> bool {
+        matches!(self.scope, Scope::Machine(_))
+    }
+
     /// Where one of our small programs lies.
     pub fn program_path(&self, name: &str) -> Result<String, InstallError> {
         paths::require_absolute(&self.home)?;

@@ -8,6 +8,7 @@
 mod handlers;
 mod keep;
 mod layout;
+pub mod list;
 mod node;
 mod source;
 pub mod status;
@@ -70,6 +71,9 @@ pub struct Created {
     /// Lines that were put into a text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// Lists in the root object.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub lists: BTreeSet<String>,
     /// What was put into a TOML file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub toml: Vec<super::toml::Made>,

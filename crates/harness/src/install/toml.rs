@@ -4,10 +4,14 @@
 //! The file is read with `toml_edit`, which knows where every key stands, and edited by hand: writing it anew
 //! would change line endings and whatever else the person did their own way.
 
+mod block;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item, Table, TableLike};
+
+pub use block::{TomlBlock, WithBlock};
 
 use super::{
     Editor, Warning,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{HARNESS, layers, trust};
 use crate::gemini::install::{Timeout, group};
 use crate::install::{
-    Content, Editor as _, Ground, InstallError, Installer, Order, Piece, Scope, Warning, file,
+    Content, Editor as _, Ground, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file,
     hooks::{self, Hooks, entries, look_at},
     jsonc::{Created, Flaw, Node, Signature, switch::Switch},
 };
@@ -27,7 +27,15 @@ pub(super) const INSTALLER: Installer = Installer {
     directory: |ground, scope| match scope {
         Scope::User => user_directory(ground),
         Scope::Project(root) => Some(root.join(PROJECT_DIRECTORY)),
-        Scope::Machine(root) => Some(root.join(MACHINE_DIRECTORY)),
+        Scope::Machine(_) => None,
+    },
+    machine: MachineScope::Outranks {
+        directory: MACHINE_DIRECTORY,
+        bypasses: &[
+            "`LLXPRT_SYSTEM_SETTINGS_PATH` or `LLXPRT_CODE_SYSTEM_SETTINGS_PATH` in a project's `.env`, or set where LLxprt \
+             Code is started",
+            "a folder that is not trusted: LLxprt Code runs no hooks there, and `--allowed-tools` still runs tools",
+        ],
     },
     pieces,
 };

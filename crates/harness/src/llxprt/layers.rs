@@ -9,7 +9,7 @@ use super::HARNESS;
 use super::install::{MACHINE_DIRECTORY, PROJECT_DIRECTORY, SETTINGS_FILE, is_our_command};
 use crate::gemini::install::NAME;
 use crate::install::{
-    Order, Scope, Warning,
+    Order, Warning, env_files,
     hooks::{elsewhere, off_by},
     jsonc,
 };
@@ -20,17 +20,35 @@ pub(super) const TOOLS_ENABLE_HOOKS: &[&str] = &["tools", "enableHooks"];
 
 /// Warnings about the other layers, for the one at `own`.
 pub(super) fn warnings(order: &Order, own: &Path) -> Vec<Warning> {
-    if matches!(order.scope, Scope::Machine(_)) {
-        return vec![Warning::note(
+    if order.is_machine() {
+        let mut warnings = vec![Warning::note(
             "the hooks in the machine's settings replace those that accounts and projects have in theirs for the same \
              events; hooks in tenterhook.yaml still run",
         )];
+        warnings.extend(moved_by_env_file(order));
+        return warnings;
     }
     let files = files(order);
     let position = files.iter().position(|file| file == own);
     let later = position.and_then(|at| files.get(at + 1..)).unwrap_or_default();
     let mut warnings = elsewhere(later, own, |_, root| switched_off(root));
     warnings.extend(elsewhere(&files, own, |_, root| disabled_by_name(root).into_iter().collect()));
+    warnings
+}
+
+/// Warnings about `.env` files that make the client read the machine's settings from another path (measured on 0.11.0).
+fn moved_by_env_file(order: &Order) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for path in env_files::of(order, PROJECT_DIRECTORY) {
+        for variable in ["LLXPRT_SYSTEM_SETTINGS_PATH", "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"] {
+            if env_files::value(&path, variable).is_some() {
+                warnings.push(Warning::blocks(format!(
+                    "`{variable}` is set in `{}`, so LLxprt Code does not read the machine's settings there: remove it",
+                    path.display()
+                )));
+            }
+        }
+    }
     warnings
 }
 

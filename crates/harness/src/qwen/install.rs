@@ -7,12 +7,12 @@
 use jsonc_parser::ast::{Object, Value};
 use tenterhook_event::EventKind;
 
-use super::HARNESS;
+use super::{HARNESS, safe_mode};
 use crate::gemini::install::{Timeout, group, settings_of};
 use crate::install::{
-    Content, Installer, Piece, Scope, Warning,
+    Content, Installer, MachineScope, Piece, Scope, Warning,
     hooks::{self, Hooks, elsewhere, entries, look_at, off_by},
-    jsonc::{self, Signature},
+    jsonc::{self, Node, Signature, switch::Switch},
 };
 
 pub(super) const INSTALLER: Installer = Installer {
@@ -23,20 +23,42 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".qwen")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Outranks {
+        directory: if cfg!(target_os = "macos") {
+            "Library/Application Support/QwenCode"
+        } else {
+            "etc/qwen-code"
+        },
+        bypasses: &[
+            "`QWEN_CODE_SAFE_MODE` in a project's `.env` or `.qwen/.env`, or where Qwen Code is started",
+            "the flags `--safe-mode` and `--bare`",
+            "the variable `QWEN_CODE_SYSTEM_SETTINGS_PATH`, set where Qwen Code is started",
+        ],
+    },
     pieces: |order| {
         let path = order.directory.join("settings.json");
         let files = settings_of(order, ".qwen");
+        let is_machine = order.is_machine();
+        let look: fn(&Object<'_>) -> Vec<Warning> = if is_machine { |_| Vec::new() } else { look_in };
+        let mut known = elsewhere(&files, &path, |_, root| look(root));
+        known.extend(safe_mode::warnings(order));
         let hooks = Hooks {
             entries: entries(&HARNESS, |row| group(order, &HARNESS, row, Timeout::Seconds))?,
             signature: SIGNATURE,
             status: None,
-            switches: Vec::new(),
-            look: |text| look_at(text, |_, root| look(root)),
-            known: elsewhere(&files, &path, |_, root| look(root)),
+            switches: if is_machine { machine_switches() } else { Vec::new() },
+            look: if is_machine { |_| Ok(Vec::new()) } else { |text| look_at(text, |_, root| look_in(root)) },
+            known,
         };
         Ok(vec![Piece::new(path, Content::Edited(Box::new(hooks)))])
     },
 };
+
+/// Set in the settings of the machine, an account's own value does not count.
+fn machine_switches() -> Vec<Switch> {
+    let switch = |path, value| Switch { path, value, only_if_missing: false };
+    vec![switch(&["disableAllHooks"], Node::Bool(false)), switch(safe_mode::SETTING, Node::text("0"))]
+}
 
 const SIGNATURE: Signature = Signature { marker: None, is_our_command, comes_last: true };
 
@@ -44,7 +66,7 @@ fn is_our_command(command: &str) -> bool {
     hooks::is_our_command(&HARNESS, command)
 }
 
-fn look(root: &Object<'_>) -> Vec<Warning> {
+fn look_in(root: &Object<'_>) -> Vec<Warning> {
     let mut warnings: Vec<_> = off_by(root, &["disableAllHooks"], true).into_iter().collect();
     warnings.extend(off_by(root, &["hooksConfig", "enabled"], false));
     // At `PermissionRequest` a deny beats an allow.

@@ -8,6 +8,8 @@ pub mod events;
 mod install;
 #[cfg(feature = "install")]
 mod launch;
+#[cfg(feature = "install")]
+mod safe_mode;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventKind, Mcp};

@@ -4,7 +4,7 @@
 
 use super::HARNESS;
 use crate::install::{
-    Content, Installer, Piece, Scope,
+    Content, Installer, MachineScope, Piece, Scope,
     hooks::{self, Hooks, entries},
     jsonc::{Node, Signature},
 };
@@ -17,6 +17,9 @@ pub(super) const INSTALLER: Installer = Installer {
         Scope::Project(root) => Some(root.join(".github")),
         Scope::Machine(_) => None,
     },
+    machine: MachineScope::Cannot(
+        "VS Code has no hooks of the machine that were measured: it cannot be run headless here",
+    ),
     pieces: |order| {
         let entries = entries(&HARNESS, |row| {
             let command = format!("{NOT_COPILOT}{}", order.command("vscode", row.native)?);

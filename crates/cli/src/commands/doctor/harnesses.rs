@@ -3,7 +3,7 @@
 //! Each harness: whether it is wired as it should be, and whether its hooks were ever heard.
 
 use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{Installer, Plan, Scope, detect};
+use tenterhook_harness::install::{Installer, MachineScope, Plan, Scope, detect};
 use tenterhook_harness::{HARNESSES, Harness};
 
 use super::Patient;
@@ -47,7 +47,17 @@ fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Ins
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &Scope::User).is_some_and(|directory| directory.exists());
     if detect(harness, &ground).is_some() || has_settings {
-        let fix = format!("`tenterhook install {}`", harness.id);
+        let system = match (patient.home.machine(), installer.machine) {
+            (Some(_), MachineScope::Cannot(why)) => {
+                let says = format!("is here, and cannot be guarded for the whole machine: {why}");
+                let fix = format!("guard each account that uses it: `tenterhook install {}`", harness.id);
+                patient.warning(harness.title, says).fix(fix);
+                return;
+            }
+            (Some(_), MachineScope::Outranks { .. }) => " --system",
+            (None, _) => "",
+        };
+        let fix = format!("`tenterhook install {}{system}`", harness.id);
         patient.warning(harness.title, "is here, and nothing guards it").fix(fix);
     }
 }

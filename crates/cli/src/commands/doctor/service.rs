@@ -72,7 +72,8 @@ fn answers(patient: &mut Patient<'_>, health: &Value) {
     for lost in health.get("unwired").and_then(Value::as_array).into_iter().flatten() {
         let part = |key: &str| lost.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let says = format!("saw that our hooks of {} are gone from `{}`", part("harness"), part("settings"));
-        patient.broken("daemon", says).fix(format!("`tenterhook install {}`", part("harness")));
+        let system = if patient.home.machine().is_some() { " --system" } else { "" };
+        patient.broken("daemon", says).fix(format!("`tenterhook install {}{system}`", part("harness")));
     }
     if let Some(says) = undelivered_text(health) {
         let fix = "`tenterhook ledger query --kind change` lists these calls";

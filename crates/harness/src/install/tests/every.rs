@@ -14,6 +14,7 @@ use super::super::{Ground, InstallError, Installer, Order, Plan, Scope, jsonc::t
 use crate::HARNESSES;
 
 pub(super) struct Place {
+    pub(super) name: String,
     pub(super) root: TempDir,
     pub(super) installer: &'static Installer,
     pub(super) order: Order,
@@ -21,13 +22,27 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn of(id: &str) -> Self {
+        Self::in_scope(id, |_| Scope::User).expect("a user's scope")
+    }
+
+    /// The settings of the machine, whose files are in the same place as the person's.
+    fn of_machine(id: &str) -> Option<Self> {
+        Self::in_scope(id, |person| Scope::Machine(person.to_owned()))
+    }
+
+    fn in_scope(id: &str, scope: fn(&Path) -> Scope) -> Option<Self> {
         let root = tempfile::tempdir().expect("a directory");
         let installer = crate::find(id).and_then(|harness| harness.installer.as_ref()).expect("an installer");
         let (person, variables) = (root.path().join("person"), BTreeMap::new());
         fs::create_dir(&person).expect("a home");
         let ground = Ground { home: Some(&person), variables: &variables, path: OsStr::new("") };
-        let order = installer.order(&ground, Scope::User, &root.path().join("th")).expect("a user's scope");
-        Self { root, installer, order }
+        let order = installer.order(&ground, scope(&person), &root.path().join("th"))?;
+        Some(Self { name: format!("{id} in {:?}", order.scope), root, installer, order })
+    }
+
+    /// Fewer rounds for the settings of a machine, whose files are edited as the user's are.
+    fn rounds(&self, most: u64) -> u64 {
+        if self.order.is_machine() { most / 5 } else { most }
     }
 
     fn receipts(&self) -> PathBuf {
@@ -82,6 +97,11 @@ pub(super) fn every() -> impl Iterator<Item = &'static str> {
     HARNESSES.iter().filter(|harness| harness.installer.is_some()).map(|harness| harness.id)
 }
 
+/// The settings of the user, and of the machine where there are any, of every harness.
+fn places() -> impl Iterator<Item = Place> {
+    every().flat_map(|id| [Some(Place::of(id)), Place::of_machine(id)]).flatten()
+}
+
 /// A file of settings as somebody may have it.
 fn settings(path: &Path, dice: &mut Dice) -> String {
     match path.extension().and_then(OsStr::to_str) {
@@ -93,8 +113,8 @@ fn settings(path: &Path, dice: &mut Dice) -> String {
 // seed: 001-059
 #[test]
 fn nothing_there_is_nothing_left() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         let before = place.content();
         assert!(!place.install().is_noop(), "{id}");
         assert!(place.plan().expect("plans").is_noop(), "{id}: twice is once");
@@ -107,10 +127,10 @@ fn nothing_there_is_nothing_left() {
 // seed: 001-025, 001-062
 #[test]
 fn any_settings_come_back_byte_for_byte() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         let files = place.files();
-        for seed in 0..60 {
+        for seed in 0..place.rounds(60) {
             let mut dice = Dice(seed * 31 + 7);
             for path in &files {
                 if is_edited(path) {
@@ -134,10 +154,10 @@ fn any_settings_come_back_byte_for_byte() {
 // seed: 001-060, 001-063
 #[test]
 fn what_others_write_in_between_stays() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         let files = place.files();
-        for seed in 0..40 {
+        for seed in 0..place.rounds(40) {
             let mut dice = Dice(seed * 17 + 3);
             let mut expected = BTreeMap::new();
             for path in files.iter().filter(|path| is_edited(path)) {
@@ -171,18 +191,23 @@ fn touched(path: &Path, text: &str) -> String {
     }
 }
 
+fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
 /// Whether the file is the person's own, and only a part of it ours.
 fn is_edited(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    matches!(name, "settings.json" | "hooks.json" | "config.toml")
+    let shared = ["settings.json", "hooks.json", "managed-settings.json", "opencode.json"];
+    shared.contains(&name) || is_toml(path)
 }
 
 #[test]
 fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         for path in place.files().iter().filter(|path| is_edited(path)) {
-            place.write(path, if path.ends_with("config.toml") { "# mine\n" } else { "{ }" });
+            place.write(path, if is_toml(path) { "# mine\n" } else { "{ }" });
         }
         let before = place.content();
         let mut plan = place.plan().expect("plans");
@@ -197,10 +222,10 @@ fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
 
 #[test]
 fn what_cannot_be_read_is_refused_and_stays() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         for path in place.files().iter().filter(|path| is_edited(path)) {
-            let text = if path.ends_with("config.toml") { "a = \n" } else { "{\"hooks\": 1" };
+            let text = if is_toml(path) { "a = \n" } else { "{\"hooks\": 1" };
             place.write(path, text);
             let before = place.content();
             let error = place.plan().expect_err(id);
@@ -213,8 +238,8 @@ fn what_cannot_be_read_is_refused_and_stays() {
 
 #[test]
 fn lost_wiring_is_seen_by_its_receipt() {
-    for id in every() {
-        let place = Place::of(id);
+    for place in places() {
+        let id = &place.name;
         place.install();
         let receipts = receipt::every(&place.receipts());
         assert!(!receipts.is_empty() && receipts.iter().all(receipt::Receipt::is_kept), "{id}");

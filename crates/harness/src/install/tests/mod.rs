@@ -122,6 +122,7 @@ fn order(settings: &Path, home: &Path) -> Order {
         trust: false,
         project: None,
         user_home: None,
+        account_homes: Vec::new(),
         variables: std::collections::BTreeMap::new(),
     }
 }

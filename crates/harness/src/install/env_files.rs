@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Files named `.env`, from which some harnesses take variables that decide whether hooks run.
+
+use std::path::{Path, PathBuf};
+
+use super::{Order, file};
+
+/// The files that a harness with this directory for its settings reads where the user works.
+pub(crate) fn of(order: &Order, directory: &str) -> Vec<PathBuf> {
+    let homes = order.user_home.iter().chain(&order.account_homes);
+    let mut files: Vec<PathBuf> = Vec::new();
+    for place in order.project.iter().chain(homes) {
+        for file in [place.join(directory).join(".env"), place.join(".env")] {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    files
+}
+
+/// The last value that a file gives a variable.
+pub(crate) fn value(path: &Path, variable: &str) -> Option<String> {
+    let bytes = file::read(path).ok()??;
+    let text = String::from_utf8_lossy(&bytes);
+    let values = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let (name, value) = line.strip_prefix("export ").unwrap_or(line).split_once('=')?;
+        (name.trim() == variable).then(|| value.trim().trim_matches(['"', '\'', '`']).to_owned())
+    });
+    values.last()
+}
+
+/// Whether a value turns a switch on.
+pub(crate) fn is_on(value: &str) -> bool {
+    !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
