@@ -95,6 +95,7 @@ E2E_SKIPPED_NOTE := echo "SKIPPED: LLxprt Code was not run; set LLXPRT_SOURCE to
 endif
 e2e: export LLXPRT_SOURCE := $(LLXPRT_SOURCE)
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
+	@sh tests/install-bubblewrap.sh
 	$(CARGO) build --locked -p tenterhook
 	clients="$$(sh tests/e2e/install-client.sh all pinned "$(CLIENTS)")" && \
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \

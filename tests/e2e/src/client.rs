@@ -101,6 +101,16 @@ impl Client {
         let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
         let mut command = start(world, &server.url(), prompt)?;
         command.args(args);
+        self.finish(&server, command, world)
+    }
+
+    /// Runs the command to its end and collects what the model behind it was asked.
+    pub(crate) fn finish(
+        &self,
+        server: &ModelServer,
+        mut command: Command,
+        world: &World,
+    ) -> Result<Session> {
         let logs = world.next_logs();
         let ended = process::run_to_any_end(&mut command, &logs);
         fs::write(logs.join("requests.json"), serde_json::to_string_pretty(&server.requests())?)?;

@@ -3,7 +3,7 @@
 //! The daemon of a world.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
@@ -18,15 +18,19 @@ pub struct Daemon(Child);
 impl World {
     /// Starts the daemon and waits until it answers.
     pub fn serve(&self) -> Result<Daemon> {
+        self.serve_with(self.command(programs::tenterhook()?)?, &["serve", "--listen", "127.0.0.1:0"])
+    }
+
+    /// The same, of a command with these words added.
+    pub(crate) fn serve_with(&self, mut command: Command, words: &[&str]) -> Result<Daemon> {
         let logs = self.next_logs();
         fs::create_dir_all(&logs)?;
-        let mut command = self.command(programs::tenterhook()?)?;
-        command.args(["serve", "--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(fs::File::create(logs.join("serve"))?.into_file());
         let mut daemon = Daemon(command.spawn()?);
         let mut ready = String::new();
         BufReader::new(daemon.0.stdout.take().context("no output")?).read_line(&mut ready)?;
-        ensure!(ready.contains("http://"), "the daemon did not start: {ready}");
+        ensure!(ready.starts_with("ready on "), "the daemon did not start: {ready}");
         Ok(daemon)
     }
 }

@@ -11,6 +11,7 @@ mod client;
 pub mod clients;
 mod daemon;
 mod launched;
+mod machine;
 mod matrix;
 mod process;
 mod programs;
@@ -19,6 +20,7 @@ mod world;
 
 pub use client::{Client, PatchTool, Session};
 pub use daemon::Daemon;
+pub use machine::Attempt;
 pub use matrix::{Expected, expected, prove, rows};
 pub use process::Finished;
 pub use world::{Codes, Hook, World};

@@ -59,6 +59,11 @@ impl World {
         Ok(world)
     }
 
+    /// The directory that everything is in.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// What the programs take for the user's home.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")

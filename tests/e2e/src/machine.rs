@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Settings of a machine: written by `tenterhook install --system` into the world, and shown to a client at their real
+//! place below `/etc` in a bubblewrap box. The host's `/etc` is only read.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use fs_err as fs;
+use serde_json::Value;
+use tenterhook_model_server::{ModelServer, Script};
+
+use crate::client::{Client, Session};
+use crate::daemon::Daemon;
+use crate::process;
+use crate::programs;
+use crate::world::World;
+
+const SYSTEM_DIRECTORY_VARIABLE: &str = "TENTERHOOK_SYSTEM_DIR";
+
+/// Something that an account or a project may do, and that its client is then started with.
+#[derive(Debug, Default)]
+pub struct Attempt {
+    /// What it is.
+    pub name: &'static str,
+    /// Files below the home. JSON is merged with what is there; other text is added at the end.
+    pub files: &'static [(&'static str, &'static str)],
+    /// Words on the client's command line.
+    pub args: &'static [&'static str],
+    /// Variables.
+    pub variables: &'static [(&'static str, &'static str)],
+}
+
+impl World {
+    fn system_directory(&self) -> PathBuf {
+        self.root().join("system")
+    }
+
+    fn system_command(&self) -> Result<Command> {
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.env(SYSTEM_DIRECTORY_VARIABLE, self.system_directory()).arg("--system");
+        Ok(command)
+    }
+
+    /// Puts us into the client's settings of the machine.
+    pub fn install_for_machine(&self, client: &Client) -> Result<()> {
+        let directory = self.system_directory();
+        fs::create_dir_all(&directory)?;
+        for open in [self.root(), &directory] {
+            fs::set_permissions(open, std::fs::Permissions::from_mode(0o755))?;
+        }
+        let mut command = self.system_command()?;
+        command.args(["install", client.id, "--yes"]);
+        process::run(&mut command, &self.next_logs()).map(drop)
+    }
+
+    /// Starts the machine's daemon and waits until it answers.
+    pub fn serve_machine(&self) -> Result<Daemon> {
+        self.serve_with(self.system_command()?, &["serve", "--listen", "none"])
+    }
+
+    /// Does what an account or a project may do with files.
+    pub fn write_attempt(&self, attempt: &Attempt) -> Result<()> {
+        for (name, text) in attempt.files {
+            let before = fs::read_to_string(self.home().join(name)).unwrap_or_default();
+            match (serde_json::from_str(&before), serde_json::from_str(text)) {
+                (Ok(Value::Object(mut merged)), Ok(Value::Object(more))) => {
+                    merged.extend(more);
+                    self.write_json(name, &Value::Object(merged))?;
+                }
+                _ => self.write(name, &format!("{before}{text}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The same program, with the settings of the world's machine below `/etc`.
+    fn boxed(&self, inner: &Command) -> Result<Command> {
+        let mut command = self.command("bwrap")?;
+        command.args(["--dev-bind", "/", "/", "--tmpfs", "/etc"]);
+        for entry in fs::read_dir("/etc")? {
+            let path = entry?.path();
+            match fs::read_link(&path) {
+                Ok(target) => command.arg("--symlink").arg(target).arg(&path),
+                Err(_) => command.arg("--ro-bind").args([&path, &path]),
+            };
+        }
+        for entry in fs::read_dir(self.system_directory().join("etc"))? {
+            let entry = entry?;
+            command.arg("--ro-bind").arg(entry.path()).arg(Path::new("/etc").join(entry.file_name()));
+        }
+        command.arg(inner.get_program()).args(inner.get_args());
+        for (name, value) in inner.get_envs() {
+            let value: OsString = value.context("a variable is removed, not set")?.to_owned();
+            command.env(name, value);
+        }
+        Ok(command)
+    }
+}
+
+impl Client {
+    /// Runs the client as [`Client::run`] does, in a box with the settings of the world's machine.
+    pub fn run_on_machine(&self, world: &World, script: Script, attempt: &Attempt) -> Result<Session> {
+        let server = ModelServer::start_with(script, self.delivery)?;
+        let mut inner = (self.start)(world, &server.url(), "please go on")?;
+        inner.args(attempt.args).envs(attempt.variables.iter().copied());
+        self.finish(&server, world.boxed(&inner)?, world)
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hooks in the settings of the machine: what an account and a project can set does not switch them off, except as
+//! `install` says. Each row is run on the real client; a bypass that no longer works fails as well.
+
+use anyhow::Result;
+use tenterhook_e2e::scenarios::shell;
+use tenterhook_e2e::{Attempt, World, clients};
+use tenterhook_model_server::Script;
+
+/// What the model reads when our rule denies the call.
+const REASON: &str = "This would delete a whole directory tree outside the project";
+
+/// What became of a call that a rule denies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Denied,
+    Ran,
+    /// Not run, but not for our reason.
+    Other,
+}
+
+/// How often a client that fails by itself is started again.
+const RETRIES: usize = 2;
+
+fn outcome(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
+    let mut last = run_once(id, attempt)?;
+    for _ in 0..RETRIES {
+        if last.0 != Outcome::Other {
+            break;
+        }
+        last = run_once(id, attempt)?;
+    }
+    Ok(last)
+}
+
+fn run_once(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
+    let client = clients::find(id)?;
+    let world = World::new()?;
+    (client.prepare)(&world)?;
+    // Afterwards: `install` would report what switches the hooks off.
+    world.install_for_machine(client)?;
+    world.write_attempt(attempt)?;
+    let _daemon = world.serve_machine()?;
+    let precious = world.precious()?;
+    let delete = shell(client, &format!("rm -r {}", precious.display()));
+    let session = client.run_on_machine(&world, Script::new().turn(delete), attempt)?;
+    let is_told = session.tool_results.iter().any(|result| result.reads(REASON));
+    let outcome = match (precious.exists(), is_told) {
+        (false, _) => Outcome::Ran,
+        (true, true) => Outcome::Denied,
+        (true, false) => Outcome::Other,
+    };
+    Ok((outcome, format!("{id}, {}: {session:#?}", attempt.name)))
+}
+
+fn prove(id: &str, held: &[Attempt], bypasses: &[Attempt]) -> Result<()> {
+    let nothing = Attempt { name: "nothing", ..Attempt::default() };
+    for attempt in std::iter::once(&nothing).chain(held) {
+        let (outcome, story) = outcome(id, attempt)?;
+        assert_eq!(outcome, Outcome::Denied, "{story}");
+    }
+    for attempt in bypasses {
+        let (outcome, story) = outcome(id, attempt)?;
+        assert_eq!(
+            outcome,
+            Outcome::Ran,
+            "this no longer bypasses the hooks, correct the harness's row: {story}"
+        );
+    }
+    Ok(())
+}
+
+const fn files(name: &'static str, files: &'static [(&'static str, &'static str)]) -> Attempt {
+    Attempt { name, files, args: &[], variables: &[] }
+}
+
+const fn flags(name: &'static str, args: &'static [&'static str]) -> Attempt {
+    Attempt { name, files: &[], args, variables: &[] }
+}
+
+const fn variables(name: &'static str, variables: &'static [(&'static str, &'static str)]) -> Attempt {
+    Attempt { name, files: &[], args: &[], variables }
+}
+
+#[test]
+fn codex() -> Result<()> {
+    let held = [
+        files("features.hooks = false", &[(".codex/config.toml", "\n[features]\nhooks = false\n")]),
+        files("hooks of its own", &[(".codex/config.toml", "\n[hooks]\nPreToolUse = []\n")]),
+        flags("-c features.hooks=false", &["-c", "features.hooks=false"]),
+        flags("--disable hooks", &["--disable", "hooks"]),
+    ];
+    prove("codex", &held, &[])
+}
+
+#[test]
+fn copilot() -> Result<()> {
+    const OFF: &str = r#"{"disableAllHooks": true}"#;
+    let held = [
+        files(
+            "disableAllHooks of the account",
+            &[(".copilot/settings.json", OFF), (".copilot/config.json", OFF)],
+        ),
+        files("disableAllHooks of the project", &[("project/.github/copilot/settings.json", OFF)]),
+    ];
+    prove("copilot", &held, &[])
+}
+
+#[test]
+fn gemini() -> Result<()> {
+    const OFF: &str = r#"{"hooksConfig": {"enabled": false}, "hooks": {"BeforeTool": []}}"#;
+    const NAMED: &str = r#"{"hooksConfig": {"disabled": ["tenterhook"]}}"#;
+    let held = [
+        files("hooksConfig.enabled of the account", &[(".gemini/settings.json", OFF)]),
+        files("hooksConfig.enabled of the project", &[("project/.gemini/settings.json", OFF)]),
+        files("a path in .env", &[("project/.env", "GEMINI_CLI_SYSTEM_SETTINGS_PATH=/nowhere\n")]),
+    ];
+    let bypasses = [
+        files("hooksConfig.disabled of the project", &[("project/.gemini/settings.json", NAMED)]),
+        variables("another path", &[("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/nowhere")]),
+    ];
+    prove("gemini", &held, &bypasses)
+}
+
+#[test]
+fn qwen() -> Result<()> {
+    const OFF: &str = r#"{"disableAllHooks": true, "env": {"QWEN_CODE_SAFE_MODE": "1"}}"#;
+    let held = [
+        files("disableAllHooks and env of the account", &[(".qwen/settings.json", OFF)]),
+        files("disableAllHooks and env of the project", &[("project/.qwen/settings.json", OFF)]),
+    ];
+    let bypasses = [
+        files("safe mode in .env", &[("project/.env", "QWEN_CODE_SAFE_MODE=1\n")]),
+        flags("--bare", &["--bare"]),
+        variables("another path", &[("QWEN_CODE_SYSTEM_SETTINGS_PATH", "/nowhere")]),
+    ];
+    prove("qwen", &held, &bypasses)
+}
+
+#[test]
+fn opencode() -> Result<()> {
+    let held = [files("plugin of the project", &[("project/opencode.json", r#"{"plugin": []}"#)])];
+    let bypasses = [flags("--pure", &["--pure"])];
+    prove("opencode", &held, &bypasses)
+}
+
+mod llxprt {
+    use super::*;
+
+    #[test]
+    fn llxprt() -> Result<()> {
+        const OFF: &str = r#"{"hooksConfig": {"enabled": false, "disabled": ["tenterhook"]},
+            "tools": {"enableHooks": false}, "hooks": {"BeforeTool": []}}"#;
+        let held = [
+            files("switches and hooks of the account", &[(".config/llxprt-code/settings.json", OFF)]),
+            files("switches and hooks of the project", &[("project/.llxprt/settings.json", OFF)]),
+        ];
+        let bypasses =
+            [files("another path in .env", &[("project/.env", "LLXPRT_SYSTEM_SETTINGS_PATH=/nowhere\n")])];
+        prove("llxprt", &held, &bypasses)
+    }
+}
