@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use tenterhook_event::Tokens;
 
-use crate::transcript::usage::{UsageFormat, UsageLine, answer_tokens, first_value};
+use crate::transcript::usage::{FirstValue, UsageFormat, UsageLine, answer_tokens, first_value};
 
 pub(super) const USAGE: UsageFormat = UsageFormat {
     markers: &["\"usage\":"],
@@ -36,6 +36,7 @@ struct Message {
 }
 
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the client's")]
 struct Usage {
     #[serde(default)]
     input_tokens: u64,
@@ -45,7 +46,7 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-fn parse(text: &str) -> Option<(Option<UsageLine>, usize)> {
+fn parse(text: &str) -> Option<FirstValue> {
     let (Kind { kind }, length) = first_value(text)?;
     if kind != "assistant" {
         return Some((None, length));

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use tenterhook_event::{Timestamp, Tokens};
 
-use crate::transcript::usage::{UsageFormat, UsageLine, first_value, session_tokens};
+use crate::transcript::usage::{FirstValue, UsageFormat, UsageLine, first_value, session_tokens};
 
 pub(super) const USAGE: UsageFormat = UsageFormat {
     markers: &["\"token_usage_record\"", "\"token_count\"", "\"turn_context\""],
@@ -45,6 +45,7 @@ struct TurnContext {
 
 /// Cached tokens are part of the input here.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the client's")]
 struct Usage {
     #[serde(default)]
     input_tokens: u64,
@@ -62,7 +63,7 @@ struct PayloadKind {
     kind: String,
 }
 
-fn parse(text: &str) -> Option<(Option<UsageLine>, usize)> {
+fn parse(text: &str) -> Option<FirstValue> {
     let (line, length) = first_value::<Line<serde::de::IgnoredAny>>(text)?;
     let usage = match line.kind.as_str() {
         "token_usage_record" => {

@@ -25,8 +25,11 @@ pub struct UsageFormat {
     /// The directory with the transcripts of a session's subagents, by the path of the session's own.
     pub subagents: fn(&Path) -> Option<PathBuf>,
     /// Reads the first JSON value of a text, and says how long it is.
-    pub(crate) parse: fn(&str) -> Option<(Option<UsageLine>, usize)>,
+    pub(crate) parse: fn(&str) -> Option<FirstValue>,
 }
+
+/// What the first JSON value of a text says about tokens, and how long that value is.
+pub(crate) type FirstValue = (Option<UsageLine>, usize);
 
 /// What a line says about tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
