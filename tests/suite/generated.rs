@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
+use tenterhook_harness::install::MachineScope;
 use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring};
 
 use crate::context::{TestContext, repository};
@@ -104,9 +105,14 @@ fn harness_reference() {
             || "how long it waits for a hook is not known".to_owned(),
             |deadline| format!("it waits {} s for a hook", deadline.as_secs()),
         );
+        let machine = match harness.installer.as_ref().map(|installer| installer.machine) {
+            Some(MachineScope::Outranks { .. }) => " `install --system` guards every account.".to_owned(),
+            Some(MachineScope::Cannot(why)) => format!(" `install --system` refuses: {why}."),
+            None => String::new(),
+        };
         let _ = write!(
             page,
-            "\n## {} (`{}`)\n\n{proved}; {waits}.\n\n| event | kind | deny | ask | rewrite | context | wired |\n\
+            "\n## {} (`{}`)\n\n{proved}; {waits}.{machine}\n\n| event | kind | deny | ask | rewrite | context | wired |\n\
              |---|---|---|---|---|---|---|\n",
             harness.title, harness.id,
         );
