@@ -15,7 +15,7 @@ use tenterhook_model_server::{ModelServer, Script};
 
 use crate::client::{Client, Session};
 use crate::daemon::Daemon;
-use crate::process;
+use crate::{launched, process};
 use crate::programs;
 use crate::world::World;
 
@@ -104,7 +104,7 @@ impl World {
 impl Client {
     /// Runs the client as [`Client::run`] does, in a box with the settings of the world's machine.
     pub fn run_on_machine(&self, world: &World, script: Script, attempt: &Attempt) -> Result<Session> {
-        let server = ModelServer::start_with(script, self.delivery)?;
+        let server = ModelServer::start_with(script, launched::delivery(self.id)?)?;
         let mut inner = (self.start)(world, &server.url(), "please go on")?;
         inner.args(attempt.args).envs(attempt.variables.iter().copied());
         self.finish(&server, world.boxed(&inner)?, world)
