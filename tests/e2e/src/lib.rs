@@ -18,7 +18,7 @@ mod programs;
 pub mod scenarios;
 mod world;
 
-pub use client::{Client, PatchTool, Session};
+pub use client::{Client, PatchTool, Session, Start};
 pub use daemon::Daemon;
 pub use machine::Attempt;
 pub use matrix::{Expected, expected, prove, rows};
