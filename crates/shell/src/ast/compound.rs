@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Compound commands.
+
+use super::{ArithmeticText, Redirect, Script, Word};
+use crate::Span;
+
+/// A compound command with its redirections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompoundCommand {
+    /// Which one.
+    pub kind: Compound,
+    /// Redirections after it.
+    pub redirects: Vec<Redirect>,
+    /// Place in the source, with the redirections.
+    pub span: Span,
+}
+
+/// The kinds of compound commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compound {
+    /// `{ …; }`
+    Group(Script),
+    /// `( … )`
+    Subshell(Script),
+    /// `if …; then …; fi`
+    If(IfCommand),
+    /// `while …; do …; done` and `until`
+    While(WhileLoop),
+    /// `for name in …; do …; done`
+    For(ForLoop),
+    /// `select name in …; do …; done`
+    Select(ForLoop),
+    /// `for ((…; …; …)); do …; done`
+    ArithmeticFor(ArithmeticFor),
+    /// `case … in … esac`
+    Case(CaseCommand),
+    /// `(( … ))`
+    Arithmetic(ArithmeticText),
+    /// `[[ … ]]`
+    Test(TestExpression),
+    /// `repeat n …` of zsh
+    Repeat(RepeatLoop),
+    /// `{ … } always { … }` of zsh: the second runs whatever happened in the first.
+    Always {
+        /// The first list.
+        body: Script,
+        /// The list that always runs.
+        always: Script,
+    },
+}
+
+/// `if`, with `elif` and `else`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IfCommand {
+    /// `if` and each `elif`.
+    pub branches: Vec<IfBranch>,
+    /// `else`
+    pub otherwise: Option<Script>,
+}
+
+/// A condition and what runs if it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IfBranch {
+    /// The commands whose last status decides.
+    pub condition: Script,
+    /// What runs if the status is zero.
+    pub body: Script,
+}
+
+/// `while` or `until`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WhileLoop {
+    /// Whether it is `until`.
+    pub until: bool,
+    /// The commands whose last status decides.
+    pub condition: Script,
+    /// What is repeated.
+    pub body: Script,
+}
+
+/// `for` or `select` over words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForLoop {
+    /// The variables; bash has one, zsh may have several.
+    pub variables: Vec<Box<str>>,
+    /// The words after `in`; `None` stands for the positional parameters.
+    pub words: Option<Vec<Word>>,
+    /// What is repeated.
+    pub body: Script,
+}
+
+/// `for (( … ))`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArithmeticFor {
+    /// The expressions between the semicolons; an empty condition holds.
+    pub expressions: Vec<ArithmeticText>,
+    /// What is repeated.
+    pub body: Script,
+}
+
+/// `repeat n`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatLoop {
+    /// How often.
+    pub count: Word,
+    /// What is repeated.
+    pub body: Script,
+}
+
+/// `case`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseCommand {
+    /// The word that is compared.
+    pub subject: Word,
+    /// The branches.
+    pub items: Vec<CaseItem>,
+}
+
+/// One branch of a `case`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseItem {
+    /// Patterns between `|`.
+    pub patterns: Vec<Word>,
+    /// What runs.
+    pub body: Script,
+    /// How the branch ends.
+    pub terminator: CaseTerminator,
+}
+
+/// How a branch of a `case` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CaseTerminator {
+    /// `;;` or nothing before `esac`
+    Break,
+    /// `;&`: the next branch runs, too.
+    FallThrough,
+    /// `;;&`, in zsh `;|`: the next patterns are tried.
+    Continue,
+}
+
+/// The inside of `[[ … ]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestExpression {
+    /// A word alone: true if it is not empty.
+    Word(Word),
+    /// `-f x`
+    Unary {
+        /// The operator with its `-`.
+        operator: Box<str>,
+        /// The operand.
+        operand: Word,
+    },
+    /// `a == b`
+    Binary {
+        /// Left operand.
+        left: Word,
+        /// The operator, such as `==`, `=~`, `-nt`, `<`.
+        operator: Box<str>,
+        /// Right operand; a pattern after `==`, a regular expression after `=~`.
+        right: Word,
+    },
+    /// `! a`
+    Not(Box<TestExpression>),
+    /// `a && b && c`
+    And(Vec<TestExpression>),
+    /// `a || b || c`
+    Or(Vec<TestExpression>),
+    /// `( a )`
+    Group(Box<TestExpression>),
+    /// Words in another order; the shell reports an error when it runs.
+    Other(Vec<Word>),
+}

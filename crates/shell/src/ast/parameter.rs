@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `$name` and `${…}`.
+
+use super::{ArithmeticText, Subscript, Word};
+use crate::Span;
+
+/// A parameter expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// What is expanded.
+    pub parameter: TransformedParameter,
+    /// What is done with the value.
+    pub operator: ParameterOperator,
+    /// Whether it is written with braces.
+    pub braced: bool,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// A parameter with its prefix and subscript.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TransformedParameter {
+    /// Name of a variable, digits of a positional parameter, or one of `@*#?-$!_0`. Empty if the parameter is
+    /// itself an expansion (`${${x}…}` of zsh), which is then the [`nested`](Self::nested) word.
+    pub name: Box<str>,
+    /// `${name[…]}`
+    pub subscript: Option<Subscript>,
+    /// `${#name}`: the length of the value or the number of elements.
+    pub is_length: bool,
+    /// `${!name}`: the value is the name of another variable; with `[@]` the keys.
+    pub is_indirect: bool,
+    /// Flags in parentheses (`${(f)x}`) and the prefixes `=`, `~`, `^`, `+` of zsh.
+    pub zsh_flags: Option<Box<str>>,
+    /// What zsh expands in place of a name.
+    pub nested: Option<Box<Word>>,
+}
+
+/// What is done with the value of a parameter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ParameterOperator {
+    /// Nothing.
+    #[default]
+    None,
+    /// `-`, `=`, `?`, `+`, with or without `:`
+    Default {
+        /// Which one.
+        action: DefaultAction,
+        /// Whether an empty value counts as unset (`:`).
+        or_empty: bool,
+        /// The word after the operator.
+        word: Word,
+    },
+    /// `#pattern`, `##pattern`
+    RemovePrefix {
+        /// Whether the longest match is removed (`##`).
+        longest: bool,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `%pattern`, `%%pattern`
+    RemoveSuffix {
+        /// Whether the longest match is removed (`%%`).
+        longest: bool,
+        /// The pattern.
+        pattern: Word,
+    },
+    /// `/pattern/replacement`
+    Replace {
+        /// Which matches are replaced.
+        scope: ReplaceScope,
+        /// The pattern.
+        pattern: Word,
+        /// The replacement; `None` removes the match.
+        replacement: Option<Word>,
+    },
+    /// `:offset`, `:offset:length`
+    Substring {
+        /// First character, counted from the end if negative.
+        offset: ArithmeticText,
+        /// Number of characters.
+        length: Option<ArithmeticText>,
+    },
+    /// `^`, `^^`, `,`, `,,`, `~`, `~~`
+    ChangeCase {
+        /// Which one.
+        change: CaseChange,
+        /// Whether all characters are changed.
+        all: bool,
+        /// Which characters are changed; empty stands for all.
+        pattern: Word,
+    },
+    /// `@Q`, `@E`, …
+    Transform(char),
+    /// `${!prefix@}`, `${!prefix*}`: names of variables
+    Names {
+        /// Whether it is `*`.
+        joined: bool,
+    },
+    /// An operator that only zsh has, or one that the shell refuses when it runs.
+    Other(Word),
+}
+
+/// What happens if a parameter is unset (or, for `+`, set).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DefaultAction {
+    /// `-`: the word is used instead.
+    Use,
+    /// `=`: the word is assigned and used.
+    Assign,
+    /// `?`: the shell stops with the word as message.
+    Fail,
+    /// `+`: the word is used if the parameter is set.
+    Alternative,
+}
+
+/// Which matches `${x/a/b}` replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReplaceScope {
+    /// `/`: the first match
+    First,
+    /// `//`: all matches
+    All,
+    /// `/#`: a match at the start
+    Prefix,
+    /// `/%`: a match at the end
+    Suffix,
+}
+
+/// How `${x^}` and its relatives change letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CaseChange {
+    /// `^`
+    Upper,
+    /// `,`
+    Lower,
+    /// `~`
+    Toggle,
+}

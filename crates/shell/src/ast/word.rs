@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Words and their parts.
+
+use std::borrow::Cow;
+
+use super::{ArrayLiteral, Parameter, Script, Unparsed};
+use crate::{OneOrMany, Span};
+
+/// A word: parts that stand side by side without blanks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The parts in order; an empty word has none.
+    pub parts: OneOrMany<WordPart>,
+    /// Place in the source.
+    pub span: Span,
+}
+
+impl Word {
+    /// The value of the word, if it is the same whenever it runs: only literals and quotes.
+    pub fn literal(&self) -> Option<Cow<'_, str>> {
+        match self.parts.as_slice() {
+            [] => Some(Cow::Borrowed("")),
+            [WordPart::Literal(only) | WordPart::SingleQuoted(only)] => Some(Cow::Borrowed(&only.text)),
+            [WordPart::DoubleQuoted(quoted)] => match quoted.parts.as_slice() {
+                [] => Some(Cow::Borrowed("")),
+                [WordPart::Literal(only)] => Some(Cow::Borrowed(&only.text)),
+                parts => append_literals(parts).map(Cow::Owned),
+            },
+            parts => append_literals(parts).map(Cow::Owned),
+        }
+    }
+
+    /// Whether the word is exactly this unquoted text.
+    pub fn is_unquoted(&self, text: &str) -> bool {
+        matches!(self.parts.as_slice(), [WordPart::Literal(only)] if &*only.text == text)
+    }
+
+    /// Whether any part is quoted, which keeps keywords, aliases and here-document bodies from being expanded.
+    pub fn is_quoted(&self) -> bool {
+        self.parts.iter().any(|part| {
+            matches!(
+                part,
+                WordPart::Escaped(_)
+                    | WordPart::SingleQuoted(_)
+                    | WordPart::DoubleQuoted(_)
+                    | WordPart::AnsiQuoted(_)
+            )
+        })
+    }
+
+    /// Whether the word contains an unquoted `*`, `?`, `[…]` or extended pattern.
+    pub fn has_glob(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, WordPart::Glob(_)))
+    }
+
+    /// The literal text up to the first expansion, and whether that is the whole word.
+    pub fn literal_prefix(&self) -> (String, bool) {
+        let mut text = String::new();
+        for part in &self.parts {
+            if !part.append_literal(&mut text) {
+                return (text, false);
+            }
+        }
+        (text, true)
+    }
+}
+
+fn append_literals(parts: &[WordPart]) -> Option<String> {
+    let mut text = String::new();
+    parts.iter().all(|part| part.append_literal(&mut text)).then_some(text)
+}
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WordPart {
+    /// Unquoted text without special meaning.
+    Literal(Literal),
+    /// `\x`
+    Escaped(Escaped),
+    /// `'…'`
+    SingleQuoted(Literal),
+    /// `$'…'`
+    AnsiQuoted(AnsiQuoted),
+    /// `"…"` and `$"…"`
+    DoubleQuoted(DoubleQuoted),
+    /// `~`, `~user`
+    Tilde(Tilde),
+    /// `*`, `?`, `[…]`, `@(…)`
+    Glob(Box<Glob>),
+    /// `{a,b}`, `{1..9}`
+    Brace(Box<BraceExpansion>),
+    /// `$x`, `${x…}`
+    Parameter(Box<Parameter>),
+    /// `$(…)` and backticks
+    Command(Box<CommandSubstitution>),
+    /// `$((…))` and `$[…]`
+    Arithmetic(Box<ArithmeticExpansion>),
+    /// `<(…)`, `>(…)`, and `=(…)` of zsh
+    Process(Box<ProcessSubstitution>),
+    /// The value of `declare x=(…)`
+    Array(Box<ArrayLiteral>),
+    /// `=cmd` of zsh: the path of a program. The text is the name without `=`.
+    ProgramPath(Literal),
+    /// `!…` in an interactive shell: text from the history.
+    History(Literal),
+    /// Text that was not understood, in a place where the shell only looks at it when it runs.
+    Unparsed(Box<Unparsed>),
+}
+
+impl WordPart {
+    /// Place in the source.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Literal(part)
+            | Self::SingleQuoted(part)
+            | Self::ProgramPath(part)
+            | Self::History(part) => part.span,
+            Self::Escaped(part) => part.span,
+            Self::AnsiQuoted(part) => part.span,
+            Self::DoubleQuoted(part) => part.span,
+            Self::Tilde(part) => part.span,
+            Self::Glob(part) => part.span,
+            Self::Brace(part) => part.span,
+            Self::Parameter(part) => part.span,
+            Self::Command(part) => part.span,
+            Self::Arithmetic(part) => part.span,
+            Self::Process(part) => part.span,
+            Self::Array(part) => part.span,
+            Self::Unparsed(part) => part.span,
+        }
+    }
+
+    /// Appends the constant text of the part; `false` if it has none.
+    fn append_literal(&self, text: &mut String) -> bool {
+        match self {
+            Self::Literal(part) | Self::SingleQuoted(part) => text.push_str(&part.text),
+            Self::Escaped(part) => text.push(part.character),
+            Self::AnsiQuoted(part) if part.is_text => text.push_str(&part.text),
+            Self::DoubleQuoted(part) => return part.parts.iter().all(|part| part.append_literal(text)),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Text that stands for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Literal {
+    /// The text without quotes.
+    pub text: Box<str>,
+    /// Place in the source, with quotes.
+    pub span: Span,
+}
+
+/// A character after a backslash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Escaped {
+    /// The character.
+    pub character: char,
+    /// Place in the source, with the backslash.
+    pub span: Span,
+}
+
+/// `$'…'` with escape sequences decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsiQuoted {
+    /// The decoded text. Bytes that are not UTF-8 are replaced.
+    pub text: Box<str>,
+    /// Whether the text is exactly what the shell makes of it.
+    pub is_text: bool,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// Text in double quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoubleQuoted {
+    /// The parts between the quotes.
+    pub parts: Vec<WordPart>,
+    /// Whether it is `$"…"`, which the shell translates.
+    pub is_translated: bool,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// `~user`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tilde {
+    /// The text after `~`, up to `/` or the end: a user, `+`, `-`, or nothing for the own home directory.
+    pub user: Box<str>,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// An unquoted pattern character or group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    /// Which one.
+    pub kind: GlobKind,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// Kinds of pattern parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GlobKind {
+    /// `*`; several of them in a row are several parts.
+    Star,
+    /// `?`
+    Question,
+    /// `[…]` without quotes or expansions inside; the text between the brackets.
+    Bracket(Box<str>),
+    /// `[` whose end stands behind a quote or expansion; the parts up to `]` follow as parts of the word.
+    BracketStart,
+    /// `?(…)`, `*(…)`, `+(…)`, `@(…)`, `!(…)`; in zsh also `(…)` with the operator `(`.
+    Extended {
+        /// The character before the parenthesis.
+        operator: char,
+        /// The patterns between `|`.
+        alternatives: Vec<Word>,
+    },
+    /// `<1-9>` of zsh
+    NumericRange(Box<str>),
+}
+
+/// `{a,b}` or `{1..9}`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BraceExpansion {
+    /// Alternatives or a sequence.
+    pub kind: BraceKind,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// Kinds of brace expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BraceKind {
+    /// `{a,b}`
+    Alternatives(Vec<Word>),
+    /// `{1..9}`, `{a..e..2}`
+    Sequence {
+        /// First element as written.
+        first: Box<str>,
+        /// Last element as written.
+        last: Box<str>,
+        /// Increment as written.
+        step: Option<Box<str>>,
+    },
+}
+
+/// `$(…)` or backticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSubstitution {
+    /// The commands.
+    pub script: Script,
+    /// Whether it is written with backticks.
+    pub is_backticks: bool,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// `$((…))` or `$[…]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArithmeticExpansion {
+    /// The expression.
+    pub expression: ArithmeticText,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// An arithmetic expression as text. The shell expands it like a text in double quotes and then evaluates it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArithmeticText {
+    /// Literals and expansions.
+    pub parts: OneOrMany<WordPart>,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// `<(…)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessSubstitution {
+    /// Which one.
+    pub direction: ProcessDirection,
+    /// The commands.
+    pub script: Script,
+    /// Place in the source.
+    pub span: Span,
+}
+
+/// Direction of a process substitution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProcessDirection {
+    /// `<(…)`: a file with the output of the commands
+    Read,
+    /// `>(…)`: a file that the commands read
+    Write,
+    /// `=(…)` of zsh: a temporary file with the output
+    TemporaryFile,
+}

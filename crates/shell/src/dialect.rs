@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which shell reads the text.
+
+/// The language of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// POSIX sh as dash reads it: no arrays, `[[`, `((`, process substitution, `$'…'`, `&>` or brace expansion.
+    Posix,
+    /// Bash 5.
+    #[default]
+    Bash,
+    /// zsh 5 with its default options.
+    Zsh,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct ParseOptions {
+    /// The language.
+    pub dialect: Dialect,
+    /// Whether the text is typed into an interactive shell: `!` is history expansion, and in zsh `#` does not
+    /// start a comment.
+    pub interactive: bool,
+}
+
+impl From<Dialect> for ParseOptions {
+    fn from(dialect: Dialect) -> Self {
+        Self { dialect, interactive: false }
+    }
+}
+
+impl Dialect {
+    /// Whether `[[ ]]`, arrays, process substitution and the other extensions of ksh are read.
+    pub fn is_extended(self) -> bool {
+        !matches!(self, Self::Posix)
+    }
+
+    /// Whether an unquoted `$x` is split into fields.
+    pub fn splits_parameters(self) -> bool {
+        !matches!(self, Self::Zsh)
+    }
+}
+
+/// Words that zsh reads as the start of a command of its own, or that close one.
+const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", "noglob", "function"];
+
+/// Whether bash and zsh certainly parse `text` to the same tree.
+///
+/// The check is one pass over the bytes and errs on the side of `false`; callers that guard a machine whose shell
+/// is not known then parse the text twice, with [`Dialect::Bash`] and [`Dialect::Zsh`], and use the stricter
+/// result. Expansion differs even where the trees are the same: see [`Dialect::splits_parameters`].
+pub fn reads_alike(text: &str) -> bool {
+    let mut before = b' ';
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            // `=cmd`, `=(…)`, glob qualifiers, `$x[1]`, `{ a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`
+            b'(' | b'{' | b'}' | b'[' | b'^' | b'!' | b'`' | b'\\' => return false,
+            b'=' if !(before.is_ascii_alphanumeric() || before == b'_') => return false,
+            b'~' | b'<' | b'#' | b'|' | b'$'
+                if !text.as_bytes().get(at + 1).is_none_or(|next| is_harmless_after(byte, *next)) =>
+            {
+                return false;
+            }
+            b'|' if matches!(before, b'&' | b';') => return false,
+            b';' if matches!(before, b'&' | b';' | b'\n') => return false,
+            b'*' if before == b'*' => return false,
+            _ => {}
+        }
+        before = byte;
+    }
+    !text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ZSH_WORDS.contains(&word))
+}
+
+fn is_harmless_after(byte: u8, next: u8) -> bool {
+    match byte {
+        b'~' => matches!(next, b'/' | b' ' | b'\n'),
+        b'<' => matches!(next, b' ' | b'/' | b'.'),
+        b'|' => matches!(next, b' ' | b'|') || next.is_ascii_alphabetic(),
+        b'#' => next != b'#',
+        _ => next.is_ascii_alphabetic() || next == b'_',
+    }
+}

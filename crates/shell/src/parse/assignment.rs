@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Assignments and arrays.
+
+use super::scan::{is_name_byte, is_name_start};
+use super::word::WordRules;
+use super::{Outcome, Parser};
+use crate::ast::{ArrayElement, ArrayLiteral, Assignment, AssignmentValue, Subscript};
+
+impl Parser<'_> {
+    /// An assignment, if one is here.
+    pub(super) fn assignment(&mut self) -> Outcome<Option<Assignment>> {
+        let start = self.at;
+        if !self.peek().is_some_and(is_name_start) {
+            return Ok(None);
+        }
+        let name_end = start + self.count_while(start, is_name_byte);
+        let mut at = name_end;
+        let mut close = None;
+        if self.byte(at) == Some(b'[') && self.is_extended() {
+            let Some(end) = self.subscript_end(at + 1)? else { return Ok(None) };
+            close = Some(end);
+            at = end + 1;
+        }
+        let appends = self.byte(at) == Some(b'+') && self.is_extended();
+        at += usize::from(appends);
+        if self.byte(at) != Some(b'=') {
+            return Ok(None);
+        }
+        self.node()?;
+        let subscript = match close {
+            Some(end) => {
+                self.at = name_end + 1;
+                Some(self.subscript(end)?)
+            }
+            None => None,
+        };
+        self.at = at + 1;
+        let name = self.slice(start, name_end).into();
+        let value = if self.peek() == Some(b'(') && self.is_extended() {
+            AssignmentValue::Array(self.array_literal()?)
+        } else {
+            AssignmentValue::Word(self.word(WordRules::VALUE)?)
+        };
+        self.token_end = self.at;
+        Ok(Some(Assignment { name, subscript, appends, value, span: self.span(start, self.at) }))
+    }
+
+    /// The `]` of a subscript that is followed by `=` or `+=`.
+    fn subscript_end(&mut self, from: usize) -> Outcome<Option<usize>> {
+        let end = self.find_close(from, b'[', b']')?;
+        Ok(end.filter(|end| match self.byte(end + 1) {
+            Some(b'=') => true,
+            Some(b'+') => self.byte(end + 2) == Some(b'='),
+            _ => false,
+        }))
+    }
+
+    /// `(a b [2]=c)`
+    pub(super) fn array_literal(&mut self) -> Outcome<ArrayLiteral> {
+        let start = self.at;
+        self.at += 1;
+        let elements = self.deeper(|parser| {
+            let mut elements = Vec::new();
+            loop {
+                parser.gap()?;
+                match parser.peek() {
+                    Some(b')') => return Ok(elements),
+                    None => return Err(parser.unclosed("array")),
+                    Some(_) => elements.push(parser.array_element()?),
+                }
+            }
+        })?;
+        self.expect(b')', "array")?;
+        Ok(ArrayLiteral { elements, span: self.span(start, self.at) })
+    }
+
+    fn array_element(&mut self) -> Outcome<ArrayElement> {
+        let mut subscript: Option<Subscript> = None;
+        let mut appends = false;
+        if self.peek() == Some(b'[')
+            && let Some(end) = self.subscript_end(self.at + 1)?
+        {
+            self.at += 1;
+            subscript = Some(self.subscript(end)?);
+            appends = self.byte(end + 1) == Some(b'+');
+            self.at = end + 2 + usize::from(appends);
+        }
+        let rules = if subscript.is_some() { WordRules::VALUE } else { WordRules::ARGUMENT };
+        let value = if subscript.is_some() { self.word(rules)? } else { self.required_word(rules)? };
+        Ok(ArrayElement { subscript, appends, value })
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Brace expansion. A finished word is looked through once more for `{a,b}` and `{1..9}`, with a stack instead of
+//! trial and error, so that a row of `{` costs no more than any other text.
+
+use super::{Outcome, Parser};
+use crate::ast::{BraceExpansion, BraceKind, Literal, UnparsedReason, Word, WordPart};
+use crate::{OneOrMany, Span};
+
+/// Braces that may be open at once in one word.
+const MAX_BRACES: usize = 24;
+
+/// Parts of a word, with the text at their end that is not a part yet.
+#[derive(Default)]
+struct PartBuffer {
+    parts: Vec<WordPart>,
+    text: String,
+    text_start: u32,
+}
+
+impl PartBuffer {
+    fn push_text(&mut self, text: &str, start: u32) {
+        let end = self.text_start.saturating_add(byte_length(&self.text));
+        if self.text.is_empty() || end != start {
+            self.flush();
+            self.text_start = start;
+        }
+        self.text.push_str(text);
+    }
+
+    fn push_part(&mut self, part: WordPart) {
+        match part {
+            WordPart::Literal(literal) => self.push_text(&literal.text, literal.span.start),
+            part => {
+                self.flush();
+                self.parts.push(part);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            let end = self.text_start.saturating_add(byte_length(&self.text));
+            let text = std::mem::take(&mut self.text).into();
+            let span = Span { start: self.text_start, end };
+            self.parts.push(WordPart::Literal(Literal { text, span }));
+        }
+    }
+
+    fn finish(mut self) -> Vec<WordPart> {
+        self.flush();
+        self.parts
+    }
+}
+
+/// An open brace, or the word itself.
+#[derive(Default)]
+struct Frame {
+    /// Offset of the brace.
+    open: u32,
+    /// Alternatives before the last comma.
+    done: Vec<Word>,
+    current: PartBuffer,
+    current_start: u32,
+}
+
+impl Parser<'_> {
+    /// Turns `{a,b}` in the literals of a word into parts of their own.
+    pub(super) fn expand_braces(&mut self, word: &mut Word) -> Outcome {
+        let has = |letter: char| {
+            word.parts.iter().any(|part| matches!(part, WordPart::Literal(text) if text.text.contains(letter)))
+        };
+        if !has('{') || !has('}') {
+            return Ok(());
+        }
+        let mut frames = Vec::new();
+        let mut base = Frame { current_start: word.span.start, ..Frame::default() };
+        for part in std::mem::take(&mut word.parts).into_vec() {
+            match part {
+                WordPart::Literal(literal) => self.braces_in(&literal, &mut base, &mut frames)?,
+                part => frames.last_mut().unwrap_or(&mut base).current.push_part(part),
+            }
+        }
+        while let Some(frame) = frames.pop() {
+            leave_literal(frame, &mut frames.last_mut().unwrap_or(&mut base).current);
+        }
+        word.parts = OneOrMany::from(base.current.finish());
+        Ok(())
+    }
+
+    fn braces_in(&mut self, literal: &Literal, base: &mut Frame, frames: &mut Vec<Frame>) -> Outcome {
+        let mut offset = literal.span.start;
+        for piece in literal.text.split_inclusive(['{', '}', ',']) {
+            let text = piece.strip_suffix(['{', '}', ',']).unwrap_or(piece);
+            let sign = piece.as_bytes().get(text.len()).copied();
+            let end = offset.saturating_add(byte_length(text));
+            let is_nested = !frames.is_empty();
+            let frame = frames.last_mut().unwrap_or(base);
+            frame.current.push_text(text, offset);
+            match sign {
+                Some(b'{') => {
+                    if frames.len() >= MAX_BRACES {
+                        return Err(self.stop(UnparsedReason::TooDeep));
+                    }
+                    frames.push(Frame { open: end, current_start: end + 1, ..Frame::default() });
+                }
+                Some(b',') if is_nested => {
+                    self.node()?;
+                    frame.finish_alternative(end);
+                    frame.current_start = end + 1;
+                }
+                Some(b'}') if is_nested => {
+                    if let Some(frame) = frames.pop() {
+                        close_frame(frame, end, &mut frames.last_mut().unwrap_or(base).current);
+                    }
+                }
+                Some(b',') => frame.current.push_text(",", end),
+                Some(b'}') => frame.current.push_text("}", end),
+                _ => {}
+            }
+            offset = end + 1;
+        }
+        Ok(())
+    }
+}
+
+impl Frame {
+    /// Ends an alternative at this offset.
+    fn finish_alternative(&mut self, end: u32) {
+        let parts = OneOrMany::from(std::mem::take(&mut self.current).finish());
+        self.done.push(Word { parts, span: Span { start: self.current_start, end } });
+    }
+}
+
+/// Ends a brace: alternatives, a sequence, or only text.
+fn close_frame(mut frame: Frame, end: u32, outer: &mut PartBuffer) {
+    let span = Span { start: frame.open, end: end + 1 };
+    let kind = if frame.done.is_empty() {
+        if frame.current.parts.is_empty() { sequence(&frame.current.text) } else { None }
+    } else {
+        frame.finish_alternative(end);
+        Some(BraceKind::Alternatives(std::mem::take(&mut frame.done)))
+    };
+    match kind {
+        Some(kind) => outer.push_part(WordPart::Brace(Box::new(BraceExpansion { kind, span }))),
+        None => {
+            leave_literal(frame, outer);
+            outer.push_text("}", end);
+        }
+    }
+}
+
+/// Puts a brace that does not expand back as text.
+fn leave_literal(frame: Frame, outer: &mut PartBuffer) {
+    outer.push_text("{", frame.open);
+    for alternative in frame.done {
+        let end = alternative.span.end;
+        alternative.parts.into_vec().into_iter().for_each(|part| outer.push_part(part));
+        outer.push_text(",", end);
+    }
+    frame.current.finish().into_iter().for_each(|part| outer.push_part(part));
+}
+
+fn byte_length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+/// `1..9`, `a..e..2`
+fn sequence(text: &str) -> Option<BraceKind> {
+    let (first, rest) = text.split_once("..")?;
+    let (last, step) = match rest.split_once("..") {
+        Some((last, step)) => (last, Some(step)),
+        None => (rest, None),
+    };
+    let is_number = |text: &str| text.parse::<i64>().is_ok();
+    let is_letter = |text: &str| matches!(text.as_bytes(), [letter] if letter.is_ascii_alphabetic());
+    let is_range = (is_number(first) && is_number(last)) || (is_letter(first) && is_letter(last));
+    if !is_range || !step.is_none_or(is_number) {
+        return None;
+    }
+    Some(BraceKind::Sequence { first: first.into(), last: last.into(), step: step.map(Into::into) })
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Commands: which kind starts here, and simple ones.
+
+use super::keyword::Keyword;
+use super::word::WordRules;
+use super::{Outcome, Parser};
+use crate::ast::{Command, SimpleCommand, Word, WordPart};
+
+/// Builtins whose arguments may be array assignments.
+const DECLARATIONS: &[&str] =
+    &["declare", "typeset", "local", "export", "readonly", "alias", "eval", "let", "integer", "float"];
+
+impl Parser<'_> {
+    pub(super) fn command(&mut self) -> Outcome<Command> {
+        self.node()?;
+        if self.peek() == Some(b'(') {
+            return self.parenthesis();
+        }
+        if let Some((keyword, end)) = self.keyword()
+            && let Some(command) = self.reserved(keyword, end)?
+        {
+            return Ok(command);
+        }
+        self.simple()
+    }
+
+    /// Words, assignments and redirections up to what ends a command; or the definition of a function.
+    fn simple(&mut self) -> Outcome<Command> {
+        let start = self.at;
+        let mut command = SimpleCommand::default();
+        let mut declares = false;
+        self.token_end = start;
+        loop {
+            self.blanks();
+            let Some(byte) = self.peek() else { break };
+            match byte {
+                b'\n' | b';' | b'|' | b')' => break,
+                b'&' if self.peek_next() != Some(b'>') || !self.is_extended() => break,
+                b'<' | b'>' | b'&' | b'0'..=b'9' | b'{' => {
+                    if let Some(redirect) = self.redirect()? {
+                        command.redirects.push(redirect);
+                        continue;
+                    }
+                }
+                b'(' => {
+                    let is_first = command.words.len() == 1 && command.assignments.is_empty();
+                    if is_first && command.redirects.is_empty() && self.at_empty_parentheses() {
+                        let name = command.words.pop().unwrap_or_default();
+                        return self.function_after_name(start, vec![name]);
+                    }
+                    if !self.is_zsh() || command.words.is_empty() {
+                        return Err(self.unexpected("`(`"));
+                    }
+                }
+                b'}' if self.is_zsh() && matches!(self.keyword(), Some((Keyword::CloseBrace, _))) => break,
+                _ => {}
+            }
+            if command.words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                command.assignments.push(assignment);
+                continue;
+            }
+            let word = self.argument(declares)?;
+            if command.words.is_empty() {
+                declares = is_declaration(&word);
+                command.words.reserve(4);
+            }
+            command.words.push(word);
+        }
+        if command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty() {
+            return Err(if self.peek().is_none() {
+                self.unclosed("command")
+            } else {
+                self.unexpected("token instead of a command")
+            });
+        }
+        command.span = self.span_from(start);
+        Ok(Command::Simple(command))
+    }
+
+    /// An argument; after `declare` and its relatives it may end in an array.
+    fn argument(&mut self, declares: bool) -> Outcome<Word> {
+        let start = self.at;
+        let mut word = self.required_word(WordRules::ARGUMENT)?;
+        let opens = declares && self.peek() == Some(b'(') && self.byte(self.at - 1) == Some(b'=');
+        if opens && self.at > start {
+            let array = self.array_literal()?;
+            word.parts.push(WordPart::Array(Box::new(array)));
+            word.span = self.span(start, self.at);
+        }
+        Ok(word)
+    }
+
+    /// Whether `()` is here, which makes a function of the word before it.
+    fn at_empty_parentheses(&self) -> bool {
+        let mut at = self.at + 1;
+        while matches!(self.byte(at), Some(b' ' | b'\t')) {
+            at += 1;
+        }
+        self.byte(at) == Some(b')')
+    }
+}
+
+fn is_declaration(word: &Word) -> bool {
+    matches!(word.parts.as_slice(), [WordPart::Literal(name)] if DECLARATIONS.contains(&&*name.text))
+}

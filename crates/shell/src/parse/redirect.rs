@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Redirections.
+
+use super::scan::{is_name_byte, is_name_start};
+use super::word::WordRules;
+use super::{Outcome, Parser};
+use crate::ast::{Descriptor, Redirect, RedirectOperator, RedirectTarget};
+
+impl Parser<'_> {
+    /// A redirection with its descriptor, if one is here.
+    pub(super) fn redirect(&mut self) -> Outcome<Option<Redirect>> {
+        let start = self.at;
+        let Some((descriptor, at)) = self.descriptor() else { return Ok(None) };
+        // `<(…)` is a word.
+        if self.is_extended() && descriptor.is_none() && self.byte(at + 1) == Some(b'(') {
+            return Ok(None);
+        }
+        self.at = at;
+        let Some(operator) = self.redirect_operator() else {
+            self.at = start;
+            return Ok(None);
+        };
+        if self.is_zsh() && operator == RedirectOperator::Read && self.at_numeric_range() {
+            self.at = start;
+            return Ok(None);
+        }
+        self.node()?;
+        self.blanks();
+        let target = match operator {
+            RedirectOperator::HereDocument | RedirectOperator::HereDocumentWithoutTabs => {
+                let strips = operator == RedirectOperator::HereDocumentWithoutTabs;
+                RedirectTarget::HereDocument(self.here_document(strips)?)
+            }
+            RedirectOperator::HereString => RedirectTarget::Word(self.required_word(WordRules::SINGLE)?),
+            _ => RedirectTarget::Word(self.required_word(WordRules::ARGUMENT)?),
+        };
+        self.token_end = self.at;
+        Ok(Some(Redirect { descriptor, operator, target, span: self.span(start, self.at) }))
+    }
+
+    /// The descriptor here and the offset after it; `None` if something else than a redirection is here.
+    fn descriptor(&self) -> Option<(Option<Descriptor>, usize)> {
+        let start = self.at;
+        match self.peek()? {
+            b'<' | b'>' | b'&' => Some((None, start)),
+            b'{' if self.is_extended() && self.byte(start + 1).is_some_and(is_name_start) => {
+                let end = start + 1 + self.count_while(start + 1, is_name_byte);
+                let opens = self.byte(end) == Some(b'}') && matches!(self.byte(end + 1), Some(b'<' | b'>'));
+                let name = self.slice(start + 1, end);
+                opens.then(|| (Some(Descriptor::Variable(name.into())), end + 1))
+            }
+            b'0'..=b'9' => {
+                let end = start + self.count_while(start, |byte| byte.is_ascii_digit());
+                if !matches!(self.byte(end), Some(b'<' | b'>')) {
+                    return None;
+                }
+                // A number that is too large is not a descriptor but a word.
+                let number = self.slice(start, end).parse().ok()?;
+                Some((Some(Descriptor::Number(number)), end))
+            }
+            _ => None,
+        }
+    }
+
+    fn redirect_operator(&mut self) -> Option<RedirectOperator> {
+        let extended = self.is_extended();
+        let pair = (self.peek()?, self.peek_next().unwrap_or_default());
+        let operator = match pair {
+            (b'&', b'>') if extended => RedirectOperator::WriteBoth,
+            (b'>', b'>') => RedirectOperator::Append,
+            (b'>', b'&') => RedirectOperator::DuplicateOutput,
+            (b'>', b'|') => RedirectOperator::Overwrite,
+            (b'>', b'!') if self.is_zsh() => RedirectOperator::Overwrite,
+            (b'<', b'<') => RedirectOperator::HereDocument,
+            (b'<', b'&') => RedirectOperator::DuplicateInput,
+            (b'<', b'>') => RedirectOperator::ReadWrite,
+            (b'<', _) => RedirectOperator::Read,
+            (b'>', _) => RedirectOperator::Write,
+            _ => return None,
+        };
+        if matches!(operator, RedirectOperator::Read | RedirectOperator::Write) {
+            self.at += 1;
+            return Some(operator);
+        }
+        self.at = self.skip_joined(self.at + 1) + 1;
+        let third = self.skip_joined(self.at);
+        let longer = match (operator, self.byte(third)) {
+            (RedirectOperator::WriteBoth, Some(b'>')) => RedirectOperator::AppendBoth,
+            (RedirectOperator::HereDocument, Some(b'<')) if extended => RedirectOperator::HereString,
+            (RedirectOperator::HereDocument, Some(b'-')) => RedirectOperator::HereDocumentWithoutTabs,
+            // `>>|`, `>>!`, `&>|`, `>&|` of zsh
+            (_, Some(b'|' | b'!')) if self.is_zsh() && operator.writes() => operator,
+            _ => return Some(operator),
+        };
+        self.at = third + 1;
+        Some(longer)
+    }
+
+    /// `<1-9>` of zsh; the `<` is passed.
+    fn at_numeric_range(&self) -> bool {
+        let length = self.count_while(self.at, |byte| byte.is_ascii_digit() || byte == b'-');
+        length > 0 && self.byte(self.at + length) == Some(b'>')
+    }
+
+    /// All redirections that are here.
+    pub(super) fn redirects(&mut self) -> Outcome<Vec<Redirect>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+}
