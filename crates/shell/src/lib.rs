@@ -4,6 +4,7 @@
 
 mod ast;
 mod dialect;
+pub mod expand;
 pub mod limits;
 mod one_or_many;
 mod outline;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Shell patterns against texts.
+
+use crate::limits::MAX_MATCH_STEPS;
+
+/// A compiled pattern.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pattern {
+    items: Vec<PatternItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum PatternItem {
+    Letter(char),
+    Any,
+    One,
+    Class { negated: bool, members: Vec<ClassMember> },
+    Group { operator: char, alternatives: Vec<Pattern> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ClassMember {
+    Range(char, char),
+    Named(String),
+}
+
+/// The budget of a match is spent; whether it matches is unknown.
+struct Exhausted;
+
+impl Pattern {
+    /// Appends text that stands for itself.
+    pub fn push_literal(&mut self, text: &str) {
+        self.items.extend(text.chars().map(PatternItem::Letter));
+    }
+
+    /// Appends pattern text: `*`, `?`, `[…]`, and backslash before a character.
+    pub fn push_pattern(&mut self, text: &str) {
+        let mut rest = text.chars();
+        while let Some(letter) = rest.next() {
+            match letter {
+                '*' => self.push_any(),
+                '?' => self.items.push(PatternItem::One),
+                '\\' => self.items.push(PatternItem::Letter(rest.next().unwrap_or('\\'))),
+                '[' => match bracket(rest.as_str()) {
+                    Some((item, after)) => {
+                        self.items.push(item);
+                        rest = after.chars();
+                    }
+                    None => self.items.push(PatternItem::Letter('[')),
+                },
+                letter => self.items.push(PatternItem::Letter(letter)),
+            }
+        }
+    }
+
+    /// Appends `?(…)` or one of its relatives.
+    pub fn push_group(&mut self, operator: char, alternatives: Vec<Self>) {
+        self.items.push(PatternItem::Group { operator, alternatives });
+    }
+
+    fn push_any(&mut self) {
+        if self.items.last() != Some(&PatternItem::Any) {
+            self.items.push(PatternItem::Any);
+        }
+    }
+
+    /// Whether the pattern matches all of the text; `None` if finding out takes too long.
+    pub fn matches(&self, text: &str) -> Option<bool> {
+        let letters: Vec<char> = text.chars().collect();
+        let mut budget = MAX_MATCH_STEPS;
+        self.matches_letters(&letters, &mut budget).ok()
+    }
+
+    fn matches_letters(&self, letters: &[char], budget: &mut usize) -> Result<bool, Exhausted> {
+        let mut ends = Ends { pattern: self, letters, budget };
+        let found = ends.all_ends(0)?;
+        Ok(found.last() == Some(&letters.len()))
+    }
+
+    /// The shortest or longest start of `letters` that matches, as its length.
+    pub(super) fn prefix(&self, letters: &[char], longest: bool, budget: &mut usize) -> Option<Option<usize>> {
+        let mut ends = Ends { pattern: self, letters, budget };
+        let found = ends.all_ends(0).ok()?;
+        Some(if longest { found.last().copied() } else { found.first().copied() })
+    }
+
+    /// The start of the shortest or longest end of `letters` that matches.
+    pub(super) fn suffix(&self, letters: &[char], longest: bool, budget: &mut usize) -> Option<Option<usize>> {
+        let count = letters.len();
+        let try_at = |start: usize, budget: &mut usize| {
+            self.matches_letters(letters.get(start..).unwrap_or_default(), budget)
+        };
+        if longest {
+            for start in 0..=count {
+                if try_at(start, budget).ok()? {
+                    return Some(Some(start));
+                }
+            }
+        } else {
+            for start in (0..=count).rev() {
+                if try_at(start, budget).ok()? {
+                    return Some(Some(start));
+                }
+            }
+        }
+        Some(None)
+    }
+}
+
+/// Finds where matches end: the set of positions is carried through the pattern, so there is no backtracking.
+struct Ends<'p> {
+    pattern: &'p Pattern,
+    letters: &'p [char],
+    budget: &'p mut usize,
+}
+
+impl Ends<'_> {
+    /// All ends of matches that start at `start`, ascending.
+    fn all_ends(&mut self, start: usize) -> Result<Vec<usize>, Exhausted> {
+        let mut positions = vec![start];
+        for item in &self.pattern.items {
+            positions = self.after(item, &positions)?;
+            if positions.is_empty() {
+                break;
+            }
+        }
+        Ok(positions)
+    }
+
+    fn after(&mut self, item: &PatternItem, positions: &[usize]) -> Result<Vec<usize>, Exhausted> {
+        let mut next = Vec::new();
+        match item {
+            PatternItem::Any => {
+                if let Some(first) = positions.first() {
+                    self.spend(self.letters.len().saturating_sub(*first) + 1)?;
+                    next.extend(*first..=self.letters.len());
+                }
+            }
+            PatternItem::Group { operator, alternatives } => {
+                for position in positions {
+                    next.extend(self.group_ends(*operator, alternatives, *position)?);
+                }
+                next.sort_unstable();
+                next.dedup();
+            }
+            single => {
+                self.spend(positions.len())?;
+                for position in positions {
+                    if self.letters.get(*position).is_some_and(|letter| fits(single, *letter)) {
+                        next.push(position + 1);
+                    }
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    fn group_ends(
+        &mut self,
+        operator: char,
+        alternatives: &[Pattern],
+        start: usize,
+    ) -> Result<Vec<usize>, Exhausted> {
+        let once = |start: usize, budget: &mut usize| -> Result<Vec<usize>, Exhausted> {
+            let mut found = Vec::new();
+            for pattern in alternatives {
+                *budget = budget.checked_sub(1).ok_or(Exhausted)?;
+                found.extend(Ends { pattern, letters: self.letters, budget }.all_ends(start)?);
+            }
+            Ok(found)
+        };
+        let mut ends = once(start, self.budget)?;
+        match operator {
+            '?' => ends.push(start),
+            '!' => {
+                self.spend(self.letters.len() + 1)?;
+                let all = start..=self.letters.len();
+                return Ok(all.filter(|end| !ends.contains(end)).collect());
+            }
+            '*' | '+' => {
+                let mut at = 0;
+                while let Some(from) = ends.get(at).copied() {
+                    at += 1;
+                    for end in once(from, self.budget)? {
+                        if !ends.contains(&end) {
+                            ends.push(end);
+                        }
+                    }
+                }
+                if operator == '*' {
+                    ends.push(start);
+                }
+            }
+            _ => {}
+        }
+        Ok(ends)
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        *self.budget = self.budget.checked_sub(steps).ok_or(Exhausted)?;
+        Ok(())
+    }
+}
+
+fn fits(item: &PatternItem, letter: char) -> bool {
+    match item {
+        PatternItem::Letter(wanted) => *wanted == letter,
+        PatternItem::One => true,
+        PatternItem::Class { negated, members } => {
+            let is_member = members.iter().any(|member| match member {
+                ClassMember::Range(first, last) => (*first..=*last).contains(&letter),
+                ClassMember::Named(name) => is_in_class(name, letter),
+            });
+            is_member != *negated
+        }
+        PatternItem::Any | PatternItem::Group { .. } => false,
+    }
+}
+
+fn is_in_class(name: &str, letter: char) -> bool {
+    match name {
+        "alpha" => letter.is_alphabetic(),
+        "digit" => letter.is_ascii_digit(),
+        "alnum" => letter.is_alphanumeric(),
+        "upper" => letter.is_uppercase(),
+        "lower" => letter.is_lowercase(),
+        "space" => letter.is_whitespace(),
+        "blank" => matches!(letter, ' ' | '\t'),
+        "punct" => letter.is_ascii_punctuation(),
+        "xdigit" => letter.is_ascii_hexdigit(),
+        "cntrl" => letter.is_control(),
+        "graph" => letter.is_ascii_graphic(),
+        "print" => letter.is_ascii_graphic() || letter == ' ',
+        "word" => letter.is_alphanumeric() || letter == '_',
+        _ => false,
+    }
+}
+
+/// The bracket expression that starts after `[`, and the text after it.
+fn bracket(text: &str) -> Option<(PatternItem, &str)> {
+    let (negated, mut rest) = match text.strip_prefix(['!', '^']) {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let mut members = Vec::new();
+    loop {
+        let mut letters = rest.chars();
+        let letter = letters.next()?;
+        if letter == ']' && !members.is_empty() {
+            return Some((PatternItem::Class { negated, members }, letters.as_str()));
+        }
+        if let Some((name, after)) = rest.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) {
+            members.push(ClassMember::Named(name.to_owned()));
+            rest = after;
+            continue;
+        }
+        let letter = if letter == '\\' { letters.next()? } else { letter };
+        rest = letters.as_str();
+        let range = rest.strip_prefix('-').filter(|after| !after.starts_with(']') && !after.is_empty());
+        match range.and_then(|after| after.chars().next().map(|last| (last, after))) {
+            Some((last, after)) => {
+                members.push(ClassMember::Range(letter, last));
+                rest = after.get(last.len_utf8()..).unwrap_or_default();
+            }
+            None => members.push(ClassMember::Range(letter, letter)),
+        }
+    }
+}
