@@ -36,6 +36,7 @@ test: lint test-rust ## Everything that must hold, in a few minutes
 # Many tests wait for a deadline or for the disk, so there are two for each processor.
 test-rust: ## The tests of the crates
 	@sh tests/install-tmux.sh
+	@sh tests/install-shells.sh
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
 		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 2))}" \
 			$(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \

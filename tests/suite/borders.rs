@@ -47,6 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-client", &["tenterhook-proto"]),
     ("tenterhook-model-server", &[]),
     ("tenterhook-proto", &[]),
+    ("tenterhook-shell", &[]),
     ("tenterhook-shim", &[]),
     ("tenterhook-tui", &["tenterhook-event"]),
     (

@@ -52,6 +52,8 @@ const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", 
 /// result. Expansion differs even where the trees are the same: see [`Dialect::splits_parameters`].
 pub fn reads_alike(text: &str) -> bool {
     let mut before = b' ';
+    // Whether the bytes before are `$` and a name.
+    let mut in_parameter = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             // `=cmd`, `=(…)`, glob qualifiers, `$x[1]`, `{ a }`, `<1-9>`, `;|`, `^x`, `&|`, `!`
@@ -65,8 +67,11 @@ pub fn reads_alike(text: &str) -> bool {
             b'|' if matches!(before, b'&' | b';') => return false,
             b';' if matches!(before, b'&' | b';' | b'\n') => return false,
             b'*' if before == b'*' => return false,
+            // `$x:h`
+            b':' if in_parameter => return false,
             _ => {}
         }
+        in_parameter = byte == b'$' || (in_parameter && (byte.is_ascii_alphanumeric() || byte == b'_'));
         before = byte;
     }
     !text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ZSH_WORDS.contains(&word))

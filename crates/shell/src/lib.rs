@@ -17,7 +17,7 @@ pub use dialect::{Dialect, ParseOptions, reads_alike};
 pub use one_or_many::OneOrMany;
 pub use outline::outline;
 pub use span::Span;
-pub use visit::{Visitor, walk_command, walk_script, walk_word};
+pub use visit::{Visitor, walk_command, walk_script, walk_simple, walk_word};
 
 /// Parses a text.
 ///

@@ -12,7 +12,7 @@ pub const MAX_DEPTH: u32 = 48;
 
 /// Nodes of one text: commands, words and parts of words. After that many, the rest of the text is one
 /// [`Unparsed`](crate::Unparsed) node.
-pub const MAX_NODES: u32 = 200_000;
+pub const MAX_NODES: u32 = 100_000;
 
 /// Bytes that may be read more than once, as a multiple of the length of the text. Rereading happens where the
 /// shell itself reads ahead: `((` that may be two subshells, here-document bodies, backticks with escapes.
@@ -27,5 +27,11 @@ pub const MAX_FIELDS: usize = 1024;
 /// Bytes that the expansion of one word may have in all its fields.
 pub const MAX_EXPANSION_BYTES: usize = 64 << 10;
 
-/// Steps of one pattern match; beyond that the result is unknown.
-pub const MAX_MATCH_STEPS: usize = 200_000;
+/// Parts that brace expansion may copy for one word.
+pub const MAX_BRACE_PARTS: usize = 64 << 10;
+
+/// Steps of one expansion: bytes of values that are read, steps of pattern matches. Beyond that values are unknown.
+pub const MAX_EXPANSION_STEPS: usize = 1_000_000;
+
+/// Variables that one expansion may assign (`${x:=a}`, `$((x++))`).
+pub const MAX_ASSIGNED: usize = 256;

@@ -4,8 +4,8 @@
 
 use crate::ast::{
     ArithmeticText, ArrayLiteral, Assignment, AssignmentValue, BraceKind, Command, Compound, GlobKind,
-    Parameter, ParameterOperator, Redirect, RedirectTarget, Script, SimpleCommand, Statement, Subscript,
-    TestExpression, Unparsed, Word, WordPart,
+    Parameter, ParameterOperator, Pipeline, Redirect, RedirectTarget, Script, SimpleCommand, Statement,
+    Subscript, TestExpression, Unparsed, Word, WordPart,
 };
 
 /// Sees the nodes of a tree. Every method has a default that walks on; one that is overridden walks on by calling
@@ -18,7 +18,7 @@ pub trait Visitor {
 
     /// A statement.
     fn statement(&mut self, statement: &Statement) {
-        for command in statement.pipelines().flat_map(|pipeline| pipeline.commands()) {
+        for command in statement.pipelines().flat_map(Pipeline::commands) {
             self.command(command);
         }
     }
@@ -67,7 +67,8 @@ pub fn walk_command<V: Visitor + ?Sized>(visitor: &mut V, command: &Command) {
     }
 }
 
-fn walk_simple<V: Visitor + ?Sized>(visitor: &mut V, command: &SimpleCommand) {
+/// Walks the assignments, words and redirections of a simple command.
+pub fn walk_simple<V: Visitor + ?Sized>(visitor: &mut V, command: &SimpleCommand) {
     for assignment in &command.assignments {
         walk_assignment(visitor, assignment);
     }
@@ -152,7 +153,9 @@ fn walk_test<V: Visitor + ?Sized>(visitor: &mut V, expression: &TestExpression) 
         }
         TestExpression::Not(inner) | TestExpression::Group(inner) => walk_test(visitor, inner),
         TestExpression::And(all) | TestExpression::Or(all) => {
-            all.iter().for_each(|each| walk_test(visitor, each));
+            for each in all {
+                walk_test(visitor, each);
+            }
         }
         TestExpression::Other(words) => walk_words(visitor, words),
     }
@@ -169,7 +172,9 @@ fn walk_subscript<V: Visitor + ?Sized>(visitor: &mut V, subscript: Option<&Subsc
 }
 
 fn walk_words<V: Visitor + ?Sized>(visitor: &mut V, words: &[Word]) {
-    words.iter().for_each(|word| visitor.word(word));
+    for word in words {
+        visitor.word(word);
+    }
 }
 
 /// Walks the words and scripts inside a word.
@@ -221,11 +226,15 @@ fn walk_parameter<V: Visitor + ?Sized>(visitor: &mut V, parameter: &Parameter) {
         | ParameterOperator::ChangeCase { pattern, .. } => visitor.word(pattern),
         ParameterOperator::Replace { pattern, replacement, .. } => {
             visitor.word(pattern);
-            replacement.iter().for_each(|word| visitor.word(word));
+            if let Some(word) = replacement {
+                visitor.word(word);
+            }
         }
         ParameterOperator::Substring { offset, length } => {
             walk_arithmetic(visitor, offset);
-            length.iter().for_each(|length| walk_arithmetic(visitor, length));
+            if let Some(length) = length {
+                walk_arithmetic(visitor, length);
+            }
         }
     }
 }

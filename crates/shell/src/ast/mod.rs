@@ -9,6 +9,7 @@ mod redirect;
 mod script;
 mod unparsed;
 mod word;
+mod word_part;
 
 pub use command::{
     ArrayElement, ArrayLiteral, Assignment, AssignmentValue, Command, Coprocess, FunctionDefinition,
@@ -26,8 +27,8 @@ pub use script::{
     ChainOperator, ChainedPipeline, Comment, Parsed, Pipeline, Script, Stage, Statement, Terminator,
 };
 pub use unparsed::{Unparsed, UnparsedReason};
-pub use word::{
+pub use word::{Word, WordPart};
+pub use word_part::{
     AnsiQuoted, ArithmeticExpansion, ArithmeticText, BraceExpansion, BraceKind, CommandSubstitution,
-    DoubleQuoted, Escaped, Glob, GlobKind, Literal, ProcessDirection, ProcessSubstitution, Tilde, Word,
-    WordPart,
+    DoubleQuoted, Escaped, Glob, GlobKind, Literal, ProcessDirection, ProcessSubstitution, Tilde,
 };

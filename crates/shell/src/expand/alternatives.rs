@@ -2,7 +2,7 @@
 
 //! Brace expansion: one word → several words.
 
-use crate::limits::MAX_FIELDS;
+use crate::limits::{MAX_BRACE_PARTS, MAX_FIELDS};
 use crate::{BraceExpansion, BraceKind, Literal, OneOrMany, Parameter, Span, Word, WordPart};
 
 /// The words that braces make of this one; `None` if there are too many.
@@ -14,13 +14,19 @@ pub(super) fn expand_braces(word: &Word) -> Option<Vec<Word>> {
 
 fn variants_of(parts: &[WordPart]) -> Option<Vec<Vec<WordPart>>> {
     let mut all: Vec<Vec<WordPart>> = vec![Vec::new()];
-    for part in parts {
+    for (count, part) in parts.iter().enumerate() {
+        if all.len().saturating_mul(count) > MAX_BRACE_PARTS {
+            return None;
+        }
         let WordPart::Brace(brace) = part else {
-            all.iter_mut().for_each(|parts| parts.push(part.clone()));
+            for parts in &mut all {
+                parts.push(part.clone());
+            }
             continue;
         };
         let options = options_of(brace)?;
-        if all.len().saturating_mul(options.len()) > MAX_FIELDS {
+        let copied = options.iter().map(Vec::len).sum::<usize>().saturating_mul(all.len());
+        if all.len().saturating_mul(options.len()) > MAX_FIELDS || copied > MAX_BRACE_PARTS {
             return None;
         }
         let combine = |start: &Vec<WordPart>| {
@@ -38,7 +44,7 @@ fn options_of(brace: &BraceExpansion) -> Option<Vec<Vec<WordPart>>> {
             let mut all = Vec::new();
             for word in words {
                 all.extend(variants_of(&word.parts)?);
-                if all.len() > MAX_FIELDS {
+                if all.len() > MAX_FIELDS || all.iter().map(Vec::len).sum::<usize>() > MAX_BRACE_PARTS {
                     return None;
                 }
             }
@@ -46,7 +52,8 @@ fn options_of(brace: &BraceExpansion) -> Option<Vec<Vec<WordPart>>> {
         }
         BraceKind::Sequence { first, last, step } => {
             let texts = sequence(first, last, step.as_deref())?;
-            let literal = |text: String| vec![WordPart::Literal(Literal { text: text.into(), span: brace.span })];
+            let literal =
+                |text: String| vec![WordPart::Literal(Literal { text: text.into(), span: brace.span })];
             Some(texts.into_iter().map(literal).collect())
         }
     }

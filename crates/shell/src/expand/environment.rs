@@ -84,9 +84,8 @@ impl Environment for Variables {
             Some(Variable::Array(all)) => Variable::Array(Cow::Borrowed(all)),
             Some(Variable::Keyed(all)) => Variable::Keyed(Cow::Borrowed(all)),
             Some(Variable::OneOf(all)) => Variable::OneOf(Cow::Borrowed(all)),
-            Some(Variable::Unknown) => Variable::Unknown,
             None if self.closed && !is_set_by_shell(name) => Variable::Unset,
-            None => Variable::Unknown,
+            Some(Variable::Unknown) | None => Variable::Unknown,
         }
     }
 
@@ -103,9 +102,42 @@ impl Environment for Variables {
 fn is_set_by_shell(name: &str) -> bool {
     matches!(
         name,
-        "?" | "$" | "!" | "-" | "_" | "0" | "IFS" | "PATH" | "PWD" | "OLDPWD" | "HOME" | "UID" | "EUID" | "PPID"
-            | "SHLVL" | "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "HOSTNAME" | "HOSTTYPE" | "MACHTYPE"
-            | "OSTYPE" | "OPTIND" | "OPTERR" | "OPTARG" | "PS4" | "TERM" | "SHELLOPTS" | "BASHOPTS" | "GROUPS"
-            | "FUNCNAME" | "DIRSTACK" | "PIPESTATUS" | "REPLY" | "EPOCHSECONDS" | "EPOCHREALTIME" | "COMP_WORDBREAKS"
+        "?" | "$"
+            | "!"
+            | "-"
+            | "_"
+            | "0"
+            | "IFS"
+            | "PATH"
+            | "PWD"
+            | "OLDPWD"
+            | "HOME"
+            | "UID"
+            | "EUID"
+            | "PPID"
+            | "SHLVL"
+            | "RANDOM"
+            | "SRANDOM"
+            | "SECONDS"
+            | "LINENO"
+            | "HOSTNAME"
+            | "HOSTTYPE"
+            | "MACHTYPE"
+            | "OSTYPE"
+            | "OPTIND"
+            | "OPTERR"
+            | "OPTARG"
+            | "PS4"
+            | "TERM"
+            | "SHELLOPTS"
+            | "BASHOPTS"
+            | "GROUPS"
+            | "FUNCNAME"
+            | "DIRSTACK"
+            | "PIPESTATUS"
+            | "REPLY"
+            | "EPOCHSECONDS"
+            | "EPOCHREALTIME"
+            | "COMP_WORDBREAKS"
     ) || name.starts_with("BASH")
 }

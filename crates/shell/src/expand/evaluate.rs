@@ -11,27 +11,19 @@ const MAX_ARITHMETIC_DEPTH: u32 = 32;
 /// Longer expressions are unknown.
 const MAX_ARITHMETIC_BYTES: usize = 4096;
 
-/// Binary operators by strength; the longer ones first, so that they are found first.
-const OPERATORS: &[(&str, u8)] = &[
-    ("||", 1),
-    ("&&", 2),
-    ("==", 6),
-    ("!=", 6),
-    ("<<", 8),
-    (">>", 8),
-    ("<=", 7),
-    (">=", 7),
-    ("**", 11),
-    ("|", 3),
-    ("^", 4),
-    ("&", 5),
-    ("<", 7),
-    (">", 7),
-    ("+", 9),
-    ("-", 9),
-    ("*", 10),
-    ("/", 10),
-    ("%", 10),
+/// Binary operators, the weakest first.
+const OPERATORS: &[&[&str]] = &[
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<=", ">=", "<", ">"],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
+    &["**"],
 ];
 
 impl Expander<'_> {
@@ -42,7 +34,7 @@ impl Expander<'_> {
     }
 
     fn evaluate(&mut self, text: &str, depth: u32) -> Option<i64> {
-        if text.len() > MAX_ARITHMETIC_BYTES || depth > MAX_ARITHMETIC_DEPTH {
+        if text.len() > MAX_ARITHMETIC_BYTES || depth > MAX_ARITHMETIC_DEPTH || !self.spend(text.len()) {
             return None;
         }
         let mut reader = Calculator { expander: self, rest: text, depth, skipping: 0 };
@@ -124,7 +116,7 @@ impl<'t> Calculator<'_, '_, 't> {
 
     /// `a ? b : c`
     fn choice(&mut self) -> Option<i64> {
-        let condition = self.binary(1)?;
+        let condition = self.binary(0)?;
         if !self.take("?") {
             return Some(condition);
         }
@@ -144,11 +136,10 @@ impl<'t> Calculator<'_, '_, 't> {
         value
     }
 
-    fn binary(&mut self, weakest: u8) -> Option<i64> {
+    fn binary(&mut self, weakest: usize) -> Option<i64> {
         let mut left = self.unary()?;
         loop {
-            let found = OPERATORS.iter().find(|(operator, _)| self.rest.starts_with(operator));
-            let Some((operator, strength)) = found.copied() else { return Some(left) };
+            let Some((operator, strength)) = self.operator() else { return Some(left) };
             let is_assignment = self
                 .rest
                 .strip_prefix(operator)
@@ -167,6 +158,13 @@ impl<'t> Calculator<'_, '_, 't> {
             let right = self.branch(taken, |reader| reader.binary(next))?;
             left = self.calculate(operator, left, right)?;
         }
+    }
+
+    /// The longest operator here, and how strongly it binds.
+    fn operator(&self) -> Option<(&'static str, usize)> {
+        let all = OPERATORS.iter().enumerate();
+        let all = all.flat_map(|(strength, group)| group.iter().map(move |operator| (*operator, strength)));
+        all.filter(|(operator, _)| self.rest.starts_with(operator)).max_by_key(|(operator, _)| operator.len())
     }
 
     fn unary(&mut self) -> Option<i64> {
@@ -270,7 +268,7 @@ impl<'t> Calculator<'_, '_, 't> {
 
     fn assign(&mut self, name: &str, value: i64) {
         if self.skipping == 0 {
-            self.expander.assigned.push((name.to_owned(), Some(value.to_string())));
+            self.expander.assign(name, Some(value.to_string()));
         }
     }
 

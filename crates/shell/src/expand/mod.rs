@@ -35,6 +35,7 @@ pub use environment::{Environment, Variable, Variables};
 pub use field::{Expansion, Field, Segment};
 pub use pattern_match::Pattern;
 
+use crate::limits::{MAX_ASSIGNED, MAX_EXPANSION_STEPS};
 use crate::{GlobKind, Span, Word, WordPart};
 use field::FieldBuilder;
 
@@ -122,11 +123,38 @@ struct Expander<'e> {
     choices: Option<BTreeMap<String, usize>>,
     /// Variables with several values that were not in `choices`, with the number of values.
     met: Vec<(String, usize)>,
+    /// Steps that are left.
+    steps: usize,
+    /// Whether assignments were left out because there are too many.
+    lost_assignments: bool,
 }
 
 impl<'e> Expander<'e> {
     fn new(environment: &'e dyn Environment) -> Self {
-        Self { environment, assigned: Vec::new(), choices: None, met: Vec::new() }
+        Self {
+            environment,
+            assigned: Vec::new(),
+            choices: None,
+            met: Vec::new(),
+            steps: MAX_EXPANSION_STEPS,
+            lost_assignments: false,
+        }
+    }
+
+    /// Counts steps; `false` if there are too many.
+    fn spend(&mut self, steps: usize) -> bool {
+        let left = self.steps.checked_sub(steps.saturating_add(1));
+        self.steps = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    /// Notes an assignment that the expansion itself makes.
+    fn assign(&mut self, name: &str, value: Option<String>) {
+        if self.assigned.len() >= MAX_ASSIGNED {
+            self.lost_assignments = true;
+        } else {
+            self.assigned.push((name.to_owned(), value));
+        }
     }
 
     fn run(&mut self, words: &[Word]) -> Expansion {
@@ -138,28 +166,24 @@ impl<'e> Expander<'e> {
                 out.end_field();
                 continue;
             }
-            match alternatives::expand_braces(word) {
-                Some(words) => {
-                    for word in words {
-                        self.parts(&word.parts, Mode::Argument, &mut out);
-                        out.end_field();
-                    }
-                }
-                None => {
-                    out.push_unknown(word.span, true);
-                    out.end_field();
-                }
+            let Some(words) = alternatives::expand_braces(word) else {
+                out.push_unknown(word.span, true);
+                out.end_field();
+                continue;
+            };
+            for word in words {
+                self.parts(&word.parts, Mode::Argument, &mut out);
+                out.end_field();
             }
         }
-        Expansion {
-            truncated: out.truncated,
-            fields: out.done,
-            assigned: std::mem::take(&mut self.assigned),
-        }
+        Expansion { truncated: out.truncated, fields: out.done, assigned: std::mem::take(&mut self.assigned) }
     }
 
     fn parts(&mut self, parts: &[WordPart], mode: Mode, out: &mut FieldBuilder) {
         for part in parts {
+            if out.truncated {
+                return;
+            }
             self.part(part, mode, out);
         }
     }

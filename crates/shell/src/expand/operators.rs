@@ -5,7 +5,6 @@
 use super::field::FieldBuilder;
 use super::parameter_value::ParameterValue;
 use super::{Expander, Mode, Pattern};
-use crate::limits::MAX_MATCH_STEPS;
 use crate::{
     ArithmeticText, CaseChange, DefaultAction, Parameter, ParameterOperator, ReplaceScope,
     TransformedParameter, Word,
@@ -33,13 +32,15 @@ impl Expander<'_> {
             ParameterValue::Unknown => return self.push_value(parameter, value, mode, out),
         };
         match (action, is_missing) {
-            (DefaultAction::Alternative, true) => self.push_value(parameter, ParameterValue::Unset, mode, out),
+            (DefaultAction::Alternative, true) => {
+                self.push_value(parameter, ParameterValue::Unset, mode, out);
+            }
             (DefaultAction::Alternative, false) | (DefaultAction::Use, true) => self.operand(word, mode, out),
             // The shell stops here; what would follow is not known.
             (DefaultAction::Fail, true) => self.push_value(parameter, ParameterValue::Unknown, mode, out),
             (DefaultAction::Assign, true) => {
                 let text = self.text(&word.parts);
-                self.assigned.push((parameter.parameter.name.to_string(), text.clone()));
+                self.assign(&parameter.parameter.name, text.clone());
                 let value = text.map_or(ParameterValue::Unknown, ParameterValue::Scalar);
                 self.push_value(parameter, value, mode, out);
             }
@@ -76,11 +77,10 @@ impl Expander<'_> {
         {
             let is_arguments = matches!(&*parameter.name, "@" | "*");
             let part = self.slice_list(all, offset, length.as_ref(), is_arguments);
-            return part
-                .map_or(ParameterValue::Unknown, |all| ParameterValue::List { all, joined: *joined });
+            return part.map_or(ParameterValue::Unknown, |all| ParameterValue::List { all, joined: *joined });
         }
         let Some(change) = self.change(operator) else { return ParameterValue::Unknown };
-        let mut budget = MAX_MATCH_STEPS;
+        let mut budget = self.steps;
         let changed = match value {
             ParameterValue::Unset => change.apply("", &mut budget).map(ParameterValue::Scalar),
             ParameterValue::Scalar(text) => change.apply(&text, &mut budget).map(ParameterValue::Scalar),
@@ -90,6 +90,7 @@ impl Expander<'_> {
             }
             ParameterValue::Unknown => None,
         };
+        self.steps = budget;
         changed.unwrap_or(ParameterValue::Unknown)
     }
 
@@ -169,14 +170,15 @@ enum Change {
 impl Change {
     fn apply(&self, text: &str, budget: &mut usize) -> Option<String> {
         let letters: Vec<char> = text.chars().collect();
-        let part = |start: usize, end: usize| letters.get(start..end).unwrap_or_default().iter().collect::<String>();
+        let part =
+            |start: usize, end: usize| letters.get(start..end).unwrap_or_default().iter().collect::<String>();
         match self {
             Self::RemovePrefix(pattern, longest) => {
-                let start = pattern.prefix(&letters, *longest, budget)?.unwrap_or(0);
+                let start = pattern.prefix(&letters, *longest, budget).ok()?.unwrap_or(0);
                 Some(part(start, letters.len()))
             }
             Self::RemoveSuffix(pattern, longest) => {
-                let end = pattern.suffix(&letters, *longest, budget)?.unwrap_or(letters.len());
+                let end = pattern.suffix(&letters, *longest, budget).ok()?.unwrap_or(letters.len());
                 Some(part(0, end))
             }
             Self::Replace(pattern, scope, by) => replace(&letters, pattern, *scope, by, budget),
@@ -219,7 +221,8 @@ fn replace(
     by: &str,
     budget: &mut usize,
 ) -> Option<String> {
-    let text = |start: usize, end: usize| letters.get(start..end).unwrap_or_default().iter().collect::<String>();
+    let text =
+        |start: usize, end: usize| letters.get(start..end).unwrap_or_default().iter().collect::<String>();
     if *pattern == Pattern::default() {
         return Some(match scope {
             ReplaceScope::Prefix => format!("{by}{}", text(0, letters.len())),
@@ -228,11 +231,11 @@ fn replace(
         });
     }
     match scope {
-        ReplaceScope::Prefix => match pattern.prefix(letters, true, budget)? {
+        ReplaceScope::Prefix => match pattern.prefix(letters, true, budget).ok()? {
             Some(end) => Some(format!("{by}{}", text(end, letters.len()))),
             None => Some(text(0, letters.len())),
         },
-        ReplaceScope::Suffix => match pattern.suffix(letters, true, budget)? {
+        ReplaceScope::Suffix => match pattern.suffix(letters, true, budget).ok()? {
             Some(start) => Some(format!("{}{by}", text(0, start))),
             None => Some(text(0, letters.len())),
         },
@@ -241,7 +244,7 @@ fn replace(
             let mut at = 0;
             while at < letters.len() {
                 let rest = letters.get(at..).unwrap_or_default();
-                match pattern.prefix(rest, true, budget)? {
+                match pattern.prefix(rest, true, budget).ok()? {
                     // What an empty match does differs between versions.
                     Some(0) => return None,
                     Some(length) => {
@@ -270,10 +273,9 @@ fn change_case(text: &str, change: CaseChange, all: bool) -> Option<String> {
     }
     let changed = text.char_indices().map(|(at, letter)| match change {
         _ if at > 0 && !all => letter,
-        CaseChange::Upper => letter.to_ascii_uppercase(),
-        CaseChange::Lower => letter.to_ascii_lowercase(),
         CaseChange::Toggle if letter.is_ascii_uppercase() => letter.to_ascii_lowercase(),
-        CaseChange::Toggle => letter.to_ascii_uppercase(),
+        CaseChange::Upper | CaseChange::Toggle => letter.to_ascii_uppercase(),
+        CaseChange::Lower => letter.to_ascii_lowercase(),
     });
     Some(changed.collect())
 }

@@ -12,7 +12,10 @@ pub(super) enum ParameterValue {
     Unset,
     Scalar(String),
     /// `$@`, `${a[@]}`; joined are `$*` and `${a[*]}`.
-    List { all: Vec<String>, joined: bool },
+    List {
+        all: Vec<String>,
+        joined: bool,
+    },
     Unknown,
 }
 
@@ -128,6 +131,19 @@ impl Expander<'_> {
     }
 
     pub(super) fn lookup(&mut self, name: &str, subscript: Option<&Subscript>) -> ParameterValue {
+        if self.lost_assignments {
+            return ParameterValue::Unknown;
+        }
+        let value = self.known_value(name, subscript);
+        let steps = match &value {
+            ParameterValue::Scalar(text) => text.len(),
+            ParameterValue::List { all, .. } => all.iter().map(|text| text.len() + 1).sum(),
+            ParameterValue::Unset | ParameterValue::Unknown => 0,
+        };
+        if self.spend(steps + self.assigned.len()) { value } else { ParameterValue::Unknown }
+    }
+
+    fn known_value(&mut self, name: &str, subscript: Option<&Subscript>) -> ParameterValue {
         let arguments = self.environment.arguments();
         match (name, arguments) {
             ("@" | "*", Some(all)) => {
@@ -139,7 +155,9 @@ impl Expander<'_> {
         }
         if let Some(at) = name.parse::<usize>().ok().and_then(|at| at.checked_sub(1)) {
             return match arguments {
-                Some(all) => all.get(at).map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone())),
+                Some(all) => {
+                    all.get(at).map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone()))
+                }
                 None => ParameterValue::Unknown,
             };
         }
@@ -174,7 +192,9 @@ impl Expander<'_> {
                 }
             }
             (Variable::Keyed(all), Some(Subscript::Index(text))) => match self.text(&text.parts) {
-                Some(key) => all.get(&key).map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone())),
+                Some(key) => {
+                    all.get(&key).map_or(ParameterValue::Unset, |text| ParameterValue::Scalar(text.clone()))
+                }
                 None => ParameterValue::Unknown,
             },
             (Variable::OneOf(all), None) => self.one_of(name, &all),

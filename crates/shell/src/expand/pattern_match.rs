@@ -2,7 +2,7 @@
 
 //! Shell patterns against texts.
 
-use crate::limits::MAX_MATCH_STEPS;
+use crate::limits::MAX_EXPANSION_STEPS;
 
 /// A compiled pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum ClassMember {
 }
 
 /// The budget of a match is spent; whether it matches is unknown.
-struct Exhausted;
+pub(super) struct MatchExhausted;
 
 impl Pattern {
     /// Appends text that stands for itself.
@@ -68,43 +68,53 @@ impl Pattern {
     /// Whether the pattern matches all of the text; `None` if finding out takes too long.
     pub fn matches(&self, text: &str) -> Option<bool> {
         let letters: Vec<char> = text.chars().collect();
-        let mut budget = MAX_MATCH_STEPS;
+        let mut budget = MAX_EXPANSION_STEPS;
         self.matches_letters(&letters, &mut budget).ok()
     }
 
-    fn matches_letters(&self, letters: &[char], budget: &mut usize) -> Result<bool, Exhausted> {
+    fn matches_letters(&self, letters: &[char], budget: &mut usize) -> Result<bool, MatchExhausted> {
         let mut ends = Ends { pattern: self, letters, budget };
         let found = ends.all_ends(0)?;
         Ok(found.last() == Some(&letters.len()))
     }
 
     /// The shortest or longest start of `letters` that matches, as its length.
-    pub(super) fn prefix(&self, letters: &[char], longest: bool, budget: &mut usize) -> Option<Option<usize>> {
+    pub(super) fn prefix(
+        &self,
+        letters: &[char],
+        longest: bool,
+        budget: &mut usize,
+    ) -> Result<Option<usize>, MatchExhausted> {
         let mut ends = Ends { pattern: self, letters, budget };
-        let found = ends.all_ends(0).ok()?;
-        Some(if longest { found.last().copied() } else { found.first().copied() })
+        let found = ends.all_ends(0)?;
+        Ok(if longest { found.last().copied() } else { found.first().copied() })
     }
 
     /// The start of the shortest or longest end of `letters` that matches.
-    pub(super) fn suffix(&self, letters: &[char], longest: bool, budget: &mut usize) -> Option<Option<usize>> {
+    pub(super) fn suffix(
+        &self,
+        letters: &[char],
+        longest: bool,
+        budget: &mut usize,
+    ) -> Result<Option<usize>, MatchExhausted> {
         let count = letters.len();
         let try_at = |start: usize, budget: &mut usize| {
             self.matches_letters(letters.get(start..).unwrap_or_default(), budget)
         };
         if longest {
             for start in 0..=count {
-                if try_at(start, budget).ok()? {
-                    return Some(Some(start));
+                if try_at(start, budget)? {
+                    return Ok(Some(start));
                 }
             }
         } else {
             for start in (0..=count).rev() {
-                if try_at(start, budget).ok()? {
-                    return Some(Some(start));
+                if try_at(start, budget)? {
+                    return Ok(Some(start));
                 }
             }
         }
-        Some(None)
+        Ok(None)
     }
 }
 
@@ -117,7 +127,7 @@ struct Ends<'p> {
 
 impl Ends<'_> {
     /// All ends of matches that start at `start`, ascending.
-    fn all_ends(&mut self, start: usize) -> Result<Vec<usize>, Exhausted> {
+    fn all_ends(&mut self, start: usize) -> Result<Vec<usize>, MatchExhausted> {
         let mut positions = vec![start];
         for item in &self.pattern.items {
             positions = self.after(item, &positions)?;
@@ -128,7 +138,7 @@ impl Ends<'_> {
         Ok(positions)
     }
 
-    fn after(&mut self, item: &PatternItem, positions: &[usize]) -> Result<Vec<usize>, Exhausted> {
+    fn after(&mut self, item: &PatternItem, positions: &[usize]) -> Result<Vec<usize>, MatchExhausted> {
         let mut next = Vec::new();
         match item {
             PatternItem::Any => {
@@ -161,11 +171,11 @@ impl Ends<'_> {
         operator: char,
         alternatives: &[Pattern],
         start: usize,
-    ) -> Result<Vec<usize>, Exhausted> {
-        let once = |start: usize, budget: &mut usize| -> Result<Vec<usize>, Exhausted> {
+    ) -> Result<Vec<usize>, MatchExhausted> {
+        let once = |start: usize, budget: &mut usize| -> Result<Vec<usize>, MatchExhausted> {
             let mut found = Vec::new();
             for pattern in alternatives {
-                *budget = budget.checked_sub(1).ok_or(Exhausted)?;
+                *budget = budget.checked_sub(1).ok_or(MatchExhausted)?;
                 found.extend(Ends { pattern, letters: self.letters, budget }.all_ends(start)?);
             }
             Ok(found)
@@ -197,8 +207,8 @@ impl Ends<'_> {
         Ok(ends)
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
-        *self.budget = self.budget.checked_sub(steps).ok_or(Exhausted)?;
+    fn spend(&mut self, steps: usize) -> Result<(), MatchExhausted> {
+        *self.budget = self.budget.checked_sub(steps).ok_or(MatchExhausted)?;
         Ok(())
     }
 }

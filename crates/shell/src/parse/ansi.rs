@@ -51,7 +51,8 @@ pub(super) fn decode_ansi(text: &str) -> (Box<str>, bool) {
             b'u' | b'U' => {
                 let (more, after) = digits(rest, if *escape == b'u' { 4 } else { 8 }, 16);
                 rest = after;
-                let value = more.iter().fold(0_u32, |value, digit| value.wrapping_mul(16).wrapping_add(*digit));
+                let value =
+                    more.iter().fold(0_u32, |value, digit| value.wrapping_mul(16).wrapping_add(*digit));
                 let letter = char::from_u32(value).filter(|_| value != 0 && !more.is_empty());
                 is_exact &= letter.is_some();
                 let mut buffer = [0; 4];

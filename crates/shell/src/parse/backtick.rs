@@ -11,6 +11,7 @@ impl Parser<'_> {
     pub(super) fn backticks(&mut self, in_double_quotes: bool) -> Outcome<WordPart> {
         let start = self.at;
         let end = self.end_of_quote(start, b'`').ok_or_else(|| self.unclosed("backtick"))?;
+        self.node()?;
         self.reread(end - start)?;
         let escapes = |byte: u8| matches!(byte, b'$' | b'`' | b'\\') || (in_double_quotes && byte == b'"');
         let text = self.slice(start + 1, end);

@@ -68,7 +68,9 @@ impl Parser<'_> {
     /// Turns `{a,b}` in the literals of a word into parts of their own.
     pub(super) fn expand_braces(&mut self, word: &mut Word) -> Outcome {
         let has = |letter: char| {
-            word.parts.iter().any(|part| matches!(part, WordPart::Literal(text) if text.text.contains(letter)))
+            word.parts
+                .iter()
+                .any(|part| matches!(part, WordPart::Literal(text) if text.text.contains(letter)))
         };
         if !has('{') || !has('}') {
             return Ok(());
@@ -141,12 +143,11 @@ fn close_frame(mut frame: Frame, end: u32, outer: &mut PartBuffer) {
         frame.finish_alternative(end);
         Some(BraceKind::Alternatives(std::mem::take(&mut frame.done)))
     };
-    match kind {
-        Some(kind) => outer.push_part(WordPart::Brace(Box::new(BraceExpansion { kind, span }))),
-        None => {
-            leave_literal(frame, outer);
-            outer.push_text("}", end);
-        }
+    if let Some(kind) = kind {
+        outer.push_part(WordPart::Brace(Box::new(BraceExpansion { kind, span })));
+    } else {
+        leave_literal(frame, outer);
+        outer.push_text("}", end);
     }
 }
 

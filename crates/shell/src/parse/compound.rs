@@ -145,8 +145,7 @@ impl Parser<'_> {
                 if self.take_keyword(Keyword::Else) {
                     self.gap()?;
                     let is_braced = self.take_keyword(Keyword::OpenBrace);
-                    otherwise =
-                        Some(if is_braced { self.braced(false)? } else { self.single_statement()? });
+                    otherwise = Some(if is_braced { self.braced(false)? } else { self.single_statement()? });
                 } else {
                     self.at = before;
                 }

@@ -83,17 +83,14 @@ impl Parser<'_> {
             });
         }
         let start = self.at;
-        let operator: Box<str> = match self.peek() {
-            Some(b'<' | b'>') => {
-                self.at += 1;
-                self.slice(start, self.at).into()
-            }
-            _ => {
-                let word = self.required_word(WordRules::SINGLE)?;
-                match word.parts.as_slice() {
-                    [WordPart::Literal(text)] if is_binary_operator(&text.text) => text.text.clone(),
-                    _ => return self.test_rest(vec![left, word], |_| None),
-                }
+        let operator: Box<str> = if matches!(self.peek(), Some(b'<' | b'>')) {
+            self.at += 1;
+            self.slice(start, self.at).into()
+        } else {
+            let word = self.required_word(WordRules::SINGLE)?;
+            match word.parts.as_slice() {
+                [WordPart::Literal(text)] if is_binary_operator(&text.text) => text.text.clone(),
+                _ => return self.test_rest(vec![left, word], |_| None),
             }
         };
         self.gap()?;
@@ -131,7 +128,10 @@ impl Parser<'_> {
 }
 
 /// One expression, or several joined.
-fn single_or(mut all: Vec<TestExpression>, join: fn(Vec<TestExpression>) -> TestExpression) -> TestExpression {
+fn single_or(
+    mut all: Vec<TestExpression>,
+    join: fn(Vec<TestExpression>) -> TestExpression,
+) -> TestExpression {
     if all.len() == 1
         && let Some(only) = all.pop()
     {
@@ -156,7 +156,19 @@ fn unary_operator(word: &Word) -> Option<Box<str>> {
 fn is_binary_operator(text: &str) -> bool {
     matches!(
         text,
-        "==" | "=" | "!=" | "=~" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-nt" | "-ot" | "-ef"
-            | "-a" | "-o"
+        "==" | "="
+            | "!="
+            | "=~"
+            | "-eq"
+            | "-ne"
+            | "-lt"
+            | "-le"
+            | "-gt"
+            | "-ge"
+            | "-nt"
+            | "-ot"
+            | "-ef"
+            | "-a"
+            | "-o"
     )
 }

@@ -21,11 +21,10 @@ impl Parser<'_> {
             return Ok(());
         };
         let is_expansion = match next {
-            b'(' | b'{' => true,
             b'[' => self.is_extended(),
             b'\'' => !quoted && self.is_extended() && next_at == start + 1,
             b'"' => !quoted && self.options.dialect == crate::Dialect::Bash && next_at == start + 1,
-            b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9' => true,
+            b'(' | b'{' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9' => true,
             b'+' | b'=' | b'~' | b'^' => self.is_zsh() && self.byte(next_at + 1).is_some_and(is_name_start),
             _ => is_name_start(next),
         };
@@ -63,6 +62,7 @@ impl Parser<'_> {
             let span = self.span(start, self.at);
             return Ok(WordPart::Arithmetic(Box::new(ArithmeticExpansion { expression, span })));
         }
+        self.node()?;
         self.at = open + 1;
         let script = self.script(Ends::PAREN)?;
         self.expect(b')', "`$(`")?;
@@ -106,7 +106,7 @@ impl Parser<'_> {
         if self.is_zsh() && self.peek() == Some(b'[') {
             self.zsh_subscript(&mut parameter)?;
         }
-        let operator = if self.is_zsh() { self.zsh_modifiers()? } else { ParameterOperator::None };
+        let operator = if self.is_zsh() { self.zsh_modifiers() } else { ParameterOperator::None };
         let span = self.span(start, self.at);
         Ok(WordPart::Parameter(Box::new(Parameter { parameter, operator, braced: false, span })))
     }
@@ -124,7 +124,7 @@ impl Parser<'_> {
     }
 
     /// `$name:h:t`
-    fn zsh_modifiers(&mut self) -> Outcome<ParameterOperator> {
+    fn zsh_modifiers(&mut self) -> ParameterOperator {
         let start = self.at;
         while self.peek() == Some(b':')
             && self.byte(self.at + 1).is_some_and(|byte| b"aAcehlpPqQrtux".contains(&byte))
@@ -133,12 +133,10 @@ impl Parser<'_> {
             self.at += 2;
         }
         if self.at == start {
-            return Ok(ParameterOperator::None);
+            return ParameterOperator::None;
         }
-        let end = std::mem::replace(&mut self.at, start);
-        self.at = end;
-        let literal = WordPart::Literal(self.literal(start, end));
+        let literal = WordPart::Literal(self.literal(start, self.at));
         let parts = crate::OneOrMany::One(literal);
-        Ok(ParameterOperator::Other(crate::ast::Word { parts, span: self.span(start, end) }))
+        ParameterOperator::Other(crate::ast::Word { parts, span: self.span(start, self.at) })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::scan::{Class, class};
 use super::word::WordBuilder;
-use super::{Outcome, Parser, Stop};
+use super::{Outcome, Parser};
 use crate::ast::{HereDocument, HereDocumentBody, Literal, WordPart};
 use crate::{OneOrMany, Span};
 
@@ -121,7 +121,8 @@ impl Parser<'_> {
                 let text = self.bytes.get(from..end).unwrap_or_default();
                 let backslashes = text.iter().rev().take_while(|byte| **byte == b'\\').count();
                 let joined = !document.quoted && backslashes % 2 == 1 && end < end_of_text;
-                let text = if joined { text.get(..length.saturating_sub(1)).unwrap_or_default() } else { text };
+                let text =
+                    if joined { text.get(..length.saturating_sub(1)).unwrap_or_default() } else { text };
                 matches = matches
                     && match wanted.strip_prefix(text) {
                         Some(rest) => {
@@ -165,20 +166,14 @@ impl Parser<'_> {
         self.at = start;
         self.within(end, |parser| {
             let mut builder = WordBuilder { parts: OneOrMany::Many(Vec::new()), literal_start: start };
-            loop {
-                let from = parser.at;
-                match parser.body_parts(&mut builder, strips_tabs) {
-                    Ok(()) => break,
-                    Err(stop) if stop.reason.is_limit() => return Err(stop),
-                    Err(stop) => {
-                        let from = builder.literal_start.max(from.min(parser.bytes.len()));
-                        let stop = Stop { at: stop.at.max(from), ..stop };
-                        let unparsed = parser.unparsed_node(from, parser.bytes.len(), stop);
-                        parser.at = parser.bytes.len();
-                        builder.literal_start = parser.at;
-                        builder.parts.push(WordPart::Unparsed(Box::new(unparsed)));
-                        break;
-                    }
+            match parser.body_parts(&mut builder, strips_tabs) {
+                Ok(()) => {}
+                Err(stop) if stop.reason.is_limit() => return Err(stop),
+                Err(stop) => {
+                    let from = builder.literal_start;
+                    let unparsed = parser.unparsed_node(from, parser.bytes.len(), stop);
+                    parser.at = parser.bytes.len();
+                    builder.parts.push(WordPart::Unparsed(Box::new(unparsed)));
                 }
             }
             Ok(builder.parts.into_vec())
@@ -198,7 +193,14 @@ impl Parser<'_> {
             match self.peek() {
                 None => return self.flush(builder),
                 Some(b'\n') => self.at += 1,
-                Some(byte) => self.inside_double_quotes(byte, builder, b'\\')?,
+                Some(byte) => {
+                    let unparsed = self.unparsed;
+                    if let Err(stop) = self.inside_double_quotes(byte, builder, b'\\') {
+                        // Nodes inside the part are dropped with it.
+                        self.unparsed = unparsed;
+                        return Err(stop);
+                    }
+                }
             }
         }
     }

@@ -17,7 +17,7 @@ impl Parser<'_> {
         let mut statements = OneOrMany::default();
         let first = self.at;
         loop {
-            let start = self.at;
+            let (start, unparsed_before) = (self.at, self.unparsed);
             let (from, outcome) = match self.gap() {
                 Ok(()) => (self.at, self.next_statement(Ends::TEXT)),
                 Err(stop) => (start, Err(stop)),
@@ -26,6 +26,8 @@ impl Parser<'_> {
                 Ok(Some(statement)) => statements.push(statement),
                 Ok(None) => break,
                 Err(stop) => {
+                    // Nodes inside the statement are dropped with it.
+                    self.unparsed = unparsed_before;
                     let unparsed = self.recover(from, stop);
                     statements.push(statement_of_unparsed(unparsed));
                 }
@@ -35,29 +37,32 @@ impl Parser<'_> {
         for document in std::mem::take(&mut self.pending) {
             document.leave_empty(self.span(self.at, self.at));
         }
-        let start = statements.first().map_or(self.span(first, first).start, |statement| statement.span.start);
+        let start =
+            statements.first().map_or(self.span(first, first).start, |statement| statement.span.start);
         let end = statements.last().map_or(start, |statement| statement.span.end);
         Script { statements, span: Span { start, end } }
     }
 
-    /// Passes the text from `start` to the end of the line at which parsing stopped.
+    /// Passes the text from `start` to the end of the line at which parsing stopped, and the here-documents behind.
     fn recover(&mut self, start: usize, stop: Stop) -> Unparsed {
         let exhausted =
             matches!(stop.reason, UnparsedReason::TooManyNodes | UnparsedReason::TooMuchRereading);
         // The statement may have stopped before a line end that it has already passed.
         let from = stop.at.max(self.at).max(start);
-        let end = if exhausted { self.bytes.len() } else { from + self.count_while(from, |byte| byte != b'\n') };
+        let end =
+            if exhausted { self.bytes.len() } else { from + self.count_while(from, |byte| byte != b'\n') };
         self.at = end;
-        self.token_end = end;
-        let unparsed = self.unparsed_node(start, end, stop);
+        // Here-documents of the statement are part of the text that is given up.
         if !self.pending.is_empty() && self.peek() == Some(b'\n') {
             self.at += 1;
-            // A second error here is part of the same text.
+            let unparsed = self.unparsed;
             if self.read_documents().is_err() {
                 self.pending.clear();
             }
+            self.unparsed = unparsed;
         }
-        unparsed
+        self.token_end = self.at;
+        self.unparsed_node(start, self.at, stop)
     }
 
     /// Statements up to one of `ends`, which is not passed.
@@ -194,7 +199,10 @@ impl Parser<'_> {
         // `!` and `time` may stand alone.
         let alone = (negations > 0 || timed)
             && (matches!(self.peek(), None | Some(b'\n' | b';' | b')' | b'&' | b'|')));
-        while !alone {
+        loop {
+            if alone {
+                break;
+            }
             let command = self.command()?;
             self.blanks();
             let pipes_stderr = self.is_extended() && self.take_pair(b'|', b'&');

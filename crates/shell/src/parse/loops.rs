@@ -102,7 +102,11 @@ impl Parser<'_> {
         if self.is_zsh() && self.peek().is_some() {
             return self.single_statement();
         }
-        Err(if self.peek().is_none() { self.unclosed("loop") } else { self.unexpected("token instead of `do`") })
+        Err(if self.peek().is_none() {
+            self.unclosed("loop")
+        } else {
+            self.unexpected("token instead of `do`")
+        })
     }
 
     /// `for ((a; b; c))`, at the first parenthesis

@@ -22,6 +22,7 @@ mod here_document;
 mod keyword;
 mod list;
 mod loops;
+mod operand;
 mod parameter;
 mod quote;
 mod redirect;

@@ -3,25 +3,15 @@
 //! `${…}`
 
 use super::keyword::{Ends, Keyword};
+use super::operand::OperandRules;
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordBuilder;
 use super::{Outcome, Parser};
 use crate::OneOrMany;
 use crate::ast::{
-    ArithmeticText, CaseChange, CommandSubstitution, DefaultAction, Parameter, ParameterOperator,
-    ReplaceScope, TransformedParameter, Word, WordPart,
+    CaseChange, CommandSubstitution, DefaultAction, Parameter, ParameterOperator, ReplaceScope,
+    TransformedParameter, Word, WordPart,
 };
-
-/// How the word after an operator is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct OperandRules {
-    /// Whether the expansion is in double quotes.
-    quoted: bool,
-    /// Whether the operand is a pattern: single quotes then quote, even in double quotes.
-    pattern: bool,
-    /// Whether `/` ends the operand.
-    stops_at_slash: bool,
-}
 
 impl Parser<'_> {
     /// `${…}`; `open` is the offset of the brace.
@@ -153,7 +143,9 @@ impl Parser<'_> {
                 })
             }
             _ if !self.is_extended() => self.other_operator(text),
-            b':' if self.is_zsh() && next.is_none_or(|next| !next.is_ascii_digit() && !b" $(-".contains(&next)) => {
+            b':' if self.is_zsh()
+                && next.is_none_or(|next| !next.is_ascii_digit() && !b" $(-".contains(&next)) =>
+            {
                 self.other_operator(text)
             }
             b':' => self.substring(),
@@ -172,7 +164,9 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(ParameterOperator::Names { joined: byte == b'*' })
             }
-            b'@' if next.is_some_and(|next| next.is_ascii_alphabetic()) && self.byte(self.at + 2) == Some(b'}') => {
+            b'@' if next.is_some_and(|next| next.is_ascii_alphabetic())
+                && self.byte(self.at + 2) == Some(b'}') =>
+            {
                 self.at += 2;
                 Ok(ParameterOperator::Transform(char::from(next.unwrap_or_default())))
             }
@@ -200,102 +194,6 @@ impl Parser<'_> {
             None
         };
         Ok(ParameterOperator::Replace { scope, pattern, replacement })
-    }
-
-    /// The word after an operator, up to `}`.
-    fn operand(&mut self, rules: OperandRules) -> Outcome<Word> {
-        self.node()?;
-        let start = self.at;
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
-        // In double quotes, single quotes are characters that nevertheless come in pairs.
-        let mut in_single_quotes = false;
-        loop {
-            self.at += self.count_while(self.at, |byte| {
-                !matches!(byte, b'}' | b'/' | b'\'' | b'"' | b'$' | b'`' | b'\\' | b'*' | b'?' | b'[' | b'~' | b'!')
-            });
-            let Some(byte) = self.peek() else { return Err(self.unclosed("`${`")) };
-            match byte {
-                b'\'' if rules.quoted && !rules.pattern => {
-                    in_single_quotes = !in_single_quotes && self.end_of_quote(self.at, b'\'').is_some();
-                    self.at += 1;
-                }
-                b'"' | b'}' | b'/' if in_single_quotes => self.at += 1,
-                b'}' => break,
-                b'/' if rules.stops_at_slash && self.at > start => break,
-                b'/' => self.at += 1,
-                b'*' | b'?' if rules.pattern || !rules.quoted => self.glob_character(byte, &mut builder)?,
-                b'[' if rules.pattern => self.bracket(&mut builder)?,
-                b'~' if self.at == start && !rules.quoted => self.operand_tilde(&mut builder)?,
-                b'*' | b'?' | b'[' | b'~' => self.at += 1,
-                b'!' => self.exclamation(&mut builder)?,
-                b'\'' | b'"' => self.quote_or_expansion(byte, &mut builder)?,
-                b'\\' if rules.quoted && !matches!(self.byte(self.at + 1), Some(b'}')) => {
-                    self.inside_double_quotes(byte, &mut builder, b'"')?;
-                }
-                b'\\' => self.quote_or_expansion(byte, &mut builder)?,
-                _ if rules.quoted => self.inside_double_quotes(byte, &mut builder, b'"')?,
-                _ => self.quote_or_expansion(byte, &mut builder)?,
-            }
-        }
-        self.flush(&mut builder)?;
-        Ok(Word { parts: builder.parts, span: self.span(start, self.at) })
-    }
-
-    fn operand_tilde(&mut self, builder: &mut WordBuilder) -> Outcome {
-        let start = self.at;
-        let length = self.count_while(start + 1, |byte| is_name_byte(byte) || matches!(byte, b'-' | b'+' | b'.'));
-        self.at += 1;
-        if matches!(self.byte(start + 1 + length), Some(b'}' | b'/')) {
-            self.at += length;
-            let user = self.slice(start + 1, self.at).into();
-            let tilde = crate::ast::Tilde { user, span: self.span(start, self.at) };
-            self.push_part(builder, WordPart::Tilde(tilde))?;
-        }
-        Ok(())
-    }
-
-    /// `:offset:length`
-    fn substring(&mut self) -> Outcome<ParameterOperator> {
-        self.at += 1;
-        let offset = self.substring_text()?;
-        let length = if self.take(b':') { Some(self.substring_text()?) } else { None };
-        Ok(ParameterOperator::Substring { offset, length })
-    }
-
-    /// An arithmetic expression up to `:` or `}`.
-    fn substring_text(&mut self) -> Outcome<ArithmeticText> {
-        self.node()?;
-        let start = self.at;
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
-        let (mut parentheses, mut choices) = (0_u32, 0_u32);
-        loop {
-            match self.peek() {
-                None => return Err(self.unclosed("`${`")),
-                Some(b'}') => break,
-                Some(b':') if parentheses == 0 && choices == 0 => break,
-                Some(b':') => {
-                    choices = choices.saturating_sub(1);
-                    self.at += 1;
-                }
-                Some(b'?') => {
-                    choices += 1;
-                    self.at += 1;
-                }
-                Some(b'(') => {
-                    parentheses += 1;
-                    self.at += 1;
-                }
-                Some(b')') => {
-                    parentheses = parentheses.saturating_sub(1);
-                    self.at += 1;
-                }
-                Some(byte @ (b'\'' | b'"')) => self.quote_or_expansion(byte, &mut builder)?,
-                Some(byte @ (b'$' | b'`' | b'\\')) => self.inside_double_quotes(byte, &mut builder, b'"')?,
-                Some(_) => self.at += 1,
-            }
-        }
-        self.flush(&mut builder)?;
-        Ok(ArithmeticText { parts: builder.parts, span: self.span(start, self.at) })
     }
 }
 

@@ -63,12 +63,7 @@ impl Parser<'_> {
 
     /// One special byte inside double quotes, a here-document or arithmetic. `quote` is the byte besides
     /// `$`, backtick and backslash that a backslash escapes.
-    pub(super) fn inside_double_quotes(
-        &mut self,
-        byte: u8,
-        builder: &mut WordBuilder,
-        quote: u8,
-    ) -> Outcome {
+    pub(super) fn inside_double_quotes(&mut self, byte: u8, builder: &mut WordBuilder, quote: u8) -> Outcome {
         match byte {
             b'\\' => match self.byte(self.at + 1) {
                 Some(b'\n') => {

@@ -52,12 +52,13 @@ impl Parser<'_> {
             }
             b'0'..=b'9' => {
                 let end = start + self.count_while(start, |byte| byte.is_ascii_digit());
-                if !matches!(self.byte(end), Some(b'<' | b'>')) {
+                let after = self.skip_joined(end);
+                if !matches!(self.byte(after), Some(b'<' | b'>')) {
                     return None;
                 }
                 // A number that is too large is not a descriptor but a word.
                 let number = self.slice(start, end).parse().ok()?;
-                Some((Some(Descriptor::Number(number)), end))
+                Some((Some(Descriptor::Number(number)), after))
             }
             _ => None,
         }

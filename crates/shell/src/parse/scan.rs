@@ -3,8 +3,8 @@
 //! Bytes, blanks, comments and line ends.
 
 use super::{Outcome, Parser};
-use crate::ast::Comment;
 use crate::Dialect;
+use crate::ast::Comment;
 
 /// What a byte means in an unquoted word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,32 +17,12 @@ pub(super) enum Class {
     Special,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Plain; 256];
-    let (ends, special) = (b" \t\n;&|<>()", b"'\"$`\\*?[{~!");
-    let mut at = 0;
-    while at < 256 {
-        let mut each = 0;
-        while each < ends.len() {
-            if ends[each] as usize == at {
-                classes[at] = Class::Ends;
-            }
-            each += 1;
-        }
-        each = 0;
-        while each < special.len() {
-            if special[each] as usize == at {
-                classes[at] = Class::Special;
-            }
-            each += 1;
-        }
-        at += 1;
-    }
-    classes
-};
-
 pub(super) fn class(byte: u8) -> Class {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Special)
+    match byte {
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => Class::Ends,
+        b'\'' | b'"' | b'$' | b'`' | b'\\' | b'*' | b'?' | b'[' | b'{' | b'~' | b'!' => Class::Special,
+        _ => Class::Plain,
+    }
 }
 
 pub(super) fn is_name_start(byte: u8) -> bool {
@@ -143,7 +123,9 @@ impl<'t> Parser<'t> {
         }
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
         let joined = before == Some(b'\n');
-        joined || before.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b';' | b'&' | b'|' | b'(' | b')' | b'`'))
+        joined
+            || before
+                .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b';' | b'&' | b'|' | b'(' | b')' | b'`'))
     }
 
     fn comment(&mut self) {
@@ -221,5 +203,4 @@ impl<'t> Parser<'t> {
         let rest: &'t [u8] = self.bytes.get(from..).unwrap_or_default();
         rest.iter().position(|byte| !holds(*byte)).unwrap_or(rest.len())
     }
-
 }

@@ -40,7 +40,7 @@ pub(super) struct WordBuilder {
     pub(super) literal_start: usize,
 }
 
-impl<'t> Parser<'t> {
+impl Parser<'_> {
     /// A word; it may have no parts if no word starts here.
     pub(super) fn word(&mut self, rules: WordRules) -> Outcome<Word> {
         self.node()?;
@@ -139,17 +139,15 @@ impl<'t> Parser<'t> {
                 builder.literal_start = self.at;
                 Ok(())
             }
-            b'\\' => match self.character(self.at + 1) {
-                Some(character) => {
-                    self.flush(builder)?;
-                    let part = self.escaped(character);
-                    self.push_part(builder, part)
-                }
-                None => {
+            b'\\' => {
+                let Some(character) = self.character(self.at + 1) else {
                     self.at += 1;
-                    Ok(())
-                }
-            },
+                    return Ok(());
+                };
+                self.flush(builder)?;
+                let part = self.escaped(character);
+                self.push_part(builder, part)
+            }
             b'\'' => {
                 self.flush(builder)?;
                 let part = WordPart::SingleQuoted(self.single_quoted()?);
@@ -177,7 +175,8 @@ impl<'t> Parser<'t> {
         let literal = self.slice(builder.literal_start, self.at);
         let assigns = rules.assigns || (rules.globs && !at_start && self.starts_like_assignment(start));
         let after_sign = assigns && !literal.is_empty() && matches!(before, Some(b':' | b'='));
-        let after_sign = after_sign && (rules.assigns && before == Some(b':') || !rules.assigns);
+        // In a value, only `:` can stand before it: the `=` is not part of the word.
+        let after_sign = after_sign && (before == Some(b':') || !rules.assigns);
         let from = self.at + 1;
         let length = self.count_while(from, |byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A small interpreter over the tree: it follows assignments, loops and conditions as far as expansion knows values,
+//! and notes the argument list of every program.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::predicted::Predicted;
+use tenterhook_shell::expand::{Expansion, Field, Variable, Variables, expand, expand_value};
+use tenterhook_shell::{
+    Assignment, AssignmentValue, ChainOperator, Command, Dialect, Pipeline, RedirectTarget, Script,
+    SimpleCommand, Subscript, Visitor, Word, parse,
+};
+
+/// The argument lists in the order in which they run; `None` if which commands run depends on something unknown.
+pub(super) fn predict(text: &str) -> Option<Vec<Predicted>> {
+    let parsed = parse(text, Dialect::Bash);
+    assert!(parsed.is_complete(), "{text}");
+    let known = Variables { closed: true, home: Some("/home/u".to_owned()), ..Variables::default() };
+    let mut shell = PredictedShell { known, functions: BTreeMap::new(), record: Vec::new(), is_lost: false };
+    shell.script(&parsed.script);
+    if shell.is_lost { None } else { Some(shell.record) }
+}
+
+pub(super) struct PredictedShell {
+    pub(super) known: Variables,
+    functions: BTreeMap<String, Command>,
+    record: Vec<Predicted>,
+    /// Whether a condition was unknown.
+    pub(super) is_lost: bool,
+}
+
+/// Finds the scripts inside words, which run before the command itself.
+struct Substitutions<'s>(&'s mut PredictedShell);
+
+impl Visitor for Substitutions<'_> {
+    fn script(&mut self, script: &Script) {
+        self.0.subshell(|shell| _ = shell.script(script));
+    }
+}
+
+impl PredictedShell {
+    pub(super) fn subshell(&mut self, run: impl FnOnce(&mut Self)) {
+        let before = (self.known.clone(), self.functions.clone());
+        run(self);
+        (self.known, self.functions) = before;
+    }
+
+    pub(super) fn script(&mut self, script: &Script) -> bool {
+        let mut holds = true;
+        for statement in &script.statements {
+            holds = self.pipeline(&statement.first);
+            for chained in &statement.rest {
+                if holds == (chained.operator == ChainOperator::And) {
+                    holds = self.pipeline(&chained.pipeline);
+                }
+            }
+        }
+        holds
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) -> bool {
+        let mut holds = true;
+        if let [only] = pipeline.stages.as_slice() {
+            holds = self.command(&only.command);
+        } else {
+            for command in pipeline.commands() {
+                self.subshell(|shell| holds = shell.command(command));
+            }
+        }
+        holds != (pipeline.negations % 2 == 1)
+    }
+
+    fn command(&mut self, command: &Command) -> bool {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound) => self.compound(&compound.kind),
+            Command::Function(function) => {
+                let name = function.names[0].literal().unwrap().into_owned();
+                self.functions.insert(name, function.body.clone());
+                true
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn words(&mut self, words: &[Word]) -> Expansion {
+        for word in words {
+            Substitutions(self).word(word);
+        }
+        let expansion = expand(words, &self.known);
+        for (name, value) in &expansion.assigned {
+            let value =
+                value.as_ref().map_or(Variable::Unknown, |value| Variable::Value(Cow::Owned(value.clone())));
+            self.known.values.insert(name.clone(), value);
+        }
+        expansion
+    }
+
+    pub(super) fn value(&mut self, word: &Word) -> Option<String> {
+        // Assignments inside words (`$((x++))`) are seen through the fields of the same word.
+        let assigned = self.words(std::slice::from_ref(word)).assigned;
+        let mut before = self.known.clone();
+        std::mem::swap(&mut before, &mut self.known);
+        for (name, _) in &assigned {
+            before.values.insert(name.clone(), Variable::Unknown);
+        }
+        let field = expand_value(&word.parts, if assigned.is_empty() { &self.known } else { &before });
+        if assigned.is_empty() {
+            self.known = before;
+            return field.is_known().then(|| field.render(""));
+        }
+        for (name, value) in assigned {
+            let value = value.map_or(Variable::Unknown, |value| Variable::Value(Cow::Owned(value)));
+            self.known.values.insert(name, value);
+        }
+        None
+    }
+
+    fn simple(&mut self, command: &SimpleCommand) -> bool {
+        let expansion = self.words(&command.words);
+        for assignment in &command.assignments {
+            self.assign(assignment);
+        }
+        let Some(program) = expansion.fields.first().and_then(|field| field.exact().map(Cow::into_owned))
+        else {
+            return true;
+        };
+        let arguments =
+            || expansion.exact().map(|all| all[1..].iter().map(|text| text.clone().into_owned()).collect());
+        if let Some(body) = self.functions.get(&program).cloned() {
+            let outer = std::mem::replace(&mut self.known.arguments, arguments_of(&expansion));
+            let holds = self.command(&body);
+            self.known.arguments = outer;
+            return holds;
+        }
+        match program.as_str() {
+            "true" | ":" => return true,
+            "false" => return false,
+            "set" => {
+                let all = arguments_of(&expansion);
+                self.known.arguments = all.map(|all| all.into_iter().skip(1).collect());
+                return true;
+            }
+            "unset" => {
+                let names: Option<Vec<String>> = arguments();
+                for name in names.unwrap() {
+                    self.known.values.insert(name, Variable::Unset);
+                }
+                return true;
+            }
+            _ => {}
+        }
+        let count_known = expansion.fields.iter().flat_map(|field| &field.segments).all(|segment| {
+            !matches!(segment, tenterhook_shell::expand::Segment::Unknown { splits: true, .. })
+        });
+        let mut predicted = Predicted { fields: expansion.fields, count_known };
+        for redirect in &command.redirects {
+            let mut field = match &redirect.target {
+                RedirectTarget::Word(word) => match self.value(word) {
+                    Some(text) => text_field(&format!("{text}\n")),
+                    None => unknown_field(),
+                },
+                RedirectTarget::HereDocument(document) => {
+                    expand_value(&document.body().unwrap().parts, &self.known)
+                }
+            };
+            // The recorder reads up to the end of the text, as `read` does.
+            if field.is_known() {
+                field = text_field(&field.render(""));
+            }
+            predicted.fields.push(field);
+        }
+        self.record.push(predicted);
+        true
+    }
+
+    fn assign(&mut self, assignment: &Assignment) {
+        let name = assignment.name.to_string();
+        let value = match &assignment.value {
+            AssignmentValue::Word(word) => {
+                let before = match self.known.values.get(&name) {
+                    Some(Variable::Value(text)) => Some(text.to_string()),
+                    Some(Variable::Unset) | None => Some(String::new()),
+                    _ => None,
+                };
+                let value = self.value(word);
+                match (value, before, assignment.appends) {
+                    (Some(value), Some(before), true) => {
+                        Variable::Value(Cow::Owned(format!("{before}{value}")))
+                    }
+                    (Some(value), _, false) => Variable::Value(Cow::Owned(value)),
+                    _ => Variable::Unknown,
+                }
+            }
+            AssignmentValue::Array(array) => {
+                assert!(
+                    array.elements.iter().all(|element| !matches!(element.subscript, Some(Subscript::All)))
+                );
+                let words: Vec<_> = array.elements.iter().map(|element| element.value.clone()).collect();
+                let expansion = self.words(&words);
+                let before = match self.known.values.get(&name) {
+                    Some(Variable::Array(all)) => Some(all.to_vec()),
+                    Some(Variable::Value(only)) => Some(vec![only.to_string()]),
+                    Some(Variable::Unset) | None => Some(Vec::new()),
+                    _ => None,
+                };
+                let known = expansion.fields.iter().all(Field::is_known);
+                let mut all = if assignment.appends { before } else { Some(Vec::new()) };
+                if let Some(all) = &mut all {
+                    all.extend(expansion.fields.iter().map(|field| field.render("")));
+                }
+                all.filter(|_| known).map_or(Variable::Unknown, |all| Variable::Array(Cow::Owned(all)))
+            }
+        };
+        self.known.values.insert(name, value);
+    }
+}
+
+fn arguments_of(expansion: &Expansion) -> Option<Vec<String>> {
+    let known = !expansion.truncated && expansion.fields.iter().all(Field::is_known);
+    known.then(|| expansion.fields.iter().skip(1).map(|field| field.render("")).collect())
+}
+
+fn text_field(text: &str) -> Field {
+    Field { segments: vec![tenterhook_shell::expand::Segment::Text(text.to_owned())] }
+}
+
+fn unknown_field() -> Field {
+    let span = tenterhook_shell::Span::default();
+    Field { segments: vec![tenterhook_shell::expand::Segment::Unknown { span, splits: false }] }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A predicted argument list, and whether it is what bash recorded.
+
+use tenterhook_shell::expand::Field;
+
+/// The argument list of a program.
+#[derive(Debug)]
+pub(super) struct Predicted {
+    pub(super) fields: Vec<Field>,
+    pub(super) count_known: bool,
+}
+
+impl Predicted {
+    pub(super) fn is_unknown(&self) -> bool {
+        !self.fields.iter().all(Field::is_known)
+    }
+
+    /// Whether bash may have recorded this. Patterns stay as they are: no file matches in an empty directory.
+    pub(super) fn fits(&self, recorded: &[String]) -> bool {
+        let is_same = |field: &Field, text: &String| {
+            if field.is_known() { field.render("") == *text } else { true }
+        };
+        if !self.is_unknown() || self.count_known {
+            return self.fields.len() == recorded.len()
+                && self.fields.iter().zip(recorded).all(|(field, text)| is_same(field, text));
+        }
+        // The number of arguments is open; the known ones come in order.
+        let mut texts = recorded.iter();
+        let first = self.fields.first().is_some_and(Field::is_known);
+        (!first || self.fields.first().map(|field| field.render("")) == recorded.first().cloned())
+            && self
+                .fields
+                .iter()
+                .filter(|field| field.is_known())
+                .all(|field| texts.any(|text| field.render("") == *text))
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Texts made to be expensive: a megabyte of each takes milliseconds, and twice the text twice the time.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use tenterhook_shell::{Dialect, parse};
+
+use crate::check::check;
+
+const MEGABYTE: usize = 1 << 20;
+/// Processor time for a megabyte. Builds without optimization are many times slower.
+const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 3_000 } else { 50 });
+/// Shorter times say nothing about growth.
+const FLOOR: Duration = Duration::from_millis(if cfg!(debug_assertions) { 40 } else { 4 });
+const MAX_RATIO: f64 = 2.6;
+
+/// Repeated to the length wanted.
+const FAMILIES: &[&str] = &[
+    "(",
+    "$(",
+    "\"",
+    "`",
+    "${",
+    "<<a",
+    "<<a ",
+    "a ",
+    "a;",
+    "a\n",
+    "{",
+    "{,",
+    "{a,b}",
+    "{a..b}",
+    "[",
+    "[\"",
+    "[a]",
+    "((",
+    "$((",
+    "$[",
+    "'",
+    "\\\n",
+    "\\",
+    "<<a\n",
+    "<<a\n$(",
+    "<<a\n`",
+    "x=(",
+    "a[",
+    "a[1]=2 ",
+    "!",
+    "! ",
+    "if ",
+    "if a\n",
+    "case a in ",
+    "[[ ",
+    "[[ ( ",
+    "[[ ! ",
+    "&& ",
+    "a&&",
+    "a|",
+    "#\n",
+    "$x",
+    "~",
+    "*",
+    "@(",
+    "@(a|",
+    "$'",
+    "\"$(",
+    "\"${x:-",
+    "\"${x:-'",
+    "`\\`",
+    "`\\\\",
+    "<(",
+    ";;",
+    ")",
+    "}",
+    "a&",
+    ">",
+    "> x ",
+    "f() ",
+    "function ",
+    "coproc ",
+    "time ",
+    "<<'a'\n\t",
+    "\"\\",
+    "((1))",
+    "$((1)) ",
+    "(a) ",
+    "((a) ",
+    "$((a) ",
+    "${x/",
+    "${x:",
+    "${!",
+    "${#",
+    "x=",
+    "a\\\n",
+    "<<-a\n\tb\\\n",
+    "for x in ",
+    "a=(b ",
+    "2>&1 ",
+    "{x}>",
+    "=(",
+    "<1-2>",
+    "$x[",
+    "${(",
+    "always {",
+    "\u{e9}",
+    "$((((",
+    "((((",
+    "\"`",
+    "\"$x\"",
+    "$(<<a\n",
+    "`<<a\n",
+    "!x",
+    "\r\n",
+    "[[:",
+    "{a,{",
+    "}{",
+    ",",
+    "..",
+];
+
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+}
+
+fn time_to_parse(text: &str, dialect: Dialect) -> Duration {
+    let before = cpu_time();
+    let parsed = parse(text, dialect);
+    drop(parsed);
+    cpu_time().saturating_sub(before)
+}
+
+fn fastest(text: &str, dialect: Dialect) -> Duration {
+    (0..3).map(|_| time_to_parse(text, dialect)).min().unwrap()
+}
+
+#[test]
+fn a_megabyte_of_hostile_text_is_parsed_in_time() {
+    let mut slowest = (Duration::ZERO, "");
+    for family in FAMILIES {
+        for dialect in [Dialect::Bash, Dialect::Zsh] {
+            let text = family.repeat(MEGABYTE / family.len());
+            let mut took = time_to_parse(&text, dialect);
+            if took > LIMIT {
+                took = fastest(&text, dialect);
+            }
+            slowest = slowest.max((took, family));
+            assert!(took <= LIMIT, "{family:?} in {dialect:?}: {took:?}");
+        }
+    }
+    eprintln!("slowest hostile megabyte: {slowest:?} of processor time");
+}
+
+#[test]
+fn time_grows_with_the_text_and_no_faster() {
+    for family in FAMILIES {
+        for dialect in [Dialect::Bash, Dialect::Zsh] {
+            let text = family.repeat(MEGABYTE / 4 / family.len());
+            let double = format!("{text}{text}");
+            let (once, twice) = (time_to_parse(&text, dialect), time_to_parse(&double, dialect));
+            let is_slower = |once: Duration, twice: Duration| {
+                twice > FLOOR
+                    && twice.as_secs_f64() > once.as_secs_f64().max(FLOOR.as_secs_f64() / 3.0) * MAX_RATIO
+            };
+            if is_slower(once, twice) {
+                let (once, twice) = (fastest(&text, dialect), fastest(&double, dialect));
+                assert!(!is_slower(once, twice), "{family:?} in {dialect:?}: {once:?}, then {twice:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_are_covered_by_nodes() {
+    for family in FAMILIES {
+        for length in [1, 2, 3, 7, 49, 50, 200] {
+            for dialect in [Dialect::Bash, Dialect::Posix, Dialect::Zsh] {
+                let text = family.repeat(length);
+                check(&text, &parse(&text, dialect));
+                let text = format!("{text}\nlast");
+                check(&text, &parse(&text, dialect));
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_needs_little_stack() {
+    let texts = [
+        "(",
+        "$(",
+        "\"$(",
+        "${x:-",
+        "`\\`",
+        "if a; then ",
+        "[[ ( ",
+        "x=(",
+        "@(",
+        "$((",
+        "{ ",
+        "<(",
+        "f() { ",
+    ];
+    let parse_all = move || {
+        for text in texts {
+            for _ in 0..2 {
+                let parsed = parse(&text.repeat(100), Dialect::Bash);
+                assert!(!parsed.is_complete());
+                _ = parsed.clone();
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(parse_all).unwrap().join().unwrap();
+}
