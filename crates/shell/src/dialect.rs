@@ -45,11 +45,10 @@ impl Dialect {
 /// Words that zsh reads as the start of a command of its own, or that close one.
 const ZSH_WORDS: &[&str] = &["repeat", "foreach", "end", "always", "nocorrect", "noglob", "function"];
 
-/// Whether bash and zsh certainly parse `text` to the same tree.
+/// Whether bash and zsh have the same tree for `text`, provided that bash parses it completely.
 ///
-/// The check is one pass over the bytes and errs on the side of `false`; callers that guard a machine whose shell
-/// is not known then parse the text twice, with [`Dialect::Bash`] and [`Dialect::Zsh`], and use the stricter
-/// result. Expansion differs even where the trees are the same: see [`Dialect::splits_parameters`].
+/// The check is one pass over the bytes and errs on the side of `false`. Expansion differs even where the trees are
+/// the same: see [`Dialect::splits_parameters`]. [`parse_readings`](crate::parse_readings) uses it.
 pub fn reads_alike(text: &str) -> bool {
     let mut before = b' ';
     // Whether the bytes before are `$` and a name.

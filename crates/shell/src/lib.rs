@@ -33,3 +33,32 @@ pub use visit::{Visitor, walk_command, walk_script, walk_simple, walk_word};
 pub fn parse(text: &str, options: impl Into<ParseOptions>) -> Parsed {
     parse::parse(text, options.into())
 }
+
+/// What bash and zsh make of the same text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readings {
+    /// As bash reads it.
+    pub bash: Parsed,
+    /// As zsh reads it, if that is different.
+    pub zsh: Option<Parsed>,
+}
+
+/// Parses a text for a machine whose shell may be bash or zsh. Most texts are parsed only once.
+///
+/// ```
+/// use tenterhook_shell::parse_readings;
+///
+/// assert!(parse_readings("make test | tail -n 5", false).zsh.is_none());
+/// let readings = parse_readings("{ rm -rf build }", false);
+/// assert!(!readings.bash.is_complete());
+/// assert!(readings.zsh.is_some_and(|zsh| zsh.is_complete()));
+/// ```
+pub fn parse_readings(text: &str, interactive: bool) -> Readings {
+    let bash = parse(text, ParseOptions { dialect: Dialect::Bash, interactive });
+    if bash.is_complete() && !interactive && reads_alike(text) {
+        return Readings { bash, zsh: None };
+    }
+    let zsh = parse(text, ParseOptions { dialect: Dialect::Zsh, interactive });
+    let zsh = Some(zsh).filter(|zsh| *zsh != bash);
+    Readings { bash, zsh }
+}

@@ -52,8 +52,9 @@ fn options_of(brace: &BraceExpansion) -> Option<Vec<Vec<WordPart>>> {
         }
         BraceKind::Sequence { first, last, step } => {
             let texts = sequence(first, last, step.as_deref())?;
-            let literal =
-                |text: String| vec![WordPart::Literal(Literal { text: text.into(), span: brace.span })];
+            // The text of an element starts after the brace.
+            let span = Span { start: brace.span.start.saturating_add(1), ..brace.span };
+            let literal = |text: String| vec![WordPart::Literal(Literal { text: text.into(), span })];
             Some(texts.into_iter().map(literal).collect())
         }
     }

@@ -2,7 +2,7 @@
 
 //! Assignments and arrays.
 
-use super::scan::{is_name_byte, is_name_start};
+use super::scan::is_name_start;
 use super::word::WordRules;
 use super::{Outcome, Parser};
 use crate::ast::{ArrayElement, ArrayLiteral, Assignment, AssignmentValue, Subscript};
@@ -14,7 +14,8 @@ impl Parser<'_> {
         if !self.peek().is_some_and(is_name_start) {
             return Ok(None);
         }
-        let name_end = start + self.count_while(start, is_name_byte);
+        let (name, name_end) = self.variable_name(start);
+        let name_end = self.skip_joined(name_end);
         let mut at = name_end;
         let mut close = None;
         if self.byte(at) == Some(b'[') && self.is_extended() {
@@ -36,7 +37,7 @@ impl Parser<'_> {
             None => None,
         };
         self.at = at + 1;
-        let name = self.slice(start, name_end).into();
+        let name = name.into();
         let value = if self.peek() == Some(b'(') && self.is_extended() {
             AssignmentValue::Array(self.array_literal()?)
         } else {

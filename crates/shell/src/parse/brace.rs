@@ -107,7 +107,7 @@ impl Parser<'_> {
                     frames.push(Frame { open: end, current_start: end + 1, ..Frame::default() });
                 }
                 Some(b',') if is_nested => {
-                    self.node()?;
+                    self.count_nodes(3)?;
                     frame.finish_alternative(end);
                     frame.current_start = end + 1;
                 }

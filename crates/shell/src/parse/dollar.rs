@@ -100,9 +100,14 @@ impl Parser<'_> {
                 first = self.byte(from).unwrap_or_default();
             }
         }
-        let length = if is_name_start(first) { self.count_while(from, is_name_byte) } else { 1 };
-        self.at = from + length;
-        parameter.name = self.slice(from, self.at).into();
+        if is_name_start(first) {
+            let (name, end) = self.variable_name(from);
+            parameter.name = name.into();
+            self.at = end;
+        } else {
+            self.at = from + 1;
+            parameter.name = self.slice(from, self.at).into();
+        }
         if self.is_zsh() && self.peek() == Some(b'[') {
             self.zsh_subscript(&mut parameter)?;
         }

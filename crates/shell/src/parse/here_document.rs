@@ -29,6 +29,7 @@ impl PendingDocument {
 impl Parser<'_> {
     /// The delimiter of a here-document; its body is read at the end of the line.
     pub(super) fn here_document(&mut self, strips_tabs: bool) -> Outcome<HereDocument> {
+        self.count_nodes(2)?;
         let start = self.at;
         let (delimiter, quoted) = self.delimiter()?;
         if self.at == start {

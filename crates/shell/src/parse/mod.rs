@@ -121,7 +121,12 @@ impl<'t> Parser<'t> {
 
     /// Counts a node.
     fn node(&mut self) -> Outcome {
-        match self.nodes.checked_sub(1) {
+        self.count_nodes(1)
+    }
+
+    /// Counts several nodes, or one that takes the memory of several.
+    fn count_nodes(&mut self, count: u32) -> Outcome {
+        match self.nodes.checked_sub(count) {
             Some(left) => self.nodes = left,
             None => return Err(self.stop(UnparsedReason::TooManyNodes)),
         }

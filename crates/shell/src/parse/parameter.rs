@@ -60,7 +60,12 @@ impl Parser<'_> {
         }
         let start = self.at;
         match self.peek() {
-            Some(byte) if is_name_start(byte) => self.at += self.count_while(start, is_name_byte),
+            Some(byte) if is_name_start(byte) => {
+                let (name, end) = self.variable_name(start);
+                parameter.name = name.into();
+                self.at = self.skip_joined(end);
+                return self.parameter_subscript(parameter);
+            }
             Some(byte) if byte.is_ascii_digit() => {
                 self.at += self.count_while(start, |byte| byte.is_ascii_digit());
             }

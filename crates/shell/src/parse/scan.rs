@@ -2,6 +2,8 @@
 
 //! Bytes, blanks, comments and line ends.
 
+use std::borrow::Cow;
+
 use super::{Outcome, Parser};
 use crate::Dialect;
 use crate::ast::Comment;
@@ -102,6 +104,20 @@ impl<'t> Parser<'t> {
     pub(super) fn character(&self, at: usize) -> Option<char> {
         let text = self.source.get(at..self.bytes.len())?;
         text.chars().next()
+    }
+
+    /// The name of a variable at `from` and the offset after it. Joined lines do not end a name.
+    pub(super) fn variable_name(&self, from: usize) -> (Cow<'t, str>, usize) {
+        let mut end = from + self.count_while(from, is_name_byte);
+        let mut name = Cow::Borrowed(self.slice(from, end));
+        loop {
+            let next = self.skip_joined(end);
+            if next == end || !self.byte(next).is_some_and(is_name_byte) {
+                return (name, end);
+            }
+            end = next + self.count_while(next, is_name_byte);
+            name.to_mut().push_str(self.slice(next, end));
+        }
     }
 
     /// Passes blanks, joined lines and a comment.

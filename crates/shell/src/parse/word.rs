@@ -172,11 +172,15 @@ impl Parser<'_> {
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
         // `\<newline>~` and quotes before are no start.
         let at_start = self.at == start;
-        let literal = self.slice(builder.literal_start, self.at);
-        let assigns = rules.assigns || (rules.globs && !at_start && self.starts_like_assignment(start));
-        let after_sign = assigns && !literal.is_empty() && matches!(before, Some(b':' | b'='));
-        // In a value, only `:` can stand before it: the `=` is not part of the word.
-        let after_sign = after_sign && (before == Some(b':') || !rules.assigns);
+        let equals = if rules.globs && !at_start { self.assignment_sign(start) } else { None };
+        let assigns = rules.assigns || equals.is_some();
+        // In a value the `=` is not part of the word; in an argument, the first one counts.
+        let after_sign = builder.literal_start < self.at
+            && match before {
+                Some(b':') => assigns,
+                Some(b'=') => equals.is_some_and(|at| at + 1 == self.at),
+                _ => false,
+            };
         let from = self.at + 1;
         let length = self.count_while(from, |byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')
@@ -200,12 +204,11 @@ impl Parser<'_> {
         builder.literal_start = end;
     }
 
-    /// Whether the word starts with `name=`.
-    fn starts_like_assignment(&self, start: usize) -> bool {
-        let length = self.count_while(start, is_name_byte);
-        self.byte(start).is_some_and(is_name_start)
-            && self.byte(start + length) == Some(b'=')
-            && start + length < self.at
+    /// Where the `=` is, if the word starts with `name=`.
+    fn assignment_sign(&self, start: usize) -> Option<usize> {
+        let equals = start + self.count_while(start, is_name_byte);
+        let is_assignment = self.byte(start).is_some_and(is_name_start) && self.byte(equals) == Some(b'=');
+        (is_assignment && equals < self.at).then_some(equals)
     }
 
     fn in_regex(&self, byte: u8, depth: &mut u32) -> bool {

@@ -141,7 +141,7 @@ fn texts_that_are_read_alike_have_the_same_tree_in_bash_and_zsh() {
     let mut alike = 0;
     let texts = corpus::commands();
     for text in &texts {
-        if tenterhook_shell::reads_alike(text) {
+        if tenterhook_shell::reads_alike(text) && parse(text, Dialect::Bash).is_complete() {
             alike += 1;
             assert_eq!(parse(text, Dialect::Bash), parse(text, Dialect::Zsh), "{text:?}");
         }

@@ -2,9 +2,7 @@
 
 //! What holds of every tree. The fuzz target in `/fuzz/coverage` includes this file.
 
-use tenterhook_shell::{
-    Command, Dialect, Parsed, SimpleCommand, Span, Unparsed, Visitor, Word, parse, walk_word,
-};
+use tenterhook_shell::{Command, Parsed, SimpleCommand, Span, Unparsed, Visitor, Word, walk_word};
 
 /// Checks spans and marks what is covered.
 struct Spans<'t> {

@@ -16,7 +16,7 @@ struct Ours(Commands);
 impl Visitor for Ours {
     fn simple(&mut self, command: &SimpleCommand) {
         if !command.words.is_empty() {
-            self.0.push(command.words.iter().map(|word| constant(word)).collect());
+            self.0.push(command.words.iter().map(constant).collect());
         }
         walk_simple(self, command);
     }
@@ -32,7 +32,9 @@ fn constant(word: &Word) -> Option<String> {
 fn theirs(text: &str) -> Option<Commands> {
     let nodes = rable::parse(text, false).ok()?;
     let mut found = Vec::new();
-    nodes.iter().for_each(|node| visit(node, &mut found));
+    for node in &nodes {
+        visit(node, &mut found);
+    }
     Some(found)
 }
 
@@ -54,7 +56,9 @@ fn visit(node: &Node, found: &mut Commands) {
         Is::If { condition, then_body, else_body, .. } => {
             visit(condition, found);
             visit(then_body, found);
-            else_body.iter().for_each(|body| visit(body, found));
+            if let Some(body) = else_body {
+                visit(body, found);
+            }
         }
         Is::While { condition, body, .. } | Is::Until { condition, body, .. } => {
             visit(condition, found);
@@ -65,7 +69,7 @@ fn visit(node: &Node, found: &mut Commands) {
             visit(body, found);
         }
         Is::ForArith { body, .. } | Is::Subshell { body, .. } | Is::BraceGroup { body, .. } => {
-            visit(body, found)
+            visit(body, found);
         }
         Is::Case { word, patterns, .. } => {
             visit(word, found);

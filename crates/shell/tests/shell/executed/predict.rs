@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::predicted::Predicted;
 use tenterhook_shell::expand::{Expansion, Field, Variable, Variables, expand, expand_value};
 use tenterhook_shell::{
-    Assignment, AssignmentValue, ChainOperator, Command, Dialect, Pipeline, RedirectTarget, Script,
-    SimpleCommand, Subscript, Visitor, Word, parse,
+    Assignment, AssignmentValue, ChainOperator, Command, Dialect, Literal, Pipeline, RedirectTarget, Script,
+    SimpleCommand, Subscript, Visitor, Word, WordPart, parse,
 };
 
 /// The argument lists in the order in which they run; `None` if which commands run depends on something unknown.
@@ -86,10 +86,20 @@ impl PredictedShell {
     }
 
     pub(super) fn words(&mut self, words: &[Word]) -> Expansion {
+        let before = self.record.len();
         for word in words {
-            Substitutions(self).word(word);
+            // Braces copy the rest of the word, and with it what runs in it.
+            let mut parts = vec![WordPart::Literal(Literal { text: "x".into(), span: word.span })];
+            parts.extend(word.parts.iter().filter(|part| matches!(part, WordPart::Brace(_))).cloned());
+            let braces = Word { parts: parts.into(), span: word.span };
+            let copies = expand(&[braces], &self.known).fields.len();
+            for _ in 0..copies {
+                Substitutions(self).word(word);
+            }
         }
         let expansion = expand(words, &self.known);
+        // Commands in a word see what the parts before them assigned.
+        self.is_lost |= self.record.len() > before && !expansion.assigned.is_empty();
         for (name, value) in &expansion.assigned {
             let value =
                 value.as_ref().map_or(Variable::Unknown, |value| Variable::Value(Cow::Owned(value.clone())));
