@@ -24,7 +24,7 @@ impl Parser<'_> {
     }
 
     fn arithmetic_parts(&mut self) -> Outcome<OneOrMany<WordPart>> {
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: self.at };
+        let mut builder = WordBuilder::new(self.at);
         loop {
             self.at += self.count_while(self.at, |byte| !matches!(byte, b'"' | b'\'' | b'$' | b'`' | b'\\'));
             match self.peek() {

@@ -56,7 +56,7 @@ impl Parser<'_> {
         let script = inner.whole_text();
         self.nodes = inner.nodes;
         self.rereads = inner.rereads;
-        self.unparsed = self.unparsed.saturating_add(inner.unparsed);
+        self.gave_up |= inner.gave_up;
         self.comments.append(&mut inner.comments);
         script
     }

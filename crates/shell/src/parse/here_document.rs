@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use super::scan::{Class, class};
 use super::word::WordBuilder;
 use super::{Outcome, Parser};
+use crate::Span;
 use crate::ast::{HereDocument, HereDocumentBody, Literal, WordPart};
-use crate::{OneOrMany, Span};
 
 /// A here-document whose body has not been read yet.
 pub(super) struct PendingDocument {
@@ -166,7 +166,7 @@ impl Parser<'_> {
         self.node()?;
         self.at = start;
         self.within(end, |parser| {
-            let mut builder = WordBuilder { parts: OneOrMany::Many(Vec::new()), literal_start: start };
+            let mut builder = WordBuilder::new(start);
             match parser.body_parts(&mut builder, strips_tabs) {
                 Ok(()) => {}
                 Err(stop) if stop.reason.is_limit() => return Err(stop),
@@ -194,14 +194,7 @@ impl Parser<'_> {
             match self.peek() {
                 None => return self.flush(builder),
                 Some(b'\n') => self.at += 1,
-                Some(byte) => {
-                    let unparsed = self.unparsed;
-                    if let Err(stop) = self.inside_double_quotes(byte, builder, b'\\') {
-                        // Nodes inside the part are dropped with it.
-                        self.unparsed = unparsed;
-                        return Err(stop);
-                    }
-                }
+                Some(byte) => self.inside_double_quotes(byte, builder, b'\\')?,
             }
         }
     }

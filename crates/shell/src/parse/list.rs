@@ -17,7 +17,7 @@ impl Parser<'_> {
         let mut statements = OneOrMany::default();
         let first = self.at;
         loop {
-            let (start, unparsed_before) = (self.at, self.unparsed);
+            let start = self.at;
             let (from, outcome) = match self.gap() {
                 Ok(()) => (self.at, self.next_statement(Ends::TEXT)),
                 Err(stop) => (start, Err(stop)),
@@ -26,8 +26,6 @@ impl Parser<'_> {
                 Ok(Some(statement)) => statements.push(statement),
                 Ok(None) => break,
                 Err(stop) => {
-                    // Nodes inside the statement are dropped with it.
-                    self.unparsed = unparsed_before;
                     let unparsed = self.recover(from, stop);
                     statements.push(statement_of_unparsed(unparsed));
                 }
@@ -55,11 +53,9 @@ impl Parser<'_> {
         // Here-documents of the statement are part of the text that is given up.
         if !self.pending.is_empty() && self.peek() == Some(b'\n') {
             self.at += 1;
-            let unparsed = self.unparsed;
             if self.read_documents().is_err() {
                 self.pending.clear();
             }
-            self.unparsed = unparsed;
         }
         self.token_end = self.at;
         self.unparsed_node(start, self.at, stop)

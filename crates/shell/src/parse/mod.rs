@@ -33,7 +33,7 @@ use here_document::PendingDocument;
 
 use crate::ast::{Comment, Parsed, Script, Unparsed, UnparsedReason};
 use crate::limits::{MAX_DEPTH, MAX_NODES, MAX_REREAD_FACTOR, MAX_SOURCE_BYTES, MIN_REREAD_BYTES};
-use crate::{ParseOptions, Span};
+use crate::{ParseOptions, Span, Visitor};
 
 /// Why and where parsing of a statement stopped.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,22 @@ pub(crate) fn parse(text: &str, options: ParseOptions) -> Parsed {
     } else {
         parser.whole_text()
     };
-    Parsed { script, comments: parser.comments, unparsed: parser.unparsed }
+    let unparsed = if parser.gave_up { count_unparsed(&script) } else { 0 };
+    Parsed { script, comments: parser.comments, unparsed }
+}
+
+/// Counts the nodes that were not understood. Some of those made on the way are in parts of the tree that were given
+/// up later.
+fn count_unparsed(script: &Script) -> u32 {
+    struct Count(u32);
+    impl Visitor for Count {
+        fn unparsed(&mut self, _unparsed: &Unparsed) {
+            self.0 += 1;
+        }
+    }
+    let mut count = Count(0);
+    count.script(script);
+    count.0
 }
 
 /// A place in a text.
@@ -75,7 +90,8 @@ struct Parser<'t> {
     /// Here-documents whose bodies follow at the end of the line.
     pending: Vec<PendingDocument>,
     comments: Vec<Comment>,
-    unparsed: u32,
+    /// Whether any text was not understood.
+    gave_up: bool,
     /// For an unescaped copy: pairs of an offset in `source` and the offset in the original text, ascending.
     origins: &'t [(usize, usize)],
     bracket_memo: glob::BracketMemo,
@@ -94,7 +110,7 @@ impl<'t> Parser<'t> {
             rereads: source.len().saturating_mul(MAX_REREAD_FACTOR).saturating_add(MIN_REREAD_BYTES),
             pending: Vec::new(),
             comments: Vec::new(),
-            unparsed: 0,
+            gave_up: false,
             origins: &[],
             bracket_memo: glob::BracketMemo::default(),
         }
@@ -108,7 +124,7 @@ impl<'t> Parser<'t> {
     }
 
     fn unparsed_node(&mut self, start: usize, end: usize, stop: Stop) -> Unparsed {
-        self.unparsed = self.unparsed.saturating_add(1);
+        self.gave_up = true;
         Unparsed {
             text: self.slice(start, end).into(),
             reason: stop.reason,

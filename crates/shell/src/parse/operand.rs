@@ -5,7 +5,6 @@
 use super::scan::is_name_byte;
 use super::word::WordBuilder;
 use super::{Outcome, Parser};
-use crate::OneOrMany;
 use crate::ast::{ArithmeticText, ParameterOperator, Tilde, Word, WordPart};
 
 /// How the word after an operator is read.
@@ -24,7 +23,7 @@ impl Parser<'_> {
     pub(super) fn operand(&mut self, rules: OperandRules) -> Outcome<Word> {
         self.node()?;
         let start = self.at;
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
+        let mut builder = WordBuilder::new(start);
         // In double quotes, single quotes are characters that nevertheless come in pairs.
         let mut in_single_quotes = false;
         loop {
@@ -84,7 +83,7 @@ impl Parser<'_> {
     fn substring_text(&mut self) -> Outcome<ArithmeticText> {
         self.node()?;
         let start = self.at;
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
+        let mut builder = WordBuilder::new(start);
         let (mut parentheses, mut choices) = (0_u32, 0_u32);
         loop {
             match self.peek() {

@@ -7,7 +7,6 @@ use super::operand::OperandRules;
 use super::scan::{is_name_byte, is_name_start};
 use super::word::WordBuilder;
 use super::{Outcome, Parser};
-use crate::OneOrMany;
 use crate::ast::{
     CaseChange, CommandSubstitution, DefaultAction, Parameter, ParameterOperator, ReplaceScope,
     TransformedParameter, Word, WordPart,
@@ -75,7 +74,7 @@ impl Parser<'_> {
                 self.at += 1;
             }
             Some(b'$' | b'"') if self.is_zsh() => {
-                let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
+                let mut builder = WordBuilder::new(start);
                 let byte = self.peek().unwrap_or_default();
                 if byte == b'"' {
                     self.quote_or_expansion(byte, &mut builder)?;

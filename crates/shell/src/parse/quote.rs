@@ -5,7 +5,6 @@
 use super::ansi::decode_ansi;
 use super::word::WordBuilder;
 use super::{Outcome, Parser};
-use crate::OneOrMany;
 use crate::ast::{AnsiQuoted, DoubleQuoted, Escaped, Literal, WordPart};
 
 impl Parser<'_> {
@@ -45,7 +44,7 @@ impl Parser<'_> {
     pub(super) fn double_quoted(&mut self, is_translated: bool) -> Outcome<WordPart> {
         let start = self.at;
         self.at += 1 + usize::from(is_translated);
-        let mut builder = WordBuilder { parts: OneOrMany::Many(Vec::new()), literal_start: self.at };
+        let mut builder = WordBuilder::new(self.at);
         loop {
             self.at += self.count_while(self.at, |byte| !matches!(byte, b'"' | b'$' | b'`' | b'\\' | b'!'));
             match self.peek() {

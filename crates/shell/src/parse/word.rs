@@ -33,11 +33,31 @@ impl WordRules {
     pub(super) const REGEX: Self = Self { globs: false, braces: false, assigns: false, regex: true };
 }
 
+/// Whether a word starts with `name=`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AssignmentSign {
+    NotLookedFor,
+    Missing,
+    At(usize),
+}
+
 /// A word in the making.
 pub(super) struct WordBuilder {
     pub(super) parts: OneOrMany<WordPart>,
     /// Where the literal begins that has not become a part yet.
     pub(super) literal_start: usize,
+    /// Where the `=` is, if the word starts with `name=`; looked for once.
+    assignment_sign: AssignmentSign,
+}
+
+impl WordBuilder {
+    pub(super) fn new(start: usize) -> Self {
+        Self {
+            parts: OneOrMany::default(),
+            literal_start: start,
+            assignment_sign: AssignmentSign::NotLookedFor,
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -45,7 +65,7 @@ impl Parser<'_> {
     pub(super) fn word(&mut self, rules: WordRules) -> Outcome<Word> {
         self.node()?;
         let start = self.at;
-        let mut builder = WordBuilder { parts: OneOrMany::default(), literal_start: start };
+        let mut builder = WordBuilder::new(start);
         let mut has_brace = false;
         let mut regex_depth = 0_u32;
         if self.is_zsh() && rules.globs {
@@ -172,7 +192,8 @@ impl Parser<'_> {
         let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
         // `\<newline>~` and quotes before are no start.
         let at_start = self.at == start;
-        let equals = if rules.globs && !at_start { self.assignment_sign(start) } else { None };
+        let may_assign = rules.globs && matches!(before, Some(b':' | b'=')) && !at_start;
+        let equals = if may_assign { self.assignment_sign(start, builder) } else { None };
         let assigns = rules.assigns || equals.is_some();
         // In a value the `=` is not part of the word; in an argument, the first one counts.
         let after_sign = builder.literal_start < self.at
@@ -205,10 +226,18 @@ impl Parser<'_> {
     }
 
     /// Where the `=` is, if the word starts with `name=`.
-    fn assignment_sign(&self, start: usize) -> Option<usize> {
-        let equals = start + self.count_while(start, is_name_byte);
-        let is_assignment = self.byte(start).is_some_and(is_name_start) && self.byte(equals) == Some(b'=');
-        (is_assignment && equals < self.at).then_some(equals)
+    fn assignment_sign(&self, start: usize, builder: &mut WordBuilder) -> Option<usize> {
+        if builder.assignment_sign == AssignmentSign::NotLookedFor {
+            let equals = start + self.count_while(start, is_name_byte);
+            let is_assignment =
+                self.byte(start).is_some_and(is_name_start) && self.byte(equals) == Some(b'=');
+            builder.assignment_sign =
+                if is_assignment { AssignmentSign::At(equals) } else { AssignmentSign::Missing };
+        }
+        match builder.assignment_sign {
+            AssignmentSign::At(equals) => Some(equals),
+            AssignmentSign::NotLookedFor | AssignmentSign::Missing => None,
+        }
     }
 
     fn in_regex(&self, byte: u8, depth: &mut u32) -> bool {

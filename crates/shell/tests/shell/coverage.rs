@@ -17,6 +17,25 @@ fn no_byte_of_the_corpus_is_skipped() {
     }
 }
 
+/// Texts that once broke the rule.
+const FOUND: &[&str] = &[
+    "<<-E(\nE\n",
+    "<<a\n$(<<a\n$(",
+    "cat <<E; a ) b\n$(\nE\n",
+    "cat <<E; if a\n$(\nE\nthen )",
+    "(( i << 2 + 1 )) |& a\nb\n2\nc",
+    "for l in a sh -c \"> /var/log/$l\"; done",
+];
+
+#[test]
+fn no_byte_of_a_text_found_by_fuzzing_is_skipped() {
+    for text in FOUND {
+        for dialect in [Dialect::Bash, Dialect::Posix, Dialect::Zsh] {
+            check(text, &parse(text, dialect));
+        }
+    }
+}
+
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "a",
