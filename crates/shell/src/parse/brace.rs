@@ -112,6 +112,7 @@ impl Parser<'_> {
                     frame.current_start = end + 1;
                 }
                 Some(b'}') if is_nested => {
+                    self.count_nodes(3)?;
                     if let Some(frame) = frames.pop() {
                         close_frame(frame, end, &mut frames.last_mut().unwrap_or(base).current);
                     }

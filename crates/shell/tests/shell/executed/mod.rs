@@ -37,7 +37,7 @@ fn bash_runs_what_is_predicted() {
     }
     let share = unknown * 1000 / commands.max(1);
     eprintln!(
-        "{SCRIPTS} scripts, {commands} argument lists, {}.{} % with an unknown part",
+        "{SCRIPTS} scripts ({lost} with an unknown condition), {commands} argument lists, {}.{} % with an unknown part",
         share / 10,
         share % 10
     );
