@@ -11,6 +11,8 @@ impl Parser<'_> {
     pub(super) fn reserved(&mut self, keyword: Keyword, end: usize) -> Outcome<Option<Command>> {
         let start = self.at;
         let kind = match keyword {
+            // zsh has it only after `for` and `case`.
+            Keyword::In if self.is_zsh() => return Ok(None),
             // A list that ends with one of these has been checked for it before.
             Keyword::Then
             | Keyword::Elif

@@ -94,8 +94,11 @@ impl Parser<'_> {
 
     fn parameter_subscript(&mut self, mut parameter: TransformedParameter) -> Outcome<TransformedParameter> {
         let has_name = !parameter.name.is_empty() || parameter.nested.is_some();
-        if self.peek() == Some(b'[') && has_name && self.is_extended() {
-            let end = self.find_close(self.at + 1, b'[', b']')?.ok_or_else(|| self.unclosed("`[`"))?;
+        if self.peek() == Some(b'[')
+            && has_name
+            && self.is_extended()
+            && let Some(end) = self.find_subscript_close(self.at + 1)?
+        {
             self.at += 1;
             parameter.subscript = Some(self.subscript(end)?);
             self.at = end + 1;

@@ -202,6 +202,42 @@ impl<'t> Parser<'t> {
         self.reread(at.saturating_sub(from)).map(|()| found)
     }
 
+    /// The `]` of a subscript inside `${…}`. A `}` that belongs to the expansion around it comes first in a text such
+    /// as `${a[b}`, which the shell refuses when it runs.
+    pub(super) fn find_subscript_close(&mut self, from: usize) -> Outcome<Option<usize>> {
+        let (mut brackets, mut braces) = (1_u32, 0_u32);
+        let mut at = from;
+        let mut found = None;
+        while let Some(byte) = self.byte(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'\'' | b'"' | b'`' => match self.end_of_quote(at, byte) {
+                    Some(end) => at = end,
+                    None => break,
+                },
+                b'$' if self.byte(at + 1) == Some(b'{') => {
+                    braces += 1;
+                    at += 1;
+                }
+                b'}' => match braces.checked_sub(1) {
+                    Some(left) => braces = left,
+                    None => break,
+                },
+                b'[' => brackets += 1,
+                b']' => {
+                    brackets -= 1;
+                    if brackets == 0 {
+                        found = Some(at);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.reread(at.saturating_sub(from)).map(|()| found)
+    }
+
     /// The offset of the byte that closes the quote at `at`.
     pub(super) fn end_of_quote(&self, at: usize, quote: u8) -> Option<usize> {
         let mut end = at + 1;

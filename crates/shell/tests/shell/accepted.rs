@@ -50,6 +50,7 @@ const HARD: &[&str] = &[
     "cat <<E\na\\\nE\nE\nb",
     "if a; then b; fi; [[ -f a ]] && c || d &",
     "echo {a,b}{1..3} a{b,c",
+    "echo ${a[b} \"${c[d[@]}\" ]",
 ];
 
 #[test]
@@ -114,6 +115,7 @@ const ZSH: &[&str] = &[
     "a >! b; c >>| d; e &>! f",
     "if a; then fi; () { }",
     "a |& b",
+    "in a",
 ];
 
 #[test]
