@@ -15,9 +15,9 @@ use tenterhook_model_server::{ModelServer, Script};
 
 use crate::client::{Client, Session};
 use crate::daemon::Daemon;
-use crate::{launched, process};
 use crate::programs;
 use crate::world::World;
+use crate::{launched, process};
 
 const SYSTEM_DIRECTORY_VARIABLE: &str = "TENTERHOOK_SYSTEM_DIR";
 

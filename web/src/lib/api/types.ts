@@ -95,7 +95,7 @@ export type HarnessState = { coverage: Coverage[]; directory?: string | null; fo
 
 export type Harnesses = { harnesses: HarnessState[] };
 
-export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; undelivered?: Undelivered; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
 
 export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; /** why the hook cannot run, such as a script that does not exist */ problem?: Problem | null; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
 
@@ -271,6 +271,9 @@ export type ToolCounts = { /** calls that a person was asked about */ asked: num
 /** Tokens and cost of a session from its beginning to the event. Totals, not differences: an event that is
 lost or recorded twice changes nothing. */
 export type TranscriptUsage = { /** Answers of models. */ answers?: number; /** Tokens read from a prompt cache. */ cache_read_tokens?: number; /** Tokens written into a prompt cache. */ cache_write_tokens?: number; /** Tokens of the prompt of the latest answer. */ context_tokens?: number | null; /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Tokens read by the model, without cached ones. */ input_tokens?: number; /** Tokens written by the model. */ output_tokens?: number; /** The part that was used on the latest day. */ today?: DayUsage | null; /** Answers of models without a price. */ unpriced_answers?: number; /** Tokens of those answers. */ unpriced_tokens?: number };
+
+/** calls before which the hook program ended without the daemon's answer, since the daemon started */
+export type Undelivered = { count: number; /** how many of their tools ran nevertheless */ ran: number; /** the newest five */ recent: ({ event: string; harness: string; id: string; ran: boolean; session?: string | null; tool?: string | null; ts: string })[] };
 
 export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
 
