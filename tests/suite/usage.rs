@@ -56,7 +56,7 @@ impl Session {
         self.append(&format!("{line}\n"));
     }
 
-    fn ask(&self, event: &str, more: Value) -> Answer {
+    fn ask(&self, event: &str, more: &Value) -> Answer {
         let mut payload = json!({"session_id": "s", "hook_event_name": event, "cwd": self.served.test.path("work"),
             "transcript_path": self.transcript});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -68,7 +68,7 @@ impl Session {
     /// A tool call: whether it was denied, and all that was said.
     fn bash(&self) -> (bool, String) {
         let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
-        let body = self.ask("PreToolUse", call).body;
+        let body = self.ask("PreToolUse", &call).body;
         (body.contains("\"deny\"") || body.contains("\"continue\":false"), body)
     }
 
@@ -80,13 +80,13 @@ impl Session {
 #[test]
 fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
     let session = Session::claude();
-    session.ask("SessionStart", json!({"source": "startup"}));
-    session.ask("UserPromptSubmit", json!({"prompt": "go"}));
+    session.ask("SessionStart", &json!({"source": "startup"}));
+    session.ask("UserPromptSubmit", &json!({"prompt": "go"}));
     assert!(!session.bash().0, "the client writes the first answer a moment later");
     session.answer("a", 500);
     session.answer("a", 500);
     let done = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": ""}});
-    session.ask("PostToolUse", done);
+    session.ask("PostToolUse", &done);
     assert_eq!(session.usage()["input_tokens"], 499, "{}", session.usage());
     let (denied, said) = session.bash();
     assert!(!denied && !said.contains("budget"), "{said}");
@@ -96,7 +96,7 @@ fn claude_code_is_warned_and_stopped_by_what_its_transcript_says() {
     session.answer("c", 150);
     let (denied, said) = session.bash();
     assert!(denied && said.contains("this session has used 1000 of a budget of 1000 tokens"), "{said}");
-    let said = session.ask("UserPromptSubmit", json!({"prompt": "more"})).body;
+    let said = session.ask("UserPromptSubmit", &json!({"prompt": "more"})).body;
     assert!(said.contains("of a budget of 1000 tokens"), "{said}");
 
     // The session's page, the list and the ledger have the same numbers, and so has the next daemon.
@@ -183,7 +183,7 @@ fn a_transcript_that_cannot_be_read_is_not_an_empty_one() {
         match name {
             "huge" => session.append(&"x".repeat(17 << 20)),
             "broken" => {
-                session.append("{\"type\":\"assistant\",\"message\":{\"usage\":{\"output_tokens\":1e99}}}\n")
+                session.append("{\"type\":\"assistant\",\"message\":{\"usage\":{\"output_tokens\":1e99}}}\n");
             }
             "none" => session.transcript = PathBuf::new(),
             "outside" => session.transcript = session.served.test.write("work/s.jsonl", ""),

@@ -15,9 +15,11 @@ fn gemini() -> Result<&'static Client> {
 /// The events of tool calls on record, with tool and verdict.
 fn tool_events(world: &World) -> Result<Vec<[String; 3]>> {
     let ledger = world.ledger()?;
-    let tools = ledger.iter().filter(|leaf| !leaf["tool"].is_null());
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    Ok(tools.map(|leaf| [&leaf["native_event"], &leaf["tool"]["name"], &leaf["verdict"]].map(text)).collect())
+    let tools = ledger.iter().filter(|leaf| leaf.get("tool").is_some_and(|tool| !tool.is_null()));
+    let text =
+        |leaf: &Value, path: &str| leaf.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let row = |leaf| ["/native_event", "/tool/name", "/verdict"].map(|path| text(leaf, path));
+    Ok(tools.map(row).collect())
 }
 
 // seed: 001-037

@@ -162,8 +162,8 @@ fn pending_approval(world: &World) -> Result<String> {
     while Instant::now() < deadline {
         let listed = world.tenterhook_beside(&["approvals", "list", "--json"])?;
         let listed: Value = serde_json::from_str(&listed)?;
-        if let Some(first) = listed["pending"].as_array().and_then(|pending| pending.first()) {
-            return first["id"].as_str().map(ToOwned::to_owned).context("no id");
+        if let Some(first) = listed.pointer("/pending/0") {
+            return first.get("id").and_then(Value::as_str).map(ToOwned::to_owned).context("no id");
         }
         std::thread::sleep(Duration::from_millis(100));
     }

@@ -245,7 +245,9 @@ fn said(home: &Home, proposal: &Proposal) -> String {
     let bypasses = wiring::bypasses(harness, &asked.scope);
     if !plan.is_noop() && !bypasses.is_empty() {
         text += &format!("  {WARN}!{WARN:#} an account or a project can still run it without these hooks:\n");
-        text += &bypasses.iter().map(|bypass| format!("    {DIM}- {bypass}{DIM:#}\n")).collect::<String>();
+        for bypass in bypasses {
+            text += &format!("    {DIM}- {bypass}{DIM:#}\n");
+        }
     }
     if let Some(heard) = wiring::last_heard(home, harness) {
         text += &format!("  {DIM}last heard of {} (leaf {}){DIM:#}\n", heard.ts, heard.seq);

@@ -13,7 +13,7 @@ use tenterhook_harness::same_call;
 use tokio::time::Instant;
 
 /// The gates of one call follow each other at once.
-const MAX_BETWEEN_GATES: Duration = Duration::from_secs(60);
+const MAX_BETWEEN_GATES: Duration = Duration::from_mins(1);
 /// How many are remembered; the oldest go first.
 const MAX_REMEMBERED: usize = 256;
 

@@ -23,12 +23,12 @@ pub(crate) fn of(order: &Order, directory: &str) -> Vec<PathBuf> {
 pub(crate) fn value(path: &Path, variable: &str) -> Option<String> {
     let bytes = file::read(path).ok()??;
     let text = String::from_utf8_lossy(&bytes);
-    let values = text.lines().filter_map(|line| {
+    let mut values = text.lines().filter_map(|line| {
         let line = line.trim_start();
         let (name, value) = line.strip_prefix("export ").unwrap_or(line).split_once('=')?;
         (name.trim() == variable).then(|| value.trim().trim_matches(['"', '\'', '`']).to_owned())
     });
-    values.last()
+    values.next_back()
 }
 
 /// Whether a value turns a switch on.

@@ -226,9 +226,8 @@ impl UsageReader {
             Some(path)
         } else {
             let roots = self.roots.get(request.harness).map(Vec::as_slice).unwrap_or_default();
-            let below = |roots: &[PathBuf]| {
-                Some(path.strip_prefix(roots.iter().find(|root| path.starts_with(root))?).ok()?)
-            };
+            let below =
+                |roots: &[PathBuf]| path.strip_prefix(roots.iter().find(|root| path.starts_with(root))?).ok();
             below(roots).or_else(|| below(&self.installed_roots(request.harness)))
         };
         match below {
@@ -251,7 +250,7 @@ impl UsageReader {
         let directories = installed.filter_map(|receipt| receipt.settings.parent());
         let places = directories.flat_map(|directory| {
             let named = |variable: &&'static str| (*variable, directory.to_owned());
-            let variables = transcripts.variables.iter().map(|variable| named(&variable)).collect();
+            let variables = transcripts.variables.iter().map(named).collect();
             (transcripts.places)(&Ground { home: None, variables: &variables, path: "".as_ref() })
         });
         places.collect()
@@ -346,7 +345,7 @@ fn lock_with_timeout<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
             Ok(guard) => return Some(guard),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
             Err(std::sync::TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(LOCK_RETRY)
+                std::thread::sleep(LOCK_RETRY);
             }
             Err(std::sync::TryLockError::WouldBlock) => return None,
         }

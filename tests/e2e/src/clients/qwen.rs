@@ -39,13 +39,11 @@ pub(super) const CLIENT: Client = Client {
 /// Starts it as a program that embeds it does. It then asks for permission before a tool runs; with `-p` it refuses
 /// instead, and fires no `PermissionRequest`. Standard input ends after the prompt, so what no hook answers is not granted.
 pub fn start_embedded(world: &World, model: &str, prompt: &str) -> Result<Command> {
-    let lines = [
-        json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}}),
-        json!({"type": "user", "session_id": "", "parent_tool_use_id": null,
-            "message": {"role": "user", "content": prompt}}),
-    ];
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    world.write("qwen-input.jsonl", &input)?;
+    let initialize =
+        json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}});
+    let message = json!({"role": "user", "content": prompt});
+    let user = json!({"type": "user", "session_id": "", "parent_tool_use_id": null, "message": message});
+    world.write("qwen-input.jsonl", &format!("{initialize}\n{user}\n"))?;
     let mut command = world.command(programs::client("qwen")?)?;
     command.envs(launched::session("qwen", world, model, prompt)?.env);
     command.args(["--approval-mode", "default", "--input-format", "stream-json", "-o", "stream-json"]);

@@ -39,16 +39,15 @@ impl TomlBlock {
     fn put(&self, text: &str) -> Result<String, Flaw> {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let wanted = self.text(newline);
-        let edited = match find(text) {
-            Some(range) => spliced(text, range, &wanted),
-            None => {
-                let gap = match text {
-                    "" => String::new(),
-                    ends if ends.ends_with('\n') => newline.to_owned(),
-                    _ => newline.repeat(2),
-                };
-                format!("{text}{gap}{wanted}")
-            }
+        let edited = if let Some(range) = find(text) {
+            spliced(text, range, &wanted)
+        } else {
+            let gap = match text {
+                "" => String::new(),
+                ends if ends.ends_with('\n') => newline.to_owned(),
+                _ => newline.repeat(2),
+            };
+            format!("{text}{gap}{wanted}")
         };
         let outside = without(&edited);
         let document = parse(&outside)?;
