@@ -25,9 +25,11 @@ fn unsafe_code_is_only_where_the_spawned_programs_begin() {
     let mut found = Vec::new();
     sources(&repository().join("crates"), &mut found);
     let may = |path: &Path| path.ends_with("crates/shim/src/start.rs") || path.ends_with("proto/src/lib.rs");
-    let word = concat!("unsafe", "_code");
-    let with: Vec<_> =
-        found.iter().filter(|path| std::fs::read_to_string(path).unwrap().contains(word)).collect();
+    let mentions = |path: &&PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap().replace("#![forbid(unsafe_code)]", "");
+        text.contains("unsafe_code")
+    };
+    let with: Vec<_> = found.iter().filter(mentions).collect();
     assert!(with.iter().all(|path| may(path)), "{with:?}");
 }
 
@@ -46,6 +48,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/port_holder.rs", "tables of the kernel about connections and processes"),
     ("daemon/src/dashboard/files.rs", "our own pages, in builds for development"),
     ("daemon/src/dashboard/neighbour.rs", "a table of the kernel"),
+    ("harness/src/install/accounts.rs", "/etc/passwd"),
     ("harness/src/install/file.rs", "a directory, to sync it"),
     ("home/src/authority/", "files of the kernel about processes"),
     ("home/src/caller_rights.rs", "/etc/passwd and /etc/group"),
