@@ -108,7 +108,7 @@ fn a_program_that_hangs_fails_as_configured_and_delays_nobody_else() {
             let (began, fired) = (Instant::now(), fire(&client, "ls").await);
             assert_eq!(fired.blocked, blocked, "{fired:?}");
             assert!(began.elapsed() < Duration::from_secs(20));
-            assert_eq!(fired.outcome["trace"][0]["status"], "timed-out");
+            assert_eq!(fired.outcome["trace"][0]["status"], "timed-out", "{fired:?}");
             let asked = raw.next_of(HookEventKind::HookEvent).await;
             assert!(asked.timeout_ms > 0 && asked.timeout_ms <= 300 && asked.deadline > 0, "{asked:?}");
             let cancelled = raw.next_of(HookEventKind::HookCancel).await;
