@@ -35,8 +35,9 @@ test: lint test-rust ## Everything that must hold, in a few minutes
 
 # Many tests wait for a deadline or for the disk, so there are two for each processor.
 test-rust: ## The tests of the crates
-	@sh tests/install-tmux.sh
-	@sh tests/install-shells.sh
+	@sh tests/install-program.sh tmux tmux "the terminal view is not tested in it"
+	@sh tests/install-program.sh zsh zsh "the shell parser is not compared with it"
+	@sh tests/install-program.sh bwrap bubblewrap "what the shell parser predicts is not compared with what bash runs"
 	@if $(CARGO) nextest --version >/dev/null 2>&1; \
 		then NEXTEST_TEST_THREADS="$${NEXTEST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) * 2))}" \
 			$(CARGO) nextest run --locked --workspace --exclude tenterhook-e2e; \
@@ -96,7 +97,7 @@ E2E_SKIPPED_NOTE := echo "SKIPPED: LLxprt Code was not run; set LLXPRT_SOURCE to
 endif
 e2e: export LLXPRT_SOURCE := $(LLXPRT_SOURCE)
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
-	@sh tests/install-bubblewrap.sh
+	@sh tests/install-program.sh --required bwrap bubblewrap
 	$(CARGO) build --locked -p tenterhook
 	clients="$$(sh tests/e2e/install-client.sh all pinned "$(CLIENTS)")" && \
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \

@@ -103,6 +103,15 @@ pub(crate) fn complaints(system: &System, title: &str) -> (i32, String) {
     (ran.exit, about.map(|finding| finding["says"].as_str().unwrap()).collect())
 }
 
+/// A machine whose settings guard every client that has such settings.
+fn with_every_client() -> System {
+    let system = System::new();
+    for row in ROWS {
+        install(&system, row.id);
+    }
+    system
+}
+
 #[test]
 fn every_harness_is_wired_by_files_that_accounts_can_read_and_not_write() {
     if !is_root() {
@@ -130,10 +139,7 @@ fn what_is_wired_denies_for_another_account() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    for row in ROWS {
-        install(&system, row.id);
-    }
+    let system = with_every_client();
     let _guard = system.serve();
     let shim = path(&system, "lib/bin/tenterhook-hook");
     for row in ROWS {
@@ -229,10 +235,7 @@ fn doctor_and_status_notice_that_files_of_the_machine_lost_our_hooks() {
     if !is_root() {
         return;
     }
-    let system = System::new();
-    for row in ROWS {
-        install(&system, row.id);
-    }
+    let system = with_every_client();
     let _guard = system.serve();
     for row in ROWS {
         let empty = if row.id == "codex" { "" } else { "{}" };

@@ -51,6 +51,14 @@ pub fn plain_json(text: &str) -> Result<serde::de::IgnoredAny, serde_json::Error
     serde_json::from_str(jsonc::split_mark(text).1)
 }
 
+/// Whether a program that reads plain JSON only, and could read the text before, can read it after.
+pub(super) fn stays_plain_json(before: &str, after: &str) -> Result<(), String> {
+    match plain_json(after) {
+        Err(error) if before.trim().is_empty() || plain_json(before).is_ok() => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a command is one we wrote for a harness, from whatever home. Somebody may have made a longer command
 /// of it; that one is theirs.
 pub fn is_our_command(harness: &crate::Harness, command: &str) -> bool {
@@ -107,13 +115,7 @@ impl Editor for Hooks {
                 return Err(format!("`{}` is not set", wanted.path.join(".")));
             }
         }
-        // What could be read before by whoever reads plain JSON only, can be after.
-        if (before.trim().is_empty() || plain_json(before).is_ok())
-            && let Err(error) = plain_json(after)
-        {
-            return Err(error.to_string());
-        }
-        Ok(())
+        stays_plain_json(before, after)
     }
 
     fn is_hollow(&self, text: &str) -> bool {

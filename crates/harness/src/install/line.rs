@@ -3,7 +3,7 @@
 
 use super::{
     Editor, Warning,
-    hooks::{StatusLine, plain_json},
+    hooks::{StatusLine, stays_plain_json},
     jsonc::{self, Created, Edited, Flaw, Node, Source, status},
 };
 
@@ -38,10 +38,7 @@ impl Editor for StatusFile {
         if !foreign && !after.contains(&ours) {
             return Err("the status line is not ours".to_owned());
         }
-        match plain_json(after) {
-            Err(error) if before.trim().is_empty() || plain_json(before).is_ok() => Err(error.to_string()),
-            _ => Ok(()),
-        }
+        stays_plain_json(before, after)
     }
 
     fn is_hollow(&self, text: &str) -> bool {

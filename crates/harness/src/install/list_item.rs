@@ -8,7 +8,7 @@ use jsonc_parser::{
 
 use super::{
     Editor, Warning,
-    hooks::plain_json,
+    hooks::stays_plain_json,
     jsonc::{self, Created, Edited, Flaw, Node, Source, list},
 };
 
@@ -93,10 +93,7 @@ impl Editor for ListItem {
         if !is_there {
             return Err(format!("`{}` does not name our file", self.key));
         }
-        match plain_json(after) {
-            Err(error) if before.trim().is_empty() || plain_json(before).is_ok() => Err(error.to_string()),
-            _ => Ok(()),
-        }
+        stays_plain_json(before, after)
     }
 
     fn is_hollow(&self, text: &str) -> bool {

@@ -15,6 +15,8 @@
 )]
 
 mod bash;
+// The same scripts for both readers.
+#[path = "../../../shell/tests/shell/generate.rs"]
 mod generate;
 mod independent;
 mod known;

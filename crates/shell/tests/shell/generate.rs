@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 //! Scripts of every form the shell's grammar has. Programs and words are numbered, so that each is
-//! found again or missed, and no program is one that the reader knows something about. Forms that the
-//! reader's grammar is known not to have are left out here; `known.rs` has one of each.
+//! found again or missed, and no program is one that a reader knows something about. The tests of
+//! `crates/policy` use this file too.
+
+/// Numbers that look random. The same seed gives the same numbers.
+pub(crate) struct Random(u64);
 
 /// Writes scripts. The same seed writes the same script.
 pub(crate) struct Writer {
-    state: u64,
+    random: Random,
     number: usize,
     /// Documents whose text follows at the end of the line.
     documents: Vec<String>,
@@ -14,14 +17,10 @@ pub(crate) struct Writer {
 
 /// One script.
 pub(crate) fn script(seed: u64) -> String {
-    let mut writer = Writer {
-        state: (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-        number: 0,
-        documents: Vec::new(),
-    };
+    let mut writer = Writer { random: Random::new(seed + 1), number: 0, documents: Vec::new() };
     let mut text = String::new();
     // Most are small: what they differ in is then easily seen.
-    let (lines, depth) = [(1, 0), (1, 1), (1, 1), (3, 1), (1, 2)][writer.below(5)];
+    let (lines, depth) = [(1, 0), (1, 1), (1, 1), (3, 1), (1, 2)][writer.random.below(5)];
     for _ in 0..lines {
         text.push_str(&writer.list(depth));
         text.push_str(&writer.newline());
@@ -29,18 +28,24 @@ pub(crate) fn script(seed: u64) -> String {
     text
 }
 
-impl Writer {
-    fn below(&mut self, end: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from((self.state >> 11) % end as u64).unwrap()
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    fn one_of(&mut self, choices: &[&'static str]) -> &'static str {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from((self.0 >> 11) % end as u64).unwrap()
+    }
+
+    pub(crate) fn one_of(&mut self, choices: &[&'static str]) -> &'static str {
         choices[self.below(choices.len())]
     }
+}
 
+impl Writer {
     fn next(&mut self, letter: char) -> String {
         self.number += 1;
         format!("{letter}{}", self.number)
@@ -53,13 +58,13 @@ impl Writer {
 
     /// What stands between two commands. Where a document has begun, only the end of the line.
     fn border(&mut self) -> String {
-        if self.documents.is_empty() && self.below(3) != 0 { "; ".to_owned() } else { self.newline() }
+        if self.documents.is_empty() && self.random.below(3) != 0 { "; ".to_owned() } else { self.newline() }
     }
 
     fn list(&mut self, depth: usize) -> String {
         let mut text = self.pipeline(depth);
-        for _ in 0..self.below(3) {
-            let joint = match self.below(5) {
+        for _ in 0..self.random.below(3) {
+            let joint = match self.random.below(5) {
                 _ if !self.documents.is_empty() => self.newline(),
                 0 => " && ".to_owned(),
                 1 => " || ".to_owned(),
@@ -73,13 +78,13 @@ impl Writer {
     }
 
     fn pipeline(&mut self, depth: usize) -> String {
-        if self.below(12) == 0 {
+        if self.random.below(12) == 0 {
             return format!("! {}", self.simple(depth));
         }
         let mut text = self.command(depth);
-        for _ in 0..self.below(5).saturating_sub(2) {
+        for _ in 0..self.random.below(5).saturating_sub(2) {
             if self.documents.is_empty() {
-                text.push_str(self.one_of(&[" | ", "|", " |& ", " |\n"]));
+                text.push_str(self.random.one_of(&[" | ", "|", " |& ", " |\n"]));
                 text.push_str(&self.command(depth));
             }
         }
@@ -91,7 +96,7 @@ impl Writer {
             return self.simple(0);
         }
         let inner = depth - 1;
-        let text = match self.below(16) {
+        let text = match self.random.below(16) {
             0 => {
                 let list = self.list(inner);
                 let end = if self.documents.is_empty() { " ".to_owned() } else { self.newline() };
@@ -106,7 +111,7 @@ impl Writer {
                 let after = self.newline();
                 let then = self.list(inner);
                 let last = self.newline();
-                let other = if self.below(2) == 0 {
+                let other = if self.random.below(2) == 0 {
                     format!("else {}{}", self.list(inner), self.newline())
                 } else {
                     String::new()
@@ -119,7 +124,7 @@ impl Writer {
                 format!("for v in {first}{words}; do {body}{}done", self.end())
             }
             4 => {
-                let keyword = self.one_of(&["while", "until"]);
+                let keyword = self.random.one_of(&["while", "until"]);
                 let test = self.simple(0);
                 let end = self.end();
                 let body = self.list(inner);
@@ -127,26 +132,29 @@ impl Writer {
             }
             5 => {
                 let (word, first) = (self.word(0), self.list(inner));
-                let (open, after) = (self.one_of(&["", "("]), self.newline());
+                let (open, after) = (self.random.one_of(&["", "("]), self.newline());
                 let second = self.list(inner);
                 format!("case {word} in {open}a|b*) {first}{after};; *) {second}{}esac", self.newline())
             }
             6 => {
                 let name = self.next('f');
                 let body = self.list(inner);
-                let head =
-                    if self.below(2) == 0 { format!("{name}() ") } else { format!("function {name} ") };
+                let head = if self.random.below(2) == 0 {
+                    format!("{name}() ")
+                } else {
+                    format!("function {name} ")
+                };
                 return format!("{head}{{ {body}{}}}", self.end());
             }
             7 => format!("[[ -n {} && a == b* ]]", self.word(0)),
-            8 => format!("(( i{} + 1 ))", self.one_of(&["", "++", " << 2", " > 3 ? 1 : 2"])),
+            8 => format!("(( i{} + 1 ))", self.random.one_of(&["", "++", " << 2", " > 3 ? 1 : 2"])),
             9 => {
                 let body = self.list(inner);
                 format!("for ((i=0; i<3; i++)); do {body}{}done", self.end())
             }
             _ => return self.simple(inner),
         };
-        match self.below(4) {
+        match self.random.below(4) {
             0 => format!("{text} > {}", self.next('r')),
             1 => format!("{text} 2>&1"),
             _ => text,
@@ -155,13 +163,13 @@ impl Writer {
 
     /// What must stand before a closing word.
     fn end(&mut self) -> String {
-        if self.documents.is_empty() && self.below(2) == 0 { "; ".to_owned() } else { self.newline() }
+        if self.documents.is_empty() && self.random.below(2) == 0 { "; ".to_owned() } else { self.newline() }
     }
 
     fn simple(&mut self, depth: usize) -> String {
         let mut text = String::new();
-        match self.below(10) {
-            0 => text.push_str(&format!("x{}={} ", self.one_of(&["", "+"]), self.word(depth))),
+        match self.random.below(10) {
+            0 => text.push_str(&format!("x{}={} ", self.random.one_of(&["", "+"]), self.word(depth))),
             // Quotes in an array in a substitution are more than bash 5.2 itself can read.
             1 => return format!("a=({} \"$x\" *.c )", self.next('w')),
             2 if self.documents.is_empty() => text.push_str(&format!("<{} ", self.next('r'))),
@@ -175,7 +183,7 @@ impl Writer {
 
     fn program(&mut self) -> String {
         let name = self.next('p');
-        match self.below(8) {
+        match self.random.below(8) {
             0 => format!("\"{name}\""),
             1 => format!("\\{name}"),
             2 => format!("/usr/bin/{name}"),
@@ -185,13 +193,13 @@ impl Writer {
     }
 
     fn words(&mut self, depth: usize) -> String {
-        let words: Vec<_> = (0..self.below(4)).map(|_| self.word(depth)).collect();
+        let words: Vec<_> = (0..self.random.below(4)).map(|_| self.word(depth)).collect();
         words.iter().flat_map(|word| [" ", word]).collect()
     }
 
     fn word(&mut self, depth: usize) -> String {
         let name = self.next('w');
-        match self.below(if depth == 0 { 14 } else { 18 }) {
+        match self.random.below(if depth == 0 { 14 } else { 18 }) {
             0 => format!("'{name} ; | \" $x'"),
             1 => format!("\"{name} ' ; )\""),
             2 => format!("{name}\\ \\\"x"),
@@ -200,7 +208,7 @@ impl Writer {
             5 => format!("${{{name}}}"),
             6 => format!("--{name}={name}"),
             7 => format!("{name}\"$x\"'y'"),
-            8 => format!("$(( 1 + {} ))", self.below(9)),
+            8 => format!("$(( 1 + {} ))", self.random.below(9)),
             9 => format!("{name}.*"),
             10 => format!("\"\\\"{name}\\$\""),
             14 => format!("$({})", self.alone(depth)),
@@ -226,11 +234,11 @@ impl Writer {
     }
 
     fn redirections(&mut self) -> String {
-        if self.below(5) != 0 {
+        if self.random.below(5) != 0 {
             return String::new();
         }
         let file = self.next('r');
-        match self.below(9) {
+        match self.random.below(9) {
             0 => format!(" > {file}"),
             1 => format!(" >>{file}"),
             2 => format!(" < {file}"),
@@ -239,8 +247,8 @@ impl Writer {
             5 => " 2>&1".to_owned(),
             6 => format!(" <<< \"{file}\""),
             _ => {
-                let (dash, tab) = if self.below(3) == 0 { ("-", "\t") } else { ("", "") };
-                let quote = self.one_of(&["", "'", "\""]);
+                let (dash, tab) = if self.random.below(3) == 0 { ("-", "\t") } else { ("", "") };
+                let quote = self.random.one_of(&["", "'", "\""]);
                 self.documents.push(format!("{tab}text ' \" ( of {file}\n{tab}{file}\n"));
                 format!(" <<{dash}{quote}{file}{quote}")
             }
