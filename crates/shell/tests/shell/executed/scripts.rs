@@ -153,6 +153,7 @@ impl ScriptWriter {
             13 => self.random.one_of(&["$1", "\"$2\"", "$3", "$4", "${2}", "$#"]).to_owned(),
             14 => self.random.one_of(&["$@", "\"$@\"", "$*", "\"$*\"", "x\"$@\"y", "\"a$@b\""]).to_owned(),
             15 => self
+                .random
                 .one_of(&[
                     "${list[@]}",
                     "\"${list[@]}\"",
@@ -165,6 +166,7 @@ impl ScriptWriter {
                 ])
                 .to_owned(),
             16 => self
+                .random
                 .one_of(&[
                     "${@:2}",
                     "\"${@:1:2}\"",
@@ -175,6 +177,7 @@ impl ScriptWriter {
                 .to_owned(),
             17 => "${!ref}".to_owned(),
             18 => self
+                .random
                 .one_of(&[
                     "{a,b}",
                     "{1..3}",
@@ -194,6 +197,7 @@ impl ScriptWriter {
             20 => self.random.one_of(&["*", "?.c", "[ab]*", "\\*", "\"*\"", "[!x]", "a[b"]).to_owned(),
             21 => self.random.one_of(&["$'a\\tb'", "$'\\x41\\u00e9'", "$'it\\'s'", "$\"t $v3\""]).to_owned(),
             22 => self
+                .random
                 .one_of(&["a\\ b", "\\$v1", "\\\\", "\"\\$v1\"", "\"\\x\"", "'\\'", "a\\\nb", "\"a\\\nb\""])
                 .to_owned(),
             23 => format!("$({})", self.program()),
