@@ -2,7 +2,7 @@
 
 //! Shell text → the commands that would run.
 //!
-//! The text is parsed to a tree and walked in the order of execution, with what is known of
+//! The text is parsed to a syntax tree, which is walked in the order of execution, with what is known of
 //! variables, the working directory and standard input. What cannot be understood is kept as
 //! [`Unread`], so that a rule can say what then.
 
@@ -12,7 +12,9 @@ mod builtin;
 mod chain;
 mod code;
 mod command;
+mod compound;
 mod decode;
+mod endless;
 mod expand;
 mod far;
 mod find;
@@ -20,7 +22,6 @@ mod interpret;
 mod interpreter;
 mod invoke;
 mod launch;
-mod long;
 mod narrow;
 mod option_values;
 mod options;
@@ -29,27 +30,24 @@ mod output;
 mod parameter;
 mod patched;
 mod place;
-mod plain;
-mod prepare;
 mod redirect;
 mod scope;
 mod side;
+mod simple_command;
 mod sql;
 mod terminal;
 mod touch;
-mod transform;
 mod typed;
 mod unread;
 mod walk;
 mod word;
 mod wrappers;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tenterhook_event::{Command, ToolCall};
-use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
+use tenterhook_shell::{Parsed, Readings, parse_readings};
 
 use super::effect::Effect;
 use super::path::Ground;
@@ -58,18 +56,15 @@ pub use command::ShellCommand;
 pub(crate) use find::targets as find_targets;
 pub use options::ShellOption;
 use scope::Scope;
+use simple_command::Choice;
 pub(crate) use sql::Statement;
 pub(super) use touch::takes_all;
 pub use unread::Unread;
+use walk::{FunctionBody, Source};
 pub use word::Word;
 
 /// Longer texts are not read at all.
-const LONGEST_TEXT: usize = 64 * 1024;
-/// The parser takes quadratic time over long chains of these.
-const JOINTS: &[u8] = b"|()[<";
-const MOST_JOINTS: usize = 4096;
-/// Steps of the parser, in its own hundreds; an ordinary command takes a handful.
-const MOST_PARSER_STEPS: usize = 20_000;
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// Nodes visited, commands fed and variables copied, for all texts of one call together.
 const MOST_STEPS: usize = 200_000;
 const MOST_COMMANDS: usize = 1_000;
@@ -95,16 +90,9 @@ pub(super) struct Read {
 /// Reads every command of a call, and the code in other languages that the tool runs itself.
 /// `terminal` says that text can be typed into what runs without any hook.
 pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool) -> Read {
-    read_with(tool, ground, cwd, terminal, true)
-}
-
-/// The same; plain scripts are read without the grammar, or by it.
-fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool, plainly: bool) -> Read {
     let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
-        plainly,
         terminal,
-        parser: None,
         commands: Vec::new(),
         effects: Vec::new(),
         connects: Vec::new(),
@@ -119,9 +107,8 @@ fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool
         exhausted: false,
         defined: Vec::new(),
         choice: None,
-        called: BTreeSet::new(),
+        called: Vec::new(),
         traps: Vec::new(),
-        bodies: BTreeMap::new(),
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
@@ -158,8 +145,8 @@ fn read_with(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool
         // It may define others in its turn.
         while !reader.defined.is_empty() {
             for (body, scope) in std::mem::take(&mut reader.defined) {
-                if reader.called.insert(Arc::clone(&body)) {
-                    reader.body(&body, &mut scope.with_any_arguments());
+                if reader.mark_called(&body) {
+                    reader.walk_function(&body, &mut scope.with_any_arguments());
                 }
             }
         }
@@ -182,20 +169,9 @@ fn types(tool: &ToolCall) -> bool {
     matches!(tool.name.as_str(), "write_bash" | "write_powershell")
 }
 
-/// A text as the grammar reads it.
-struct Parsed {
-    /// The text written anew, or as it was when it is no script.
-    source: String,
-    tree: Tree,
-    understood: bool,
-}
-
 struct Reader {
-    /// Whether plain scripts are read without the grammar.
-    plainly: bool,
     /// Whether text can be typed into what runs without any hook.
     terminal: bool,
-    parser: Option<Parser>,
     commands: Vec<ShellCommand>,
     effects: Vec<Effect>,
     connects: Vec<String>,
@@ -212,86 +188,53 @@ struct Reader {
     depth: usize,
     exhausted: bool,
     /// Bodies of functions, with the scope they were defined in.
-    defined: Vec<(Arc<str>, Scope)>,
+    defined: Vec<(Arc<FunctionBody>, Scope)>,
     /// Which of several values the command at hand is read with.
-    choice: Option<walk::Choice>,
-    called: BTreeSet<Arc<str>>,
+    choice: Option<Choice>,
+    /// Functions whose body was walked.
+    called: Vec<Arc<FunctionBody>>,
     /// Texts that run when the script ends, with what is known then.
     traps: Vec<String>,
-    /// Bodies that were parsed.
-    bodies: BTreeMap<Arc<str>, Rc<Parsed>>,
 }
 
 impl Reader {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
-        // Only ever written to hide the spaces, which the grammar then does not see.
-        if (text.contains("$IFS") || text.contains("${IFS}"))
-            && let Some(plain) = long::without_separators(text)
-        {
-            return self.text(&plain, scope);
+        if text.len() > MAX_TEXT_BYTES {
+            return self.leave_unread("longer than 1 MiB", text);
         }
-        if text.len() > LONGEST_TEXT {
-            return match long::without_documents(text) {
-                Some(short) if short.len() <= LONGEST_TEXT => self.text(&short, scope),
-                _ => self.leave_unread("longer than 64 KiB", text),
-            };
-        }
-        // The parser takes NUL for the end of the text; a shell drops it and goes on.
+        // A shell drops NUL bytes and goes on.
         if text.contains('\0') {
             self.give_up("it contains NUL bytes", text);
             return self.text(&text.replace('\0', ""), scope);
         }
-        if !self.may_parse(text) {
-            return;
-        }
-        if self.plainly
-            && let Some(script) = plain::Plain::read(text)
-        {
-            return self.whole(scope, |reader, scope| reader.walk_plain(script, scope));
-        }
-        match self.parsed(text) {
-            None => self.leave_unread("the parser gave up", text),
-            Some(parsed) => self.walk_parsed(&parsed, text, scope),
-        }
-    }
-
-    /// Reads the body of a function, which was text before; it is parsed once.
-    fn body(&mut self, body: &Arc<str>, scope: &mut Scope) {
-        if let Some(parsed) = self.bodies.get(body) {
-            let parsed = Rc::clone(parsed);
-            return self.walk_parsed(&parsed, body, scope);
-        }
-        if !self.may_parse(body) {
-            return;
-        }
-        match self.parsed(body) {
-            None => self.leave_unread("the parser gave up", body),
-            Some(parsed) => {
-                let parsed = Rc::new(parsed);
-                self.bodies.insert(Arc::clone(body), Rc::clone(&parsed));
-                self.walk_parsed(&parsed, body, scope);
-            }
-        }
-    }
-
-    /// Spends what parsing takes. When no more commands are kept, there is nothing to find either.
-    fn may_parse(&mut self, text: &str) -> bool {
+        // When no more commands are kept, there is nothing to find either.
         self.exhausted |= self.commands.len() >= MOST_COMMANDS;
-        self.spend(1 + text.len() / 2)
+        if !self.spend(1 + text.len() / 8) {
+            return;
+        }
+        let Readings { bash, zsh } = parse_readings(text, false);
+        let source: Source = text.into();
+        // The shell may be zsh. What only zsh refuses runs in bash, and the other way round.
+        let mut zsh = zsh.filter(Parsed::is_complete);
+        if !bash.is_complete()
+            && let Some(zsh) = zsh.take()
+        {
+            return self.walk_parsed(&zsh, &source, scope);
+        }
+        let before = zsh.is_some().then(|| scope.clone());
+        self.walk_parsed(&bash, &source, scope);
+        if let (Some(zsh), Some(mut before)) = (zsh, before) {
+            self.walk_parsed(&zsh, &source, &mut before);
+        }
     }
 
-    fn walk_parsed(&mut self, parsed: &Parsed, text: &str, scope: &mut Scope) {
-        self.whole(scope, |reader, scope| {
-            if !parsed.understood {
-                reader.give_up("the syntax was not understood", text);
-            }
-            reader.walk(parsed.tree.root_node(), &parsed.source, scope);
-        });
+    fn walk_parsed(&mut self, parsed: &Parsed, source: &Source, scope: &mut Scope) {
+        self.with_exit_traps(scope, |reader, scope| reader.walk_script(&parsed.script, source, scope));
     }
 
-    /// Walks a whole script, and what it leaves to run at its end.
-    fn whole(&mut self, scope: &mut Scope, walk: impl FnOnce(&mut Self, &mut Scope)) {
+    /// Walks a script, and then what it leaves to run at its end.
+    fn with_exit_traps(&mut self, scope: &mut Scope, walk: impl FnOnce(&mut Self, &mut Scope)) {
         if !self.enter() {
             return;
         }
@@ -303,46 +246,13 @@ impl Reader {
         self.leave();
     }
 
-    fn parsed(&mut self, text: &str) -> Option<Parsed> {
-        let (source, commands) = match prepare::prepare(text) {
-            Some(prepared) => (prepared.text, Some(prepared.commands)),
-            None => (text.to_owned(), None),
-        };
-        // What is no script is only looked over for words, and that only while it is short.
-        let most = if commands.is_some() { MOST_JOINTS } else { MOST_JOINTS / 16 };
-        if source.bytes().filter(|byte| JOINTS.contains(byte)).count() > most {
-            return None;
+    /// Remembers that a function runs; false if it was known to run.
+    fn mark_called(&mut self, body: &Arc<FunctionBody>) -> bool {
+        let is_new = !self.called.iter().any(|called| Arc::ptr_eq(called, body));
+        if is_new {
+            self.called.push(Arc::clone(body));
         }
-        let tree = self.parse(&source)?;
-        let root = tree.root_node();
-        let understood = !root.has_error() && Some(commands_in(root)) == commands;
-        Some(Parsed { source, tree, understood })
-    }
-
-    fn parse(&mut self, text: &str) -> Option<Tree> {
-        if self.parser.is_none() {
-            let mut parser = Parser::new();
-            parser.set_language(&Language::new(tree_sitter_bash::LANGUAGE)).ok()?;
-            self.parser = Some(parser);
-        }
-        let parser = self.parser.as_mut()?;
-        let mut steps = 0usize;
-        let mut enough = |_: &ParseState| {
-            steps += 1;
-            if steps > MOST_PARSER_STEPS {
-                std::ops::ControlFlow::Break(())
-            } else {
-                std::ops::ControlFlow::Continue(())
-            }
-        };
-        let options = ParseOptions::new().progress_callback(&mut enough);
-        let bytes = text.as_bytes();
-        let tree =
-            parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
+        is_new
     }
 
     /// The text counts as not understood.
@@ -423,26 +333,6 @@ impl Reader {
             _ => {
                 self.exhausted = true;
                 false
-            }
-        }
-    }
-}
-
-/// How many commands the grammar found.
-fn commands_in(root: Node<'_>) -> usize {
-    let mut count = 0;
-    let mut cursor = root.walk();
-    loop {
-        let kind = cursor.node().kind();
-        if matches!(kind, "command" | "declaration_command" | "unset_command" | "test_command") {
-            count += 1;
-        }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return count;
             }
         }
     }

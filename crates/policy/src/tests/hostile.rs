@@ -51,7 +51,7 @@ fn a_long_text_is_asked_about_unless_it_only_writes_a_file() {
     let asks = [
         format!("bash <<'EOF'\n{long}EOF"),
         format!("x='{long}'; $a$b -r$c /"),
-        format!("cat > f <<EOF\n{long}EOF"),
+        format!("cat > f <<EOF\n{long}$(x)EOF"),
     ];
     for text in asks {
         assert!(!said(&bash(&text), &BASELINE.rules).is_empty());

@@ -29,6 +29,7 @@ mod operators;
 mod parameter_value;
 mod pattern_match;
 
+pub use alternatives::sequence;
 pub use environment::{Environment, Variable, Variables};
 pub use field::{Expansion, Field, Segment};
 pub use pattern_match::Pattern;

@@ -83,14 +83,28 @@ impl Parser<'_> {
     /// An argument; after `declare` and its relatives it may end in an array.
     fn argument(&mut self, declares: bool) -> Outcome<Word> {
         let start = self.at;
-        let mut word = self.required_word(WordRules::ARGUMENT)?;
-        let opens = declares && self.peek() == Some(b'(') && self.byte(self.at - 1) == Some(b'=');
-        if opens && self.at > start {
+        // In zsh `(` would start a pattern.
+        if declares && let Some(name_end) = self.array_assignment_ahead() {
+            let name = self.literal(start, name_end);
+            self.at = name_end;
             let array = self.array_literal()?;
-            word.parts.push(WordPart::Array(Box::new(array)));
-            word.span = self.span(start, self.at);
+            let parts = vec![WordPart::Literal(name), WordPart::Array(Box::new(array))];
+            return Ok(Word { parts: parts.into(), span: self.span(start, self.at) });
         }
-        Ok(word)
+        self.required_word(WordRules::ARGUMENT)
+    }
+
+    /// The place of `(` if `NAME=(` or `NAME+=(` is here.
+    fn array_assignment_ahead(&self) -> Option<usize> {
+        let mut at = self.at;
+        while self.byte(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            at += 1;
+        }
+        if at == self.at {
+            return None;
+        }
+        at += usize::from(self.byte(at) == Some(b'+'));
+        (self.byte(at) == Some(b'=') && self.byte(at + 1) == Some(b'(')).then_some(at + 1)
     }
 
     /// Whether `()` is here, which makes a function of the word before it.

@@ -2,58 +2,33 @@
 
 //! Assignments: plain ones, arrays, and those of `declare`, `local` and `export`.
 
-use tree_sitter::Node;
+use tenterhook_shell as ast;
 
 use super::Reader;
-use super::expand::{named_children, slice};
 use super::scope::Scope;
+use super::walk::Source;
 use super::word::{Expansion, Word};
 
 impl Reader {
-    pub(super) fn assign(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
-        let Some(target) = node.child_by_field_name("name") else { return };
-        let element = target.kind() == "subscript";
-        let name = slice(target.child_by_field_name("name").unwrap_or(target), src);
-        let Some(value) = node.child_by_field_name("value") else {
-            // `NAME=` with nothing behind it.
-            return scope.set(name, Expansion::default());
-        };
-        let adds = node.children(&mut node.walk()).any(|child| child.kind() == "+=");
-        if value.kind() == "array" {
-            let mut words = Vec::new();
-            let mut keyed = Vec::new();
-            for child in named_children(value) {
-                if let Some(key) = key_of(slice(child, src)) {
-                    let word = self.expand(child, src, scope).into_word();
-                    let value = word.tail(word.text.find("]=").map_or(0, |at| at + "]=".len()));
-                    keyed.push((format!("{name}[{key}]"), value.to_value()));
-                    words.push(value);
-                } else {
-                    words.extend(self.words(child, src, scope));
-                }
+    pub(super) fn assign(&mut self, assignment: &ast::Assignment, src: &Source, scope: &mut Scope) {
+        let name = &*assignment.name;
+        match (&assignment.value, &assignment.subscript) {
+            (ast::AssignmentValue::Array(array), _) => {
+                self.assign_array(name, array, assignment.appends, src, scope);
             }
-            scope.set_list(name, &words, adds);
-            for (name, value) in keyed {
-                scope.set(&name, value);
+            (ast::AssignmentValue::Word(word), None) => {
+                let value = self.expand(&word.parts, src, scope).into_value();
+                self.assign_value(name, value, assignment.appends, scope);
             }
-            return;
+            (ast::AssignmentValue::Word(word), Some(subscript)) => {
+                let value = self.expand(&word.parts, src, scope).into_value();
+                self.assign_element(name, subscript, value, src, scope);
+            }
         }
-        let mut value = self.expand(value, src, scope).into_value();
-        if element {
-            if let Some(key) =
-                target.child_by_field_name("index").and_then(|index| bare_key(slice(index, src)))
-            {
-                scope.set(&format!("{name}[{key}]"), value.clone());
-            } else {
-                scope.forget_keys(name);
-            }
-            // Which place it takes matters less than that it is one of them.
-            if scope.elements(name).is_empty() && scope.get(name).is_none_or(|value| value.atoms.is_empty()) {
-                scope.set_list(name, &[], false);
-            }
-            return scope.set_list(name, &[value.into_word()], true);
-        }
-        if adds {
+    }
+
+    fn assign_value(&mut self, name: &str, mut value: Expansion, appends: bool, scope: &mut Scope) {
+        if appends {
             let mut whole = scope.get(name).unwrap_or_else(|| Expansion::unknown(&format!("${name}"), false));
             whole.append(value);
             value = whole;
@@ -62,41 +37,128 @@ impl Reader {
         scope.set(name, value);
     }
 
-    pub(super) fn declare(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
-        let keyword = slice(node, src).split_whitespace().next().unwrap_or_default();
-        let mut reference = false;
-        for child in named_children(node) {
-            match child.kind() {
-                "variable_assignment" => {
-                    let name =
-                        child.child_by_field_name("name").map(|name| slice(name, src)).unwrap_or_default();
-                    if keyword != "export" && keyword != "readonly" {
-                        scope.localize(name);
-                    }
-                    self.assign(child, src, scope);
-                    if keyword == "export" {
-                        scope.export(name);
-                    }
-                    if reference {
-                        let target = child.child_by_field_name("value").map(|value| slice(value, src));
-                        scope.forget(target.unwrap_or_default(), &[]);
-                        scope.forget(name, &[]);
-                    }
+    fn assign_element(
+        &mut self,
+        name: &str,
+        subscript: &ast::Subscript,
+        value: Expansion,
+        src: &Source,
+        scope: &mut Scope,
+    ) {
+        match self.key_of(subscript, src, scope) {
+            Some(key) => scope.set(&format!("{name}[{key}]"), value.clone()),
+            None => scope.forget_keys(name),
+        }
+        // Which place it takes matters less than that it is one of them.
+        if scope.elements(name).is_empty() && scope.get(name).is_none_or(|value| value.atoms.is_empty()) {
+            scope.set_list(name, &[], false);
+        }
+        scope.set_list(name, &[value.into_word()], true);
+    }
+
+    fn assign_array(
+        &mut self,
+        name: &str,
+        array: &ast::ArrayLiteral,
+        appends: bool,
+        src: &Source,
+        scope: &mut Scope,
+    ) {
+        let mut words = Vec::new();
+        let mut keyed = Vec::new();
+        for element in &array.elements {
+            let Some(subscript) = &element.subscript else {
+                words.extend(self.words(&element.value, src, scope));
+                continue;
+            };
+            let value = self.expand(&element.value.parts, src, scope).into_word();
+            if let Some(key) = self.key_of(subscript, src, scope) {
+                keyed.push((format!("{name}[{key}]"), value.to_value()));
+            }
+            words.push(value);
+        }
+        scope.set_list(name, &words, appends);
+        for (name, value) in keyed {
+            scope.set(&name, value);
+        }
+    }
+
+    /// The key in `[key]`, if it is known. Commands in it run.
+    fn key_of(&mut self, subscript: &ast::Subscript, src: &Source, scope: &mut Scope) -> Option<String> {
+        let ast::Subscript::Index(index) = subscript else { return None };
+        let key = self.expand(&index.parts, src, scope).into_word();
+        let key = key.text.trim_matches(['"', '\'']);
+        let is_plain = !key.is_empty() && !key.contains(['$', '`', '"', '\'', '\\', '[']);
+        is_plain.then(|| key.to_owned())
+    }
+
+    /// The words of `declare`, `typeset`, `local`, `export` or `readonly`.
+    pub(super) fn declare(&mut self, keyword: &str, words: &[ast::Word], src: &Source, scope: &mut Scope) {
+        let mut is_reference = false;
+        for word in words {
+            let Some(declared) = Declared::new(word) else {
+                let words = self.words(word, src, scope);
+                is_reference |=
+                    words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
+                for word in words {
+                    declare_word(keyword, &word, scope);
                 }
-                "variable_name" if keyword == "local" => {
-                    scope.localize(slice(child, src));
-                    scope.set(slice(child, src), Expansion::default());
-                }
-                "variable_name" if keyword == "export" => scope.export(slice(child, src)),
-                "variable_name" => {}
-                _ => {
-                    let words = self.words(child, src, scope);
-                    reference |=
-                        words.iter().any(|word| word.text.starts_with('-') && word.text.contains('n'));
-                    declare_words(&words, scope);
-                }
+                continue;
+            };
+            let Declared { name, appends, .. } = declared;
+            if keyword != "export" && keyword != "readonly" {
+                scope.localize(name);
+            }
+            if let [ast::WordPart::Array(array)] = declared.rest {
+                self.assign_array(name, array, appends, src, scope);
+            } else {
+                let mut value = Expansion::literal(declared.start);
+                value.append(self.expand(declared.rest, src, scope));
+                self.assign_value(name, value.into_value(), appends, scope);
+            }
+            if keyword == "export" {
+                scope.export(name);
+            }
+            if is_reference {
+                scope.forget(declared.start, &[]);
+                scope.forget(name, &[]);
             }
         }
+    }
+}
+
+/// `NAME=value` as a word of `declare`.
+struct Declared<'w> {
+    name: &'w str,
+    appends: bool,
+    /// The literal text after `=`.
+    start: &'w str,
+    /// The parts after it.
+    rest: &'w [ast::WordPart],
+}
+
+impl<'w> Declared<'w> {
+    fn new(word: &'w ast::Word) -> Option<Self> {
+        let (ast::WordPart::Literal(first), rest) = word.parts.split_first()? else { return None };
+        let (name, start) = first.text.split_once('=')?;
+        let (name, appends) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        (!name.is_empty() && name.chars().all(is_name)).then_some(Self { name, appends, start, rest })
+    }
+}
+
+/// `local NAME`, `export NAME`, and `declare "NAME=value"`, where quotes hide the assignment.
+fn declare_word(keyword: &str, word: &Word, scope: &mut Scope) {
+    if word.text.starts_with('-') || word.text.contains('=') {
+        return declare_words(std::slice::from_ref(word), scope);
+    }
+    match keyword {
+        "local" => {
+            scope.localize(&word.text);
+            scope.set(&word.text, Expansion::default());
+        }
+        "export" => scope.export(&word.text),
+        _ => {}
     }
 }
 
@@ -111,16 +173,4 @@ pub(super) fn declare_words(words: &[Word], scope: &mut Scope) {
             }
         }
     }
-}
-
-/// The key of `[key]=value`, if it is plain.
-fn key_of(element: &str) -> Option<&str> {
-    let (key, _) = element.strip_prefix('[')?.split_once("]=")?;
-    bare_key(key)
-}
-
-fn bare_key(key: &str) -> Option<&str> {
-    let key = key.trim_matches(['"', '\'']);
-    let plain = !key.is_empty() && !key.contains(['$', '`', '"', '\'', '\\', '[']);
-    plain.then_some(key)
 }

@@ -22,16 +22,21 @@ pub(crate) fn expand_braces(text: &str) -> Option<Vec<String>> {
     words.map(|word| String::from_utf8(word?).ok()).collect()
 }
 
-/// Brace expansion: `a{b,c}` is `ab ac`. What is not a list in braces stays as it is.
+/// Brace expansion: `a{b,c}` is `ab ac`.
 pub(super) fn braces(atoms: &[Atom]) -> Vec<Vec<Atom>> {
-    if !atoms.contains(&Atom::Plain('{')) {
+    if !atoms.contains(&Atom::BraceOpen) {
         return vec![atoms.to_vec()];
     }
     let unknown = || Expansion::list("{…}").atoms;
     if atoms.len() > LONGEST_BRACES {
         return vec![unknown()];
     }
-    let words = expand(atoms, |atom, other| *atom == Atom::Plain(char::from(other))).into_iter();
+    let is = |atom: &Atom, byte: u8| match byte {
+        b'{' => *atom == Atom::BraceOpen,
+        b',' => *atom == Atom::BraceComma,
+        _ => *atom == Atom::BraceClose,
+    };
+    let words = expand(atoms, is).into_iter();
     words.map(|word| word.unwrap_or_else(unknown)).collect()
 }
 
@@ -86,34 +91,12 @@ mod tests {
 
     #[test]
     fn brace_bombs_stay_small() {
-        assert!(Expansion::literal(&"{a,b}".repeat(40)).into_words().len() <= MOST_BRACES);
+        let mut bomb = Expansion::default();
+        for _ in 0..40 {
+            bomb.append_alternatives([Expansion::literal("a"), Expansion::literal("b")].into_iter());
+        }
+        assert!(bomb.into_words().len() <= MOST_BRACES);
         assert_eq!(expand_braces(&"{a,b}".repeat(40)), None);
         assert_eq!(expand_braces(&format!("{{{}}}", "ä,".repeat(600))), None);
-    }
-
-    #[test]
-    fn texts_and_words_expand_alike() {
-        let texts = [
-            "a",
-            "{a,b}c",
-            "x{,y}",
-            "{a,{b,c}d}e",
-            "{a}",
-            "{}",
-            "{x{a,b}",
-            "a}{b,c}",
-            "{a,b",
-            "{ä,ö}ü",
-            "{a..c}",
-            "\\{a,b}",
-            "[{,}]",
-            "{{a,b}}",
-            "{a,b}{c,d}/*",
-        ];
-        for text in texts {
-            let words = Expansion::literal(text).into_words().into_iter().map(|word| word.text);
-            let words: Vec<_> = words.collect();
-            assert_eq!(expand_braces(text), Some(words), "{text}");
-        }
     }
 }

@@ -2,14 +2,17 @@
 
 //! Commands of the shell itself that change what is known.
 
+use std::sync::Arc;
+
 use super::super::effect::Does;
 use super::Reader;
 use super::assign::declare_words;
 use super::expand::unescape;
 use super::invoke::joined;
-use super::parameter::plain;
+use super::parameter::known_text;
 use super::scope::{Scope, from_all};
 use super::typed::TYPED_PROGRAM;
+use super::walk::FunctionBody;
 use super::word::{Expansion, Word};
 
 impl Reader {
@@ -109,7 +112,7 @@ impl Reader {
             // A function in all but name.
             "alias" => {
                 for (name, value) in words.iter().filter_map(|word| word.text.split_once('=')) {
-                    scope.define(name, format!("{value} \"$@\"").into());
+                    scope.define(name, Arc::new(FunctionBody::parse(format!("{value} \"$@\""))));
                 }
             }
             "shift" => {
@@ -198,7 +201,7 @@ fn waits(words: &[Word], text: &str, scope: &Scope) -> bool {
         matches!(word.text.trim_start_matches("SIG"), "EXIT" | "0" | "INT" | "TERM" | "HUP" | "QUIT" | "ERR")
     });
     let body = scope.function(text.trim());
-    let text = body.as_deref().unwrap_or(text);
+    let text = body.as_ref().map_or(text, |body| body.text.as_str());
     let mut names = text.split('$').skip(1).map(|rest| {
         let rest = rest.trim_start_matches('{');
         rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
@@ -260,7 +263,7 @@ fn read_line(words: &[Word], scope: &mut Scope) {
     let odd = words
         .iter()
         .any(|word| word.text.starts_with('-') && word.text.contains(['d', 'n', 'N', 'p', 't', 'u', 'i']));
-    let separators = scope.get("IFS").map_or(Some(" ".to_owned()), |value| plain(&value));
+    let separators = scope.get("IFS").map_or(Some(" ".to_owned()), |value| known_text(&value));
     let Some(separators) = separators.filter(|_| !odd) else {
         for name in names.iter().map(String::as_str).chain(["REPLY"]) {
             scope.forget(name, &from);

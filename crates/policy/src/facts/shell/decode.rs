@@ -3,7 +3,6 @@
 //! Texts that are written in another alphabet: `echo cm0gLXJmIC8= | base64 -d | sh`.
 
 use super::super::alphabet::{base32, base64, hex};
-use super::transform::letters;
 use super::word::Word;
 
 /// What turns a text into another.
@@ -54,4 +53,28 @@ fn translation(words: &[Word]) -> Option<Decoder> {
         }
         _ => None,
     }
+}
+
+/// The letters of a set of `tr`: `a-z`, `A-Za-z`.
+fn letters(set: &str) -> Vec<char> {
+    const MOST: usize = 128;
+    let all: Vec<char> = set.chars().collect();
+    let mut out = Vec::new();
+    let mut rest = all.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        match after {
+            ['-', last, ..] if last >= first => {
+                out.extend((*first..=*last).take(MOST));
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+        if out.len() > MOST {
+            break;
+        }
+    }
+    out
 }

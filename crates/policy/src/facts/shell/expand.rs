@@ -1,183 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Expressions of the tree → what they stand for.
+//! Words of the syntax tree → what they stand for.
 
-use tree_sitter::Node;
+use tenterhook_shell as ast;
 
 use super::Reader;
 use super::scope::Scope;
-use super::word::{Atom, Expansion, Word};
+use super::walk::Source;
+use super::word::{Atom, Expansion, MAX_EXPANSION_BYTES, Word};
+
+/// A longer sequence such as `{1..99}` is not known.
+const MAX_SEQUENCE: usize = 32;
 
 impl Reader {
-    /// The words a shell would make of an argument.
-    pub(super) fn words(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Vec<Word> {
-        self.expand(node, src, scope).into_words()
-    }
-
-    /// What an expression at the start of a word stands for.
-    pub(super) fn expand(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
-        self.piece(node, src, scope, true)
-    }
-
-    fn piece(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
-        if !self.spend(1) || !self.enter() {
-            return Expansion::unknown(slice(node, src), true);
-        }
-        let value = self.piece_here(node, src, scope, first);
-        self.leave();
-        value
-    }
-
-    fn piece_here(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
-        let text = slice(node, src);
-        match node.kind() {
-            "string" => self.string(node, src, scope),
-            "raw_string" => Expansion::quoted(text.trim_start_matches('\'').trim_end_matches('\'')),
-            "ansi_c_string" => {
-                let inner = text.strip_prefix("$'").and_then(|rest| rest.strip_suffix('\''));
-                Expansion::quoted(&unescape(inner.unwrap_or(text)))
-            }
-            "simple_expansion" => {
-                let value = scope.get(text.trim_start_matches('$'));
-                let value = value.unwrap_or_else(|| Expansion::unknown(text, false));
-                self.spend(value.atoms.len() / 4);
-                scope.separated(value)
-            }
-            "expansion" => {
-                let value = self.parameter(node, src, scope);
-                self.spend(value.atoms.len() / 4);
-                scope.separated(value)
-            }
-            "command_substitution" => self.substitution(node, src, scope),
-            "process_substitution" => {
-                let from = self.subshell(node, src, scope);
-                Expansion { from, process: true, ..Expansion::unknown(text, true) }
-            }
-            "arithmetic_expansion" | "array" => {
-                self.walk_children(node, src, scope);
-                Expansion::unknown(text, true)
-            }
-            // A word that still has an expansion in it was not understood.
-            _ if node.named_child_count() == 0 && expands(text) => {
-                self.give_up("the syntax was not understood", text);
-                Expansion::unknown(text, false)
-            }
-            _ if node.named_child_count() == 0 => Self::plain(text, scope, first),
-            _ => self.sequence(node, src, scope, first),
+    /// The arguments that a shell makes of a word.
+    pub(super) fn words(&mut self, word: &ast::Word, src: &Source, scope: &mut Scope) -> Vec<Word> {
+        match word.literal() {
+            Some(text) if self.spend(1) => vec![Word::literal(&text)],
+            _ => self.expand(&word.parts, src, scope).into_words(),
         }
     }
 
-    fn sequence(&mut self, node: Node<'_>, src: &str, scope: &mut Scope, first: bool) -> Expansion {
-        self.part(node, node.byte_range(), src, scope, first)
-    }
-
-    /// Pieces side by side, in a part of a node; what lies between its children is text too.
-    pub(super) fn part(
-        &mut self,
-        node: Node<'_>,
-        range: std::ops::Range<usize>,
-        src: &str,
-        scope: &mut Scope,
-        first: bool,
-    ) -> Expansion {
+    /// What parts side by side stand for.
+    pub(super) fn expand(&mut self, parts: &[ast::WordPart], src: &Source, scope: &mut Scope) -> Expansion {
         let mut whole = Expansion::default();
-        let mut at = range.start;
-        for child in named_children(node).into_iter().filter(|child| child.start_byte() >= range.start) {
-            let gap = src.get(at..child.start_byte()).unwrap_or_default();
-            whole.append(Self::plain(gap, scope, false));
-            let starts = first && child.start_byte() == range.start;
-            whole.append(self.piece(child, src, scope, starts));
-            at = child.end_byte();
+        for part in parts {
+            if self.refuse_oversized(part) || !self.spend(1) || !self.enter() {
+                whole.append(Expansion::unknown(part.span().text(src), true));
+                return whole;
+            }
+            self.expand_part(part, src, scope, &mut whole);
+            self.leave();
         }
-        whole.append(Self::plain(src.get(at..range.end).unwrap_or_default(), scope, false));
         whole
     }
 
-    fn string(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
-        let mut whole = Expansion { kept: true, ..Expansion::default() };
-        let mut at = node.start_byte() + 1;
-        let end = node.end_byte().saturating_sub(1).max(at);
-        // The grammar drops spaces at the edges of `string_content`, so the text is taken by place.
-        for child in named_children(node).into_iter().filter(|child| child.kind() != "string_content") {
-            whole.append(Expansion::quoted(&in_double_quotes(src.get(at..child.start_byte()))));
-            whole.append(self.piece(child, src, scope, false).in_quotes());
-            at = child.end_byte();
-        }
-        whole.append(Expansion::quoted(&in_double_quotes(src.get(at..end))));
-        whole
+    /// Whether the source of a part is too long to be expanded.
+    fn refuse_oversized(&mut self, part: &ast::WordPart) -> bool {
+        let is_oversized = part.span().len() > MAX_EXPANSION_BYTES;
+        self.exhausted |= is_oversized;
+        is_oversized
     }
 
-    /// Text outside quotes: backslashes, and `~` where a word begins.
-    fn plain(text: &str, scope: &Scope, first: bool) -> Expansion {
-        let mut atoms = Vec::with_capacity(text.len());
-        let mut rest = text;
-        if first && let Some(after) = text.strip_prefix('~') {
-            let user = after.split('/').next().unwrap_or_default();
-            let home = match user {
-                "" => Some(scope.place.ground.home.clone()),
-                "+" => scope.cwd.known().map(str::to_owned),
-                "root" => Some("/root".to_owned()),
-                user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {
-                    Some(format!("/home/{user}"))
+    fn expand_part(&mut self, part: &ast::WordPart, src: &Source, scope: &mut Scope, whole: &mut Expansion) {
+        let value = match part {
+            ast::WordPart::Literal(literal) | ast::WordPart::ProgramPath(literal) => {
+                Expansion::literal(&literal.text)
+            }
+            ast::WordPart::Escaped(escaped) => return whole.atoms.push(Atom::Quoted(escaped.character)),
+            ast::WordPart::SingleQuoted(literal) => Expansion::quoted(&literal.text),
+            ast::WordPart::AnsiQuoted(ansi) => Expansion::quoted(&ansi.text),
+            ast::WordPart::DoubleQuoted(quoted) => self.expand(&quoted.parts, src, scope).in_quotes(),
+            ast::WordPart::Tilde(tilde) => home_of(&tilde.user, scope),
+            ast::WordPart::Glob(glob) => return self.expand_glob(&glob.kind, src, scope, whole),
+            ast::WordPart::Brace(brace) => return self.expand_brace(&brace.kind, src, scope, whole),
+            ast::WordPart::Parameter(parameter) => {
+                let value = self.parameter(parameter, src, scope);
+                self.spend(value.atoms.len() / 4);
+                scope.separated(value)
+            }
+            ast::WordPart::Command(command) => self.substitute(command, src, scope),
+            ast::WordPart::Arithmetic(arithmetic) => {
+                self.expand(&arithmetic.expression.parts, src, scope);
+                Expansion::unknown(arithmetic.span.text(src), true)
+            }
+            ast::WordPart::Process(process) => {
+                let from = self.walk_subshell(&process.script, src, scope);
+                Expansion { from, process: true, ..Expansion::unknown(process.span.text(src), true) }
+            }
+            ast::WordPart::Array(array) => {
+                for element in &array.elements {
+                    self.expand(&element.value.parts, src, scope);
                 }
-                _ => None,
-            };
-            if let Some(home) = home {
-                atoms.extend(home.chars().map(Atom::Quoted));
-                rest = after.strip_prefix(user).unwrap_or_default();
+                Expansion::unknown(array.span.text(src), true)
+            }
+            ast::WordPart::History(literal) => Expansion::list(literal.span.text(src)),
+            ast::WordPart::Unparsed(unparsed) => {
+                self.give_up_on(unparsed);
+                Expansion::unknown(&unparsed.text, false)
+            }
+        };
+        whole.append(value);
+    }
+
+    fn expand_glob(&mut self, glob: &ast::GlobKind, src: &Source, scope: &mut Scope, whole: &mut Expansion) {
+        match glob {
+            ast::GlobKind::Star | ast::GlobKind::NumericRange(_) => whole.atoms.push(Atom::Plain('*')),
+            ast::GlobKind::Question => whole.atoms.push(Atom::Plain('?')),
+            ast::GlobKind::Bracket(inner) => whole.append(Expansion::literal(&format!("[{inner}]"))),
+            ast::GlobKind::BracketStart => whole.atoms.push(Atom::Plain('[')),
+            // One of the alternatives, or none of them; what else fits is left to the pattern.
+            ast::GlobKind::Extended { operator: '@' | '?', alternatives } => {
+                self.expand_alternatives(alternatives, src, scope, whole);
+            }
+            ast::GlobKind::Extended { alternatives, .. } => {
+                for alternative in alternatives {
+                    self.expand(&alternative.parts, src, scope);
+                }
+                whole.atoms.push(Atom::Plain('*'));
             }
         }
-        let mut letters = rest.chars();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '\\' => match letters.next() {
-                    Some('\n') | None => {}
-                    Some(next) => atoms.push(Atom::Quoted(next)),
-                },
-                letter => atoms.push(Atom::Plain(letter)),
+    }
+
+    fn expand_brace(
+        &mut self,
+        brace: &ast::BraceKind,
+        src: &Source,
+        scope: &mut Scope,
+        whole: &mut Expansion,
+    ) {
+        match brace {
+            ast::BraceKind::Alternatives(words) => self.expand_alternatives(words, src, scope, whole),
+            ast::BraceKind::Sequence { first, last, step } => {
+                match ast::expand::sequence(first, last, step.as_deref()) {
+                    Some(all) if all.len() <= MAX_SEQUENCE => {
+                        let all = all.iter().map(|each| Expansion::literal(each));
+                        whole.append_alternatives(all);
+                    }
+                    _ => whole.append(Expansion::unknown(&format!("{{{first}..{last}}}"), false)),
+                }
             }
         }
-        Expansion { atoms, ..Expansion::default() }
+    }
+
+    fn expand_alternatives(
+        &mut self,
+        words: &[ast::Word],
+        src: &Source,
+        scope: &mut Scope,
+        whole: &mut Expansion,
+    ) {
+        let all: Vec<_> = words.iter().map(|word| self.expand(&word.parts, src, scope)).collect();
+        whole.append_alternatives(all.into_iter());
     }
 }
 
-/// Whether a `$name`, `${`, `$(` or backquote stands in a text, not behind a backslash.
-fn expands(text: &str) -> bool {
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => {
-                letters.next();
-            }
-            '`' => return true,
-            '$' if letters
-                .peek()
-                .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '{' | '(' | '@' | '*')) =>
-            {
-                return true;
-            }
-            _ => {}
+/// The directory that `~user` stands for.
+fn home_of(user: &str, scope: &Scope) -> Expansion {
+    let home = match user {
+        "" => Some(scope.place.ground.home.clone()),
+        "+" => scope.cwd.known().map(str::to_owned),
+        "root" => Some("/root".to_owned()),
+        user if user.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && user != "-" => {
+            Some(format!("/home/{user}"))
         }
+        _ => None,
+    };
+    match home {
+        Some(home) => Expansion { atoms: home.chars().map(Atom::Quoted).collect(), ..Expansion::default() },
+        None => Expansion::literal(&format!("~{user}")),
     }
-    false
-}
-
-fn in_double_quotes(text: Option<&str>) -> String {
-    let mut out = String::new();
-    let mut letters = text.unwrap_or_default().chars();
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            out.push(letter);
-            continue;
-        }
-        match letters.next() {
-            Some('\n') => {}
-            Some(next @ ('"' | '\\' | '$' | '`')) => out.push(next),
-            Some(next) => out.extend(['\\', next]),
-            None => out.push('\\'),
-        }
-    }
-    out
 }
 
 /// The escapes of `$'…'`, `echo -e` and `printf`.
@@ -212,12 +184,4 @@ pub(super) fn unescape(text: &str) -> String {
         }
     }
     out
-}
-
-pub(super) fn slice<'s>(node: Node<'_>, src: &'s str) -> &'s str {
-    src.get(node.byte_range()).unwrap_or_default()
-}
-
-pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
-    node.named_children(&mut node.walk()).collect()
 }

@@ -135,7 +135,7 @@ impl Reader {
         let given = from_all(words);
         self.feed(&given, program);
         if let Some(body) = scope.function(program) {
-            if multiplies(program, &body) {
+            if multiplies(program, &body.text) {
                 self.mark(self.commands.len().checked_sub(1), "fork-bomb");
             }
             // One that calls itself does the same again.
@@ -143,8 +143,8 @@ impl Reader {
                 return;
             }
             let mut inner = scope.call(program, words);
-            self.called.insert(Arc::clone(&body));
-            self.body(&body, &mut inner);
+            self.mark_called(&body);
+            self.walk_function(&body, &mut inner);
             return scope.returned(inner);
         }
         if self.builtin(program, words, scope) {

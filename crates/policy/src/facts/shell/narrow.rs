@@ -6,9 +6,8 @@
 //! them. A condition narrows a variable only where it is about that variable, and only for what runs
 //! because it holds.
 
-use tree_sitter::Node;
+use tenterhook_shell as ast;
 
-use super::expand::{named_children, slice};
 use super::scope::Scope;
 use super::word::{Atom, Expansion, Word};
 
@@ -16,41 +15,53 @@ use super::word::{Atom, Expansion, Word};
 const SOME: &str = "…";
 
 /// The variables that stand for fewer things if a condition holds.
-pub(super) fn narrowed_by(condition: Node<'_>, src: &str) -> Vec<String> {
-    let text = slice(condition, src);
-    match condition.kind() {
-        "test_command" => by_test(text),
-        "command" => match first_word(text) {
+pub(super) fn narrowed_by_condition(condition: &ast::Script, src: &str) -> Vec<String> {
+    let Some(last) = condition.statements.last().filter(|last| !last.is_background()) else {
+        return Vec::new();
+    };
+    // Everything in `a && b` holds.
+    if last.rest.iter().any(|chained| chained.operator == ast::ChainOperator::Or) {
+        return Vec::new();
+    }
+    last.pipelines().flat_map(|pipeline| narrowed_by_pipeline(pipeline, src)).collect()
+}
+
+/// The same for a pipeline that succeeds.
+pub(super) fn narrowed_by_pipeline(pipeline: &ast::Pipeline, src: &str) -> Vec<String> {
+    if pipeline.negations % 2 == 1 {
+        return Vec::new();
+    }
+    match pipeline.stages.as_slice() {
+        [] => Vec::new(),
+        [only] => narrowed_by_command(&only.command, src),
+        // `echo "$f" | grep -q x`
+        [first, .., last] => {
+            let text = first.command.span().text(src);
+            let last = last.command.span().text(src);
+            let prints = matches!(first_word(text), "echo" | "printf");
+            let picks = matches!(first_word(last), "grep" | "egrep" | "fgrep" | "rg") && !inverts(last);
+            if prints && picks { variables(text) } else { Vec::new() }
+        }
+    }
+}
+
+fn narrowed_by_command(command: &ast::Command, src: &str) -> Vec<String> {
+    let text = command.span().text(src);
+    match command {
+        ast::Command::Simple(_) => match first_word(text) {
             "[" | "test" => by_test(text),
             "grep" | "egrep" | "fgrep" | "rg" if !inverts(text) => variables(text),
             _ => Vec::new(),
         },
-        "redirected_statement" => {
-            condition.child_by_field_name("body").map(|body| narrowed_by(body, src)).unwrap_or_default()
-        }
-        // `echo "$f" | grep -q x`
-        "pipeline" => {
-            let stages = named_children(condition);
-            let (Some(first), Some(last)) = (stages.first(), stages.last()) else { return Vec::new() };
-            let says = matches!(first_word(slice(*first, src)), "echo" | "printf");
-            let last = slice(*last, src);
-            let picks = matches!(first_word(last), "grep" | "egrep" | "fgrep" | "rg") && !inverts(last);
-            if says && picks { variables(slice(*first, src)) } else { Vec::new() }
-        }
-        // Everything in `a && b` holds.
-        "list" if !text.contains("||") => {
-            named_children(condition).into_iter().flat_map(|part| narrowed_by(part, src)).collect()
-        }
+        ast::Command::Compound(compound) if matches!(compound.kind, ast::Compound::Test(_)) => by_test(text),
         _ => Vec::new(),
     }
 }
 
 /// The variables that an item of a `case` leaves only some of.
-pub(super) fn narrowed_by_item(statement: Node<'_>, item: Node<'_>, src: &str) -> Vec<String> {
-    let patterns: Vec<_> = item.children_by_field_name("value", &mut item.walk()).collect();
-    let names = |pattern: &Node<'_>| picks(slice(*pattern, src));
-    let value = statement.child_by_field_name("value").map(|value| slice(value, src)).unwrap_or_default();
-    if patterns.is_empty() || !patterns.iter().all(names) { Vec::new() } else { variables(value) }
+pub(super) fn narrowed_by_item(case: &ast::CaseCommand, item: &ast::CaseItem, src: &str) -> Vec<String> {
+    let is_narrow = |pattern: &ast::Word| picks(pattern.span.text(src));
+    if item.patterns.iter().all(is_narrow) { variables(case.subject.span.text(src)) } else { Vec::new() }
 }
 
 /// The variables that a test leaves only some of.

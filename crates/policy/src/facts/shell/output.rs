@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use tree_sitter::Node;
+use tenterhook_shell as ast;
 
 use super::super::path::{PathFact, below};
 use super::command::ShellCommand;
 use super::decode::decoder;
-use super::expand::{named_children, slice};
 use super::scope::Scope;
+use super::walk::Source;
 use super::word::{Atom, Expansion, Word, merge};
 use super::{Reader, find};
 
@@ -23,13 +23,19 @@ const PASSERS: &[&str] = &[
 ];
 
 impl Reader {
-    pub(super) fn substitution(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Expansion {
-        let mut from = self.subshell(node, src, scope);
+    /// What a command substitution prints, as far as it is known.
+    pub(super) fn substitute(
+        &mut self,
+        command: &ast::CommandSubstitution,
+        src: &Source,
+        scope: &Scope,
+    ) -> Expansion {
+        let mut from = self.walk_subshell(&command.script, src, scope);
         let value = match from.as_slice() {
             [only] => self.output_of(*only, scope).or_else(|| self.turned(&[*only])),
-            several => self.turned(several).or_else(|| self.outer_output(node, src, several, scope)),
+            several => self.turned(several).or_else(|| self.output_of_last(&command.script, several, scope)),
         };
-        let value = value.unwrap_or_else(|| Expansion::unknown(slice(node, src), false));
+        let value = value.unwrap_or_else(|| Expansion::unknown(command.span.text(src), false));
         // `… | sh -c "$(cat)"`: what comes in goes out.
         let passes =
             |index: &usize| self.commands.get(*index).is_some_and(|c| PASSERS.contains(&c.program.as_str()));
@@ -40,14 +46,15 @@ impl Reader {
     }
 
     /// `$(printf '%s-x' "$(rev <<< a)")`: those before the last only made its words.
-    fn outer_output(&self, node: Node<'_>, src: &str, from: &[usize], scope: &Scope) -> Option<Expansion> {
-        let children = named_children(node);
-        let [only] = children.as_slice() else { return None };
-        let name = only.child_by_field_name("name").filter(|_| only.kind() == "command")?;
+    fn output_of_last(&self, script: &ast::Script, from: &[usize], scope: &Scope) -> Option<Expansion> {
+        let [statement] = script.statements.as_slice() else { return None };
+        let [only] = statement.first.stages.as_slice() else { return None };
+        let ast::Command::Simple(simple) = &only.command else { return None };
+        let name = simple.program().filter(|_| statement.rest.is_empty())?;
         let last = from.last()?;
-        let same = self.commands.get(*last).is_some_and(|last| last.raw == slice(name, src));
-        let prints = matches!(slice(name, src), "echo" | "printf");
-        (same && prints).then(|| self.output_of(*last, scope)).flatten()
+        let is_same = self.commands.get(*last).is_some_and(|last| last.raw == name);
+        let prints = matches!(&*name, "echo" | "printf");
+        (is_same && prints).then(|| self.output_of(*last, scope)).flatten()
     }
 
     /// `$(echo eteled | rev)`, `$(base64 -d <<< …)`: a known text that is only turned into another.

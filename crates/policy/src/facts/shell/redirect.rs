@@ -2,123 +2,56 @@
 
 //! Redirections: files, here-documents and `<(…)` into a command, its output into files and `>(…)`.
 
-use tree_sitter::Node;
+use tenterhook_shell as ast;
 
 use super::super::effect::Does;
 use super::Reader;
 use super::command::fact;
-use super::expand::{named_children, slice};
 use super::invoke::Redirections;
 use super::scope::{Scope, Stream};
-use super::word::Word;
+use super::walk::Source;
+use super::word::{Expansion, Word};
 
 impl Reader {
-    pub(super) fn redirected(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) {
-        let redirects: Vec<_> = node.children_by_field_name("redirect", &mut node.walk()).collect();
-        self.redirected_body(node.child_by_field_name("body"), &redirects, src, scope);
-    }
-
-    /// The grammar puts a redirection around the whole of `a && b > f`; it belongs to the last command.
-    pub(super) fn redirected_body(
+    /// What a redirection does to the input and the files of the command.
+    pub(super) fn open_redirect(
         &mut self,
-        body: Option<Node<'_>>,
-        redirects: &[Node<'_>],
-        src: &str,
-        scope: &mut Scope,
-    ) {
-        match body {
-            Some(list) if list.kind() == "list" => return self.chain(list, redirects, src, scope),
-            Some(pipeline) if pipeline.kind() == "pipeline" => {
-                return self.pipeline(&named_children(pipeline), redirects, src, scope);
-            }
-            _ => {}
-        }
-        let outer = scope.stdin.clone();
-        let mut io = Redirections::default();
-        let mut more = Vec::new();
-        for redirect in redirects {
-            more.extend(self.redirect(*redirect, src, &mut io, scope));
-        }
-        let start = self.commands.len();
-        match body {
-            Some(body) if body.kind() == "command" => self.command(body, src, &io, &more, scope),
-            Some(body) => {
-                self.walk(body, src, scope);
-                self.bare(&io, &more, scope);
-            }
-            None => self.bare(&io, &more, scope),
-        }
-        let mut printed = Stream::default();
-        self.flow(start, &mut printed);
-        scope.stdin = outer;
-        for redirect in redirects {
-            self.after_redirect(*redirect, src, &printed, scope);
-        }
-    }
-
-    /// What a redirection does to the input of the command; returns words that are not its own.
-    pub(super) fn redirect(
-        &mut self,
-        node: Node<'_>,
-        src: &str,
+        redirect: &ast::Redirect,
+        src: &Source,
         io: &mut Redirections,
         scope: &mut Scope,
-    ) -> Vec<Word> {
-        let mut more = Vec::new();
-        match node.kind() {
-            "file_redirect" => {
-                let sign = slice(node, src).trim_start_matches(|c: char| c.is_ascii_digit());
-                let into = sign.starts_with('<');
-                let targets: Vec<_> = node.children_by_field_name("destination", &mut node.walk()).collect();
-                for (at, target) in targets.into_iter().enumerate() {
-                    // `>(…)` runs after the command and on what it prints.
-                    if at == 0 && !into && target.kind() == "process_substitution" {
-                        continue;
-                    }
-                    // The number of `0>&1` is no word.
-                    let behind = src.as_bytes().get(target.end_byte());
-                    if at > 0
-                        && matches!(behind, Some(b'<' | b'>'))
-                        && slice(target, src).bytes().all(|c| c.is_ascii_digit())
-                    {
-                        continue;
-                    }
-                    let value = self.expand(target, src, scope);
-                    // The grammar takes the words after a redirection for more targets.
-                    if at > 0 {
-                        more.extend(value.into_words());
-                    } else if into && value.process {
-                        scope.stdin = self.stream(value.from);
-                    } else {
-                        self.open(sign, &value.into_word(), io, scope);
-                    }
+    ) {
+        let word = match &redirect.target {
+            ast::RedirectTarget::HereDocument(document) => {
+                let Some(body) = document.body() else { return };
+                if let Some(text) = body.literal() {
+                    scope.stdin = Stream { texts: vec![text.into()], ..Stream::default() };
+                    return;
                 }
+                let start = self.commands.len();
+                let text = self.expand(&body.parts, src, scope).in_quotes();
+                let from = (start..self.commands.len()).collect();
+                return self.give_text(Expansion { from, ..text }, scope);
             }
-            "herestring_redirect" => return self.here_string(node, src, scope),
-            "heredoc_redirect" => {
-                for child in named_children(node) {
-                    match child.kind() {
-                        "heredoc_body" => {
-                            let start = self.commands.len();
-                            self.walk_children(child, src, scope);
-                            let from: Vec<_> = (start..self.commands.len()).collect();
-                            let typed = self.prints_typed(&from);
-                            scope.stdin = Stream { from, texts: vec![slice(child, src).into()], typed };
-                        }
-                        "file_redirect" | "herestring_redirect" => {
-                            more.extend(self.redirect(child, src, io, scope));
-                        }
-                        _ => {}
-                    }
-                }
-                let arguments: Vec<_> = node.children_by_field_name("argument", &mut node.walk()).collect();
-                for argument in arguments {
-                    more.extend(self.words(argument, src, scope));
-                }
-            }
-            _ => self.walk_children(node, src, scope),
+            ast::RedirectTarget::Word(word) => word,
+        };
+        // `>(…)` runs after the command, on what it prints.
+        if output_process(redirect).is_some() {
+            return;
         }
-        more
+        let value = self.expand(&word.parts, src, scope);
+        match redirect.operator {
+            ast::RedirectOperator::HereString => self.give_text(value, scope),
+            ast::RedirectOperator::Read if value.process => scope.stdin = self.stream(value.from),
+            operator => self.open(operator.text(), &value.into_word(), io, scope),
+        }
+    }
+
+    /// Text of the script becomes standard input.
+    fn give_text(&mut self, text: Expansion, scope: &mut Scope) {
+        let word = text.into_word();
+        let typed = self.prints_typed(&word.from);
+        scope.stdin = Stream { from: word.from, texts: vec![word.text.into()], typed };
     }
 
     /// A file that the shell opens for a command, by the sign before it.
@@ -132,8 +65,12 @@ impl Reader {
         io.touched.extend(opened(sign).iter().map(|does| (*does, path.clone())));
         // A socket is read as well as written.
         let socket = ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.text.starts_with(start));
-        if !sign.starts_with('<') && !socket {
-            return io.outputs.push(path);
+        let is_both = sign == "<>";
+        if (!sign.starts_with('<') || is_both) && !socket {
+            io.outputs.push(path.clone());
+            if !is_both {
+                return;
+            }
         }
         // A file that the same line has written holds what was written to it.
         if let Some(resolved) = &path.resolved {
@@ -149,46 +86,32 @@ impl Reader {
         io.inputs.push(path);
     }
 
-    /// `<<< text`; returns the words behind it.
-    fn here_string(&mut self, node: Node<'_>, src: &str, scope: &mut Scope) -> Vec<Word> {
-        let mut children = named_children(node).into_iter().filter(|child| child.kind() != "file_descriptor");
-        let mut more = Vec::new();
-        if let Some(child) = children.next() {
-            let word = self.expand(child, src, scope).into_word();
-            let typed = self.prints_typed(&word.from);
-            scope.stdin = Stream { from: word.from, texts: vec![word.text.into()], typed };
-        }
-        for child in children {
-            more.extend(self.words(child, src, scope));
-        }
-        more
-    }
-
     /// What these commands print, as an input.
     fn stream(&self, from: Vec<usize>) -> Stream {
         let (texts, typed) = (self.texts_of(&from), self.prints_typed(&from));
         Stream { from, texts, typed }
     }
 
-    /// What stands behind a redirection and runs after the command: `<<EOF | sh`, `<<EOF && x`, `>(sh)`.
-    pub(super) fn after_redirect(&mut self, node: Node<'_>, src: &str, printed: &Stream, scope: &mut Scope) {
-        for child in named_children(node) {
-            match child.kind() {
-                "pipeline" => {
-                    let piped = scope.fed(printed);
-                    self.pipeline(&named_children(child), &[], src, &piped);
-                }
-                "process_substitution" if slice(child, src).starts_with('>') => {
-                    let piped = scope.fed(printed);
-                    self.subshell(child, src, &piped);
-                }
-                "file_redirect" => self.after_redirect(child, src, printed, scope),
-                _ => {}
-            }
+    /// Runs the commands of `> >(…)` on what was printed.
+    pub(super) fn run_output_process(
+        &mut self,
+        redirect: &ast::Redirect,
+        src: &Source,
+        printed: &Stream,
+        scope: &Scope,
+    ) {
+        if let Some(process) = output_process(redirect) {
+            self.walk_subshell(&process.script, src, &scope.fed(printed));
         }
-        if let Some(right) = node.child_by_field_name("right") {
-            self.walk(right, src, scope);
-        }
+    }
+}
+
+/// The process that a redirection writes to: `> >(…)`.
+fn output_process(redirect: &ast::Redirect) -> Option<&ast::ProcessSubstitution> {
+    let ast::RedirectTarget::Word(word) = &redirect.target else { return None };
+    match word.parts.as_slice() {
+        [ast::WordPart::Process(process)] if redirect.operator.writes() => Some(process),
+        _ => None,
     }
 }
 

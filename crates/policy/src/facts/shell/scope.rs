@@ -9,6 +9,7 @@ use super::super::effect::Side;
 use super::super::path::resolve;
 use super::place::Directory;
 use super::side::Where;
+use super::walk::FunctionBody;
 use super::word::{Atom, Expansion, Word, merge};
 
 /// A longer value is not kept: scopes are copied often.
@@ -20,7 +21,7 @@ pub(super) struct Scope {
     // Shared until one of the copies changes: scopes are copied far more often than they change.
     vars: Arc<BTreeMap<String, Arc<Expansion>>>,
     lists: Arc<BTreeMap<String, Vec<Expansion>>>,
-    functions: Arc<BTreeMap<String, Arc<str>>>,
+    functions: Arc<BTreeMap<String, Arc<FunctionBody>>>,
     /// `$1`, `$2`, …; `None` when somebody may give it any.
     arguments: Option<Arc<Vec<Expansion>>>,
     /// The variables that end with the function that is being run.
@@ -314,11 +315,11 @@ impl Scope {
         value
     }
 
-    pub(super) fn function(&self, name: &str) -> Option<Arc<str>> {
+    pub(super) fn function(&self, name: &str) -> Option<Arc<FunctionBody>> {
         self.functions.get(name).cloned()
     }
 
-    pub(super) fn define(&mut self, name: &str, body: Arc<str>) {
+    pub(super) fn define(&mut self, name: &str, body: Arc<FunctionBody>) {
         Arc::make_mut(&mut self.functions).insert(name.to_owned(), body);
     }
 

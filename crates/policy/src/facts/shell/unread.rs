@@ -6,6 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Serialize, Serializer};
 
+/// Reason for text that is not valid shell.
+pub(super) const SYNTAX: &str = "the syntax was not understood";
 const EXCERPT: usize = 200;
 /// A word and the options that belong to it are no further apart.
 const NEAR: usize = 4;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::braces::braces;
 
 /// What grows beyond this, as `x=$x$x` does, is not known any more.
-const LARGEST: usize = 64 * 1024;
+pub(super) const MAX_EXPANSION_BYTES: usize = 64 * 1024;
 
 /// One word of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -50,8 +50,16 @@ pub(super) enum Atom {
     Soft(char),
     /// The border between two words, also in quotes: `"$@"`.
     Break,
+    /// The braces and commas of `{a,b}`.
+    BraceOpen,
+    BraceComma,
+    BraceClose,
     /// Something only known when it runs, as written; a `list` is several words even in quotes.
-    Unknown { source: String, quoted: bool, list: bool },
+    Unknown {
+        source: String,
+        quoted: bool,
+        list: bool,
+    },
 }
 
 /// What an expression stands for.
@@ -108,6 +116,9 @@ impl Atom {
                 Some(*letter)
             }
             Self::Break => Some(' '),
+            Self::BraceOpen => Some('{'),
+            Self::BraceComma => Some(','),
+            Self::BraceClose => Some('}'),
             Self::Unknown { .. } => None,
         }
     }
@@ -142,7 +153,7 @@ impl Expansion {
     }
 
     pub(super) fn append(&mut self, other: Self) {
-        if self.atoms.len() + other.atoms.len() > LARGEST {
+        if self.atoms.len() + other.atoms.len() > MAX_EXPANSION_BYTES {
             self.atoms = Self::list("…").atoms;
         } else {
             self.atoms.extend(other.atoms);
@@ -152,13 +163,30 @@ impl Expansion {
         self.kept |= other.kept;
     }
 
+    /// Adds `{a,b}`: the word is read once with each of them.
+    pub(super) fn append_alternatives(&mut self, all: impl Iterator<Item = Self>) {
+        self.atoms.push(Atom::BraceOpen);
+        for (at, each) in all.enumerate() {
+            if at > 0 {
+                self.atoms.push(Atom::BraceComma);
+            }
+            self.append(each);
+        }
+        self.atoms.push(Atom::BraceClose);
+    }
+
     /// As inside double quotes: nothing in it is split or a pattern.
     pub(super) fn in_quotes(mut self) -> Self {
         for atom in &mut self.atoms {
             match atom {
                 Atom::Plain(letter) | Atom::Soft(letter) => *atom = Atom::Quoted(*letter),
                 Atom::Unknown { quoted, list, .. } => *quoted = !*list,
-                Atom::Quoted(_) | Atom::Glob(_) | Atom::Break => {}
+                Atom::Quoted(_)
+                | Atom::Glob(_)
+                | Atom::Break
+                | Atom::BraceOpen
+                | Atom::BraceComma
+                | Atom::BraceClose => {}
             }
         }
         self.kept = true;
@@ -172,6 +200,9 @@ impl Expansion {
                 Atom::Quoted(letter) | Atom::Soft(letter) => *atom = Atom::Plain(*letter),
                 Atom::Break => *atom = Atom::Plain(' '),
                 Atom::Unknown { quoted, list, .. } => (*quoted, *list) = (false, false),
+                Atom::BraceOpen => *atom = Atom::Plain('{'),
+                Atom::BraceComma => *atom = Atom::Plain(','),
+                Atom::BraceClose => *atom = Atom::Plain('}'),
                 Atom::Plain(_) | Atom::Glob(_) => {}
             }
         }
@@ -229,9 +260,10 @@ pub(super) fn word(atoms: &[Atom], whole: &Expansion) -> Word {
                 word.text.push(*letter);
                 word.shape.push(*letter);
             }
-            Atom::Break => {
-                word.text.push(' ');
-                word.shape.push(' ');
+            Atom::Break | Atom::BraceOpen | Atom::BraceComma | Atom::BraceClose => {
+                let letter = atom.letter().unwrap_or_default();
+                word.text.push(letter);
+                word.shape.push(letter);
             }
             Atom::Unknown { source, quoted, .. } => {
                 word.splits |= !quoted && word.text.is_empty();
@@ -255,11 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn braces_are_expanded_and_quoted_ones_are_not() {
-        assert_eq!(texts(Expansion::literal("a{b,c{d,}}e")), ["abe", "acde", "ace"]);
-        assert_eq!(texts(Expansion::literal("{}")), ["{}"]);
-        assert_eq!(texts(Expansion::literal("{x")), ["{x"]);
-        assert_eq!(texts(Expansion::quoted("{a,b} c")), ["{a,b} c"]);
+    fn a_word_with_alternatives_becomes_several() {
+        let mut inner = Expansion::literal("c");
+        inner.append_alternatives([Expansion::literal("d"), Expansion::literal("")].into_iter());
+        let mut word = Expansion::literal("a");
+        word.append_alternatives([Expansion::literal("b"), inner].into_iter());
+        word.append(Expansion::literal("e"));
+        assert_eq!(texts(word), ["abe", "acde", "ace"]);
+        // Braces in a value are text.
+        assert_eq!(texts(Expansion::literal("{a,b}")), ["{a,b}"]);
     }
 
     #[test]
