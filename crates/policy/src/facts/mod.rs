@@ -128,12 +128,7 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     let (deeds, connects) = deeds(tool, &ground, &places, event.detail.unhooked_stdin);
     let Facts { user, groups, .. } = who(event, around);
     let mut facts = Facts { user, groups, ..deeds };
-    // A command in a loop, or one that bash and zsh read differently, is there twice.
-    for package in facts.commands.iter().flat_map(package::packages) {
-        if !facts.packages.contains(&package) {
-            facts.packages.push(package);
-        }
-    }
+    facts.packages = package::packages(&facts.commands);
     let named = tool.urls().into_iter().chain(connects.iter().map(String::as_str)).filter_map(url);
     let urls = named.chain(facts.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
     facts.urls = urls;

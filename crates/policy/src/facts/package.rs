@@ -52,9 +52,16 @@ pub struct PackageFact {
     pub dynamic: bool,
 }
 
-/// The packages a command would install or run.
-pub(crate) fn packages(command: &ShellCommand) -> Vec<PackageFact> {
-    read(&command.program, &command.words)
+/// The packages that commands would install or run, each once. A command in a loop, or one that bash and zsh read
+/// differently, is there twice.
+pub(crate) fn packages(commands: &[ShellCommand]) -> Vec<PackageFact> {
+    let mut all = Vec::new();
+    for package in commands.iter().flat_map(|command| read(&command.program, &command.words)) {
+        if !all.contains(&package) {
+            all.push(package);
+        }
+    }
+    all
 }
 
 fn read(program: &str, words: &[Word]) -> Vec<PackageFact> {

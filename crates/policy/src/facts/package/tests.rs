@@ -10,7 +10,7 @@ fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
     let read = shell::read(&tool, &ground, Some("/home/user/project"), false);
-    let facts = read.commands.iter().flat_map(packages).map(|fact| {
+    let facts = packages(&read.commands).into_iter().map(|fact| {
         let from = serde_json::to_value(fact.from).unwrap();
         let marks = [(fact.runs, "!"), (fact.dynamic, "?")];
         let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
