@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
-    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-when"]),
+    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-shell", "tenterhook-when"]),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
@@ -99,7 +99,7 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "rusqlite",
     "granit-parser",
     "tonic",
-    "tree-sitter",
+    "tenterhook-shell",
 ];
 
 fn metadata() -> Value {
