@@ -28,7 +28,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
-    ("tenterhook-policy", &["tenterhook-document", "tenterhook-event", "tenterhook-shell", "tenterhook-when"]),
+    (
+        "tenterhook-policy",
+        &["tenterhook-document", "tenterhook-event", "tenterhook-shell", "tenterhook-when"],
+    ),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
