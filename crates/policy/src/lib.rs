@@ -46,9 +46,9 @@ mod write;
 pub use budget::{Reported, Spending, Spent};
 pub use compile::{Loaded, RuleSet};
 pub use facts::{
-    DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact, Place,
-    SecretFact, Seen, ShellCommand, ShellOption, Side, Sight, Surroundings, Unread, UrlFact, Word, facts,
-    look, touched, url,
+    Certainty, DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact,
+    Place, SecretFact, Seen, ShellCommand, ShellOption, Side, Sight, Surroundings, TextSpan, Unread, UrlFact,
+    Word, facts, look, touched, url,
 };
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use prices::{Money, Price, Prices};

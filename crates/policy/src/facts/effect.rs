@@ -19,7 +19,7 @@ mod version;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PathFact, Word};
+use super::{Certainty, PathFact, TextSpan, Word};
 pub(crate) use given::Touch;
 pub(crate) use programs::{programs_like, touches};
 pub(crate) use tool::{NamedPath, by_tool};
@@ -73,6 +73,12 @@ pub struct Effect {
     pub by: String,
     /// Where.
     pub on: Side,
+    /// How sure it is.
+    #[serde(skip_serializing_if = "Certainty::is_certain")]
+    pub certainty: Certainty,
+    /// The command that does it; `None` if the tool itself does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<TextSpan>,
 }
 
 impl Effect {

@@ -6,6 +6,7 @@ mod alphabet;
 pub(crate) mod code;
 mod directory;
 mod effect;
+mod evidence;
 mod known;
 mod mcp;
 pub(crate) mod overlap;
@@ -23,6 +24,7 @@ use directory::Directories;
 pub use directory::DirectoryFact;
 use effect::NamedPath;
 pub use effect::{Does, Effect, Side};
+pub use evidence::{Certainty, TextSpan};
 pub use mcp::{McpFact, McpReading};
 pub(crate) use package::near;
 pub use package::{From as PackageFrom, PackageFact};
@@ -333,6 +335,8 @@ fn by_patch(file: &patch::PatchFile, by: &str, ground: &Ground, places: &Directo
                 recursive: false,
                 by: by.to_owned(),
                 on: Side::Here,
+                certainty: Certainty::Certain,
+                span: None,
             });
         }
     }

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::Certainty;
+
 pub use follow::look;
 pub use seen::{Seen, Sight};
 
@@ -88,6 +90,13 @@ pub struct PathFact {
     /// From the root, with every `..` still in it; only if there is one.
     #[serde(skip)]
     pub(crate) walked: Option<String>,
+}
+
+impl PathFact {
+    /// Whether the path is known to the letter.
+    pub fn certainty(&self) -> Certainty {
+        if self.dynamic || self.pattern { Certainty::Possible } else { Certainty::Certain }
+    }
 }
 
 /// What paths are resolved against.

@@ -51,6 +51,7 @@ use tenterhook_shell::{Parsed, Readings, parse_readings};
 
 use super::effect::Effect;
 use super::path::Ground;
+use super::{Certainty, TextSpan};
 pub(crate) use braces::expand_braces;
 pub use command::ShellCommand;
 pub(crate) use find::targets as find_targets;
@@ -107,6 +108,9 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
         exhausted: false,
         defined: Vec::new(),
         choice: None,
+        certainty: Certainty::Certain,
+        span: None,
+        texts_entered: 0,
         called: Vec::new(),
         traps: Vec::new(),
     };
@@ -116,7 +120,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
             reader.leave_unread("too large or too deeply nested", code);
         }
     }
-    for command in &tool.commands() {
+    for (number, command) in tool.commands().iter().enumerate() {
         // Nothing of it would be kept.
         if reader.commands.len() >= MOST_COMMANDS {
             reader.leave_unread("too many commands", "");
@@ -125,6 +129,12 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
         let mut scope = Scope::new(cwd, Arc::clone(&place));
         scope.stdin.typed = terminal;
         reader.exhausted = false;
+        reader.span = match command {
+            Command::Text(_) => {
+                Some(TextSpan { text: u32::try_from(number).unwrap_or(u32::MAX), start: 0, end: 0 })
+            }
+            Command::Argv(_) => None,
+        };
         let whole = match command {
             Command::Text(text) if types(tool) => {
                 let text = terminal::typed_text(text);
@@ -143,6 +153,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
         };
         // A function that nobody calls by its name may still be called: by a trap, by an export.
         // It may define others in its turn.
+        reader.certainty = Certainty::Possible;
         while !reader.defined.is_empty() {
             for (body, scope) in std::mem::take(&mut reader.defined) {
                 if reader.mark_called(&body) {
@@ -150,6 +161,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
                 }
             }
         }
+        reader.certainty = Certainty::Certain;
         if reader.exhausted {
             reader.leave_unread("too large or too deeply nested", &whole);
         }
@@ -191,6 +203,12 @@ struct Reader {
     defined: Vec<(Arc<FunctionBody>, Scope)>,
     /// Which of several values the command at hand is read with.
     choice: Option<Choice>,
+    /// How sure it is that what is read runs.
+    certainty: Certainty,
+    /// The part of the call that is read; `None` in words that are given one by one.
+    span: Option<TextSpan>,
+    /// How many texts are being read: the second is inside the first.
+    texts_entered: usize,
     /// Functions whose body was walked.
     called: Vec<Arc<FunctionBody>>,
     /// Texts that run when the script ends, with what is known then.
@@ -225,12 +243,17 @@ impl Reader {
         let before = zsh.is_some().then(|| scope.clone());
         self.walk_parsed(&bash, &source, scope);
         if let (Some(zsh), Some(mut before)) = (zsh, before) {
+            let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);
             self.walk_parsed(&zsh, &source, &mut before);
+            self.certainty = outer;
         }
     }
 
     fn walk_parsed(&mut self, parsed: &Parsed, source: &Source, scope: &mut Scope) {
+        let (span, entered) = (self.span, self.texts_entered);
+        self.texts_entered += 1;
         self.with_exit_traps(scope, |reader, scope| reader.walk_script(&parsed.script, source, scope));
+        (self.span, self.texts_entered) = (span, entered);
     }
 
     /// Walks a script, and then what it leaves to run at its end.

@@ -26,7 +26,15 @@ fn path(text: &str) -> PathFact {
 }
 
 fn effect(does: Does, text: &str) -> Effect {
-    Effect { does, path: path(text), recursive: false, by: "prog".to_owned(), on: Side::Here }
+    Effect {
+        does,
+        path: path(text),
+        recursive: false,
+        by: "prog".to_owned(),
+        on: Side::Here,
+        certainty: Certainty::Certain,
+        span: None,
+    }
 }
 
 fn address(text: &str, host: &str) -> UrlFact {

@@ -39,6 +39,8 @@ pub(crate) fn by_tool(tool: &ToolCall, paths: &[NamedPath], patched: &[Does]) ->
         recursive,
         by: tool.name.clone(),
         on: Side::Here,
+        certainty: path.certainty(),
+        span: None,
     };
     let mut effects = Vec::with_capacity(paths.len());
     for NamedPath { path, output } in paths {

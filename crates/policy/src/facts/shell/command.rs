@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::super::effect::{Side, programs_like};
-use super::super::home_of;
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
+use super::super::{Certainty, TextSpan, home_of};
 use super::options::{self, Parsed, ShellOption, Value};
 use super::place::Directory;
 use super::word::Word;
@@ -59,6 +59,12 @@ pub struct ShellCommand {
     /// Variables it is started with, as `NAME=value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+    /// How sure it is that it runs, with these words.
+    #[serde(skip_serializing_if = "Certainty::is_certain")]
+    pub certainty: Certainty,
+    /// Where it is in the text of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<TextSpan>,
     /// The last program that its output reaches; empty if that prints nothing of it.
     #[serde(skip)]
     pub(crate) ends_in: Option<String>,

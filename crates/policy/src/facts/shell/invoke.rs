@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::super::Certainty;
 use super::super::effect::{Does, Side};
 use super::super::path::PathFact;
 use super::command::ShellCommand;
@@ -68,9 +69,14 @@ impl Reader {
             self.exhausted = true;
             return false;
         }
+        let is_known =
+            !command.program.is_empty() && command.words.iter().all(|word| !word.dynamic && !word.pattern);
+        let words = if is_known { Certainty::Certain } else { Certainty::Possible };
         self.commands.push(ShellCommand {
             inputs: io.inputs.clone(),
             outputs: io.outputs.clone(),
+            certainty: self.certainty.max(words),
+            span: self.span,
             ..command
         });
         true

@@ -51,6 +51,7 @@ impl Reader {
                 self.assign(assignment, src, scope);
             }
             return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+                reader.enter_span(command.span);
                 reader.bare(io, &[], scope);
             });
         }
@@ -79,6 +80,7 @@ impl Reader {
                     self.expand(&word.parts, src, scope);
                 }
                 return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+                    reader.enter_span(command.span);
                     reader.bare(io, &[], scope);
                 });
             }
@@ -99,6 +101,7 @@ impl Reader {
             }
         }
         self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+            reader.enter_span(command.span);
             if words.is_empty() {
                 reader.bare(io, &[], scope);
             } else {

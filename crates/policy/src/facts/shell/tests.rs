@@ -88,6 +88,41 @@ fn what_is_no_script_is_said_not_to_be_understood() {
     }
 }
 
+/// The part of the text that each command was read from.
+fn spans(text: &str) -> Vec<&str> {
+    let span = |command: &ShellCommand| {
+        let span = command.span.unwrap();
+        text.get(span.start as usize..span.end as usize).unwrap()
+    };
+    read_text(text).commands.iter().map(span).collect()
+}
+
+#[test]
+fn commands_know_their_place_in_the_text() {
+    assert_eq!(spans("cd x && rm -rf ~/y > log"), ["cd x", "rm -rf ~/y > log"]);
+    assert_eq!(spans("a $(b 'c') | d"), ["b 'c'", "a $(b 'c')", "d"]);
+    assert_eq!(spans("bash -c 'a; b' && c"), ["bash -c 'a; b'", "bash -c 'a; b'", "bash -c 'a; b'", "c"]);
+    assert_eq!(spans("f() { a; }; f; alias g='b c'; g"), ["f", "a", "alias g='b c'", "g", "g"]);
+}
+
+#[test]
+fn facts_say_how_sure_they_are() {
+    let possible = |text: &str| {
+        let read = read_text(text);
+        let commands = read.commands.into_iter().filter(|command| !command.certainty.is_certain());
+        commands.map(|command| command.raw).collect::<Vec<_>>()
+    };
+    assert_eq!(possible("rm -rf ~/x; cp a b > c"), [""; 0]);
+    assert_eq!(possible("rm *.log; rm $x; $y z; rm k"), ["rm", "rm", "$y"]);
+    assert_eq!(possible("f() { rm x; }; ls"), ["rm"]);
+    assert_eq!(possible("f() { rm x; }; f"), [""; 0]);
+    // Only zsh runs `rm` here.
+    assert_eq!(possible("=rm x"), ["rm"]);
+    let effects = read_text("rm a b*").effects;
+    let certain: Vec<_> = effects.iter().map(|effect| effect.certainty.is_certain()).collect();
+    assert_eq!(certain, [true, false]);
+}
+
 #[test]
 fn functions_within_functions_are_read() {
     table(&[

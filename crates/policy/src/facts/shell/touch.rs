@@ -35,6 +35,8 @@ impl Reader {
                 recursive: false,
                 by: program.to_owned(),
                 on: scope.place.on,
+                certainty: self.certainty.max(path.certainty()),
+                span: self.span,
             };
             self.add(effect, &scope.place);
         }
@@ -64,7 +66,15 @@ impl Reader {
         for path in std::iter::once(main).chain(others) {
             let (does, recursive) =
                 (touch.does, touch.deep || touch.does == Does::Delete && takes_all(&path));
-            let effect = Effect { does, path, recursive, by: program.to_owned(), on: scope.place.on };
+            let effect = Effect {
+                does,
+                recursive,
+                by: program.to_owned(),
+                on: scope.place.on,
+                certainty: self.certainty.max(path.certainty()),
+                span: self.span,
+                path,
+            };
             self.add(effect, &scope.place);
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tenterhook_shell as ast;
 
+use super::super::TextSpan;
 use super::Reader;
 use super::invoke::Redirections;
 use super::scope::{Scope, Stream};
@@ -21,6 +22,8 @@ pub(super) struct FunctionBody {
     command: ast::Command,
     /// The body as written.
     pub(super) text: String,
+    /// Whether its spans refer to the text of the call, not to a text inside it.
+    is_outermost: bool,
 }
 
 impl FunctionBody {
@@ -30,7 +33,12 @@ impl FunctionBody {
         let span = script.span;
         let kind = ast::Compound::Group(script);
         let compound = ast::CompoundCommand { kind, redirects: Vec::new(), span };
-        Self { source: text.as_str().into(), command: ast::Command::Compound(Box::new(compound)), text }
+        Self {
+            source: text.as_str().into(),
+            command: ast::Command::Compound(Box::new(compound)),
+            text,
+            is_outermost: false,
+        }
     }
 }
 
@@ -82,6 +90,7 @@ impl Reader {
             ast::Command::Compound(compound) => {
                 self.redirected(&compound.redirects, src, scope, |reader, io, scope| {
                     reader.walk_compound(&compound.kind, src, scope);
+                    reader.enter_span(compound.span);
                     reader.bare(io, &[], scope);
                 });
             }
@@ -94,6 +103,15 @@ impl Reader {
             ast::Command::Unparsed(unparsed) => self.give_up_on(unparsed),
         }
         self.leave();
+    }
+
+    /// What is read from here on comes from this part of the call. Texts inside texts have no place of their own.
+    pub(super) fn enter_span(&mut self, span: ast::Span) {
+        if let Some(TextSpan { text, .. }) = self.span
+            && self.texts_entered <= 1
+        {
+            self.span = Some(TextSpan { text, start: span.start, end: span.end });
+        }
     }
 
     /// Text that the parser did not understand.
@@ -166,6 +184,7 @@ impl Reader {
             source: Arc::clone(src),
             command: function.body.clone(),
             text: function.body.span().text(src).to_owned(),
+            is_outermost: self.texts_entered <= 1,
         });
         self.spend(1 + body.text.len() / 16);
         self.defined.push((Arc::clone(&body), scope.clone()));
@@ -179,6 +198,9 @@ impl Reader {
     pub(super) fn walk_function(&mut self, body: &FunctionBody, scope: &mut Scope) {
         // When no more commands are kept, there is nothing to find either.
         self.exhausted |= self.commands.len() >= super::MOST_COMMANDS;
+        let (span, entered) = (self.span, self.texts_entered);
+        self.texts_entered += usize::from(!body.is_outermost);
         self.with_exit_traps(scope, |reader, scope| reader.walk_command(&body.command, &body.source, scope));
+        (self.span, self.texts_entered) = (span, entered);
     }
 }
