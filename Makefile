@@ -49,8 +49,8 @@ lint: ## Formatting, lints, and what dependencies may be
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 	@CARGO="$(CARGO)" sh tests/check-dependencies.sh
 
-generate: ## Write generated pages, schemas and lean packs anew
-	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-policy --lib --quiet generated_packs
+generate: ## Write compiled rule packs, generated pages and schemas again
+	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-baseline --lib --quiet generated_packs
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook-proto --test suite --quiet generated
 	TENTERHOOK_GENERATE=1 $(CARGO) test --locked -p tenterhook --test suite --quiet generated::
 	node web/scripts/api.mjs

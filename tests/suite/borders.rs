@@ -33,10 +33,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["tenterhook-document", "tenterhook-event", "tenterhook-shell", "tenterhook-when"],
     ),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
+    ("tenterhook-baseline", &["tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
         "tenterhook-home",
         &[
+            "tenterhook-baseline",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-event",

@@ -59,7 +59,7 @@ impl Rulebook {
     /// The rules in force in a home, for an agent that works in a place.
     pub(crate) fn in_force(home: &Home, env: &Env, place: &Place) -> Self {
         let sources = Sources::in_force(home, env, place);
-        let loaded = sources.load(RuleSet::load_in_haste_with);
+        let loaded = sources.load();
         let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
         Self { rules: loaded.rules, problems: loaded.problems, home: person, looks: true }
     }
@@ -76,7 +76,7 @@ impl Rulebook {
             pack.on_by_default && !args.no_baseline || args.packs.iter().any(|name| name == pack.name)
         });
         sources.texts.extend(Sources::files(&args.policy, Layer::User)?.texts);
-        let loaded = sources.load(RuleSet::load_in_haste_with);
+        let loaded = sources.load();
         let home = person.and_then(Path::to_str).map(ToOwned::to_owned);
         Ok(Self { rules: loaded.rules, problems: loaded.problems, home, looks: true })
     }

@@ -234,7 +234,7 @@ impl Generations {
 
 impl InForce {
     fn read(home: &Home, env: &Env, place: &Place) -> Result<Self, Failure> {
-        Self::read_with(home, env, |home, env| Configuration::read_in_haste(home, env, place))
+        Self::read_with(home, env, |home, env| Configuration::read_trusted(home, env, place))
     }
 
     fn read_with(

@@ -12,7 +12,7 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
     if before.trim().is_empty() {
         return Ok(format!("version: 1\nrules:\n{}", indented(rule, "  ")));
     }
-    let old = RuleSet::load_in_haste(&[source(name, before)]);
+    let old = RuleSet::load(&[source(name, before)]);
     if old.rules.rule(id).is_some() {
         return Err(Failure::unusable(format!("there is a rule `{id}` in `{name}` already")));
     }
@@ -21,7 +21,7 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
         last.map_or("  ".to_owned(), |line| line.chars().take_while(|letter| *letter == ' ').collect());
     let gap = if before.ends_with('\n') { "\n" } else { "\n\n" };
     let after = format!("{before}{gap}{}", indented(rule, &indent));
-    let new = RuleSet::load_in_haste(&[source(name, &after)]);
+    let new = RuleSet::load(&[source(name, &after)]);
     let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
     if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
         return Err(Failure::failed(format!(

@@ -48,6 +48,11 @@ pub fn compiled_in(name: &str) -> Option<&'static Pack> {
     RuleSet::packs().iter().find(|pack| pack.name == name)
 }
 
+/// How many rules a pack compiled in has.
+pub fn rules_in(pack: &Pack) -> usize {
+    tenterhook_baseline::rules_of(pack.source.name).unwrap_or_default()
+}
+
 /// Whether a file of a pack holds rules, by its name.
 pub fn is_rule_file(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "yaml")

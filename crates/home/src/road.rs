@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
-use tenterhook_policy::{
-    Choices, Loaded, Problem, RuleNote, RuleSet, Seen, SessionState, Source, Surroundings,
-};
+use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, Seen, SessionState, Surroundings};
 
 use crate::Failure;
 use crate::Home;
@@ -94,36 +92,26 @@ impl Configuration {
     /// Reads the rules and hooks of a home, and the rules of the project an agent works on, and tries
     /// every example. What cannot be used is a problem; the rest stands.
     pub fn read(home: &Home, env: &Env, place: &Place) -> Self {
-        Self::read_with(home, env, place, RuleSet::load_with)
+        Self::read_with(home, env, place, LoadMode::Checked)
     }
 
-    /// The same for a single call, where every millisecond is felt.
-    pub fn read_in_haste(home: &Home, env: &Env, place: &Place) -> Self {
-        Self::read_with(home, env, place, RuleSet::load_in_haste_with)
+    /// The same, with the packs of the program in their compiled form: for a single call every millisecond counts.
+    pub fn read_trusted(home: &Home, env: &Env, place: &Place) -> Self {
+        Self::read_with(home, env, place, tenterhook_baseline::trusted())
     }
 
     /// The same where the project's files were read before, with the rights of a caller.
     pub fn read_with_project(home: &Home, env: &Env, project: Vec<ProjectText>) -> Self {
         let sources = Sources::in_force_with(home, env, project);
-        Self::read_sources(home, env, sources, RuleSet::load_in_haste_with)
+        Self::read_sources(home, env, sources, tenterhook_baseline::trusted())
     }
 
-    fn read_with(
-        home: &Home,
-        env: &Env,
-        place: &Place,
-        load_rules: fn(&[Source<'_>], &Choices<'_>) -> Loaded,
-    ) -> Self {
-        Self::read_sources(home, env, Sources::in_force(home, env, place), load_rules)
+    fn read_with(home: &Home, env: &Env, place: &Place, mode: LoadMode<'_>) -> Self {
+        Self::read_sources(home, env, Sources::in_force(home, env, place), mode)
     }
 
-    fn read_sources(
-        home: &Home,
-        env: &Env,
-        mut sources: Sources,
-        load_rules: fn(&[Source<'_>], &Choices<'_>) -> Loaded,
-    ) -> Self {
-        let loaded = sources.load(load_rules);
+    fn read_sources(home: &Home, env: &Env, mut sources: Sources, mode: LoadMode<'_>) -> Self {
+        let loaded = sources.load_with(mode);
         let mut problems = std::mem::take(&mut sources.problems);
         problems.extend(loaded.problems);
 
@@ -223,7 +211,7 @@ impl Configuration {
 impl Road {
     /// The road of a home, for an agent that works in a place.
     pub fn open(home: &Home, env: &Env, place: &Place, memory: Memory) -> Result<Self, Failure> {
-        let configuration = Configuration::read_in_haste(home, env, place);
+        let configuration = Configuration::read_trusted(home, env, place);
         Self::build(configuration, env.home.as_deref(), memory)
     }
 

@@ -26,11 +26,11 @@ use crate::sources::{Place, Sources};
 use crate::trust::{self, sha256};
 use crate::{Failure, Home};
 
-const FORMAT: u32 = 2;
-/// The program that wrote it; another one may press rules otherwise.
+const FORMAT: u32 = 3;
+/// The program that wrote it; another one may compile rules differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// No snapshot is larger: our rules take 400 KB.
+/// No snapshot is larger: a hundred rules take some 50 KB.
 const MAX_SNAPSHOT_BYTES: u64 = 64 << 20;
 
 /// What a hook without a daemon judges by.
@@ -70,20 +70,20 @@ struct Looks {
 }
 
 /// Makes a snapshot of the rules that are in force in a home, for agents that work in a place. Says
-/// whether there is one now: rules that cannot be pressed are read from their files.
+/// whether there is one now: rules that cannot be written are read from their files.
 pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
     // How the files look comes first: what changes while they are read is seen later.
     let files = files(home, env, place);
     let Some(files) = files.into_iter().map(Looks::of).collect::<Option<Vec<_>>>() else { return Ok(false) };
     let sources = Sources::in_force(home, env, place);
     // Those of the settings are found again.
-    let loaded = sources.load(RuleSet::load_in_haste_with).problems.len();
-    let Some(rules) = sources.with(RuleSet::press) else { return Ok(false) };
+    let loaded = sources.load();
+    let Some(rules) = loaded.rules.to_snapshot(tenterhook_baseline::trusted()) else { return Ok(false) };
     let head = Head {
         v: FORMAT,
         version: VERSION.to_owned(),
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
-        problems: sources.problems.len() + loaded,
+        problems: sources.problems.len() + loaded.problems.len(),
         settings: crate::regular_file(&home.settings()).ok().flatten(),
         servers: if home.public.is_some() { McpServers::default() } else { read_servers(env, None) },
         files,
@@ -103,7 +103,7 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
 pub fn configuration(home: &Home, env: &Env, place: &Place) -> (Configuration, RulesFrom) {
     match read(home, env, place) {
         Ok(configuration) => (configuration, RulesFrom::Snapshot),
-        Err(why) => (Configuration::read_in_haste(home, env, place), why),
+        Err(why) => (Configuration::read_trusted(home, env, place), why),
     }
 }
 
@@ -132,8 +132,8 @@ fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFro
     if !fresh || !head.files.iter().all(Looks::still) {
         return Err(RulesFrom::Stale);
     }
-    let rules = RuleSet::from_pressed(&Arc::new(bytes), start);
-    let rules = rules.ok_or_else(|| refuse("its rules cannot be read"))?;
+    let rules = RuleSet::from_snapshot(&Arc::new(bytes), start, tenterhook_baseline::trusted());
+    let rules = rules.ok_or_else(|| refuse("its rules are of another build of the program, or damaged"))?;
     // Only how many there are is ever asked of a hook.
     let problems = (0..head.problems).map(|_| Problem::whole("", String::new())).collect();
     let configuration = Configuration::of(home, env, rules, head.mode, head.settings.as_deref(), problems);
@@ -253,7 +253,7 @@ mod tests {
         write(&home, &env, &place).unwrap();
         let path = home.snapshots().join("home");
         let whole = std::fs::read(&path).unwrap();
-        let at = whole.windows(4).position(|part| part == b"deny").unwrap();
+        let at = whole.windows(4).position(|part| part == b"mine").unwrap();
         let mut changed = whole.clone();
         changed[at..at + 4].copy_from_slice(b"none");
         for bytes in [&changed[..], &whole[..whole.len() - 1], b"", b"\n\n"] {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenterhook_event::Event;
-use tenterhook_policy::{Choices, Layer, Loaded, Prices, Problem, RuleSet, Source};
+use tenterhook_policy::{Choices, Layer, LoadMode, Loaded, Prices, Problem, RuleSet, Source};
 
 use crate::Failure;
 use crate::Home;
@@ -197,7 +197,8 @@ impl Sources {
             .iter()
             .filter(|text| is_off(text))
             .flat_map(|text| {
-                let loaded = RuleSet::load_in_haste(&[text.source()]).rules;
+                let trusted = tenterhook_baseline::trusted();
+                let loaded = RuleSet::load_with(&[text.source()], &Choices::default(), trusted).rules;
                 loaded
                     .rules()
                     .filter(|rule| !rule.locked())
@@ -290,17 +291,27 @@ impl Sources {
         self.texts.push(Text { name, yaml, layer, standing, pack });
     }
 
-    /// Makes rules of the texts.
-    pub fn load(&self, load: fn(&[Source<'_>], &Choices<'_>) -> Loaded) -> Loaded {
-        self.with(load)
+    /// Loads the rules. Packs of the program are taken in their compiled form, all other files are checked.
+    pub fn load(&self) -> Loaded {
+        self.load_with(tenterhook_baseline::trusted())
     }
 
-    /// Makes something of the texts and of what was chosen about them.
-    pub fn with<T>(&self, make: fn(&[Source<'_>], &Choices<'_>) -> T) -> T {
+    /// Loads the rules and checks every file, packs of the program included.
+    pub fn load_checked(&self) -> Loaded {
+        self.load_with(LoadMode::Checked)
+    }
+
+    /// The rules of all texts, also those that are disabled.
+    pub fn all_rules(&self) -> RuleSet {
+        let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
+        RuleSet::load_with(&sources, &Choices::default(), tenterhook_baseline::trusted()).rules
+    }
+
+    pub(crate) fn load_with(&self, mode: LoadMode<'_>) -> Loaded {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
         let prices = self.prices.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        make(&sources, &Choices { disabled: &disabled, monitor: self.monitor, prices })
+        RuleSet::load_with(&sources, &Choices { disabled: &disabled, monitor: self.monitor, prices }, mode)
     }
 
     /// The same with another file in place of the person's policy.

@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
-use tenterhook_policy::{Choices, Mode, Rule, RuleSet};
+use tenterhook_policy::{Mode, Rule, RuleSet};
 
-use crate::sources::{Sources, Text};
+use crate::sources::Sources;
 use crate::trust::Standing;
 
 /// The rules in force, and those that would be if nobody had turned them off.
@@ -25,9 +25,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Loads them once more, which gives the same rules.
     pub fn new(sources: &'a Sources, now: Timestamp) -> Self {
-        let loaded = sources.load(RuleSet::load_in_haste_with);
-        let texts: Vec<_> = sources.texts.iter().map(Text::source).collect();
-        let all = RuleSet::load_in_haste_with(&texts, &Choices::default()).rules;
+        let (loaded, all) = (sources.load(), sources.all_rules());
         let problems = loaded.problems.len() + sources.problems.len();
         Self { sources, all, in_force: loaded.rules, problems, now }
     }

@@ -15,7 +15,7 @@ use crate::state::{SessionState, StateDelta};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What may be spent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Budget {
     most: Amount,
     /// From here on it is said that it comes to an end.
@@ -26,7 +26,7 @@ pub(crate) struct Budget {
     unknown: wire::UnknownUsage,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Amount {
     Cost(Money),
     Tokens(u64),

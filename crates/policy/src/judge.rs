@@ -2,18 +2,16 @@
 
 //! Event, facts, session and rules → findings. Pure: the same input gives the same judgement.
 
-mod conditions;
 mod rewrite;
 mod settle;
 
 use std::borrow::Cow;
 
-pub(crate) use conditions::commands;
-use conditions::{Case, Sense, Tell};
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, Finding, Step};
 
 use crate::compile::RuleSet;
+use crate::conditions::match_mode::{Explain, MatchInput, MatchMode};
 use crate::facts::Facts;
 use crate::rule::Rule;
 use crate::state::{SessionState, StateDelta};
@@ -61,10 +59,11 @@ pub fn judge(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet
     // What a transcript reports was spent before this event, so it counts for this event.
     let reported = rules.reported(event, state);
     let state = &with_reported(state, reported.as_ref());
-    let case = Case { event, facts, state, locked: false };
+    let input = MatchInput { event, facts, state, locked: false };
     let candidates = rules.candidates(event, facts);
-    let hits = candidates.filter_map(|(rule, parts)| hit(rule, case, Tell::Nothing, parts.as_deref()).ok());
-    let mut judgement = settle(hits.collect(), case).into_judgement(case);
+    let hits =
+        candidates.filter_map(|(rule, parts)| hit(rule, input, Explain::Nothing, parts.as_deref()).ok());
+    let mut judgement = settle(hits.collect(), input).into_judgement(input);
     if let Some(reported) = reported {
         let StateDelta { spent, earlier, reported, .. } = reported;
         judgement.delta = StateDelta { spent, earlier, reported, ..judgement.delta };
@@ -87,10 +86,10 @@ fn with_reported<'s>(state: &'s SessionState, reported: Option<&StateDelta>) -> 
 /// Says of every rule whether it matches, whether that counts, and why or why not.
 pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleSet) -> Vec<RuleNote> {
     let state = &with_reported(state, rules.reported(event, state).as_ref());
-    let case = Case { event, facts, state, locked: false };
+    let input = MatchInput { event, facts, state, locked: false };
     let (mut notes, mut hits) = (Vec::new(), Vec::new());
     for rule in rules.rules() {
-        let (matched, why) = match hit(rule, case, Tell::Why, None) {
+        let (matched, why) = match hit(rule, input, Explain::Reason, None) {
             Err(why) => (false, why),
             Ok(hit) => {
                 hits.push(hit);
@@ -100,7 +99,7 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
         let rule_id = rule.id.to_string();
         notes.push(RuleNote { rule: rule_id, matched, counts: false, verdict: rule.verdict, why });
     }
-    let settled = settle(hits, case);
+    let settled = settle(hits, input);
     for (note, hit) in notes.iter_mut().filter(|note| note.matched).zip(settled.hits()) {
         note.counts = hit.counts();
         note.verdict = hit.decision;
@@ -111,14 +110,19 @@ pub fn explain(event: &Event, facts: &Facts, state: &SessionState, rules: &RuleS
 
 /// What one rule says by itself, however often it matched and whatever the others say.
 pub(crate) fn alone(rule: &Rule, event: &Event, facts: &Facts, state: &SessionState) -> Decision {
-    let case = Case { event, facts, state, locked: false };
-    hit(rule, case, Tell::Nothing, None).map_or(Decision::None, |hit| hit.decision)
+    let input = MatchInput { event, facts, state, locked: false };
+    hit(rule, input, Explain::Nothing, None).map_or(Decision::None, |hit| hit.decision)
 }
 
 /// What one rule says, if it matches, and what it matched on; else why not. With `parts`, only those of
 /// its alternatives could hold.
-fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Result<Hit<'r>, String> {
-    match verdict(rule, case, tell, parts) {
+fn hit<'r>(
+    rule: &'r Rule,
+    input: MatchInput<'_>,
+    explain: Explain,
+    parts: Option<&[u16]>,
+) -> Result<Hit<'r>, String> {
+    match verdict(rule, input, explain, parts) {
         Verdict::Passes(why) => Err(why),
         Verdict::Matches(why) => {
             let plain = || format!("matched rule {} ({})", rule.id, rule.verdict);
@@ -133,44 +137,44 @@ fn hit<'r>(rule: &'r Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) ->
     }
 }
 
-fn verdict(rule: &Rule, case: Case<'_>, tell: Tell, parts: Option<&[u16]>) -> Verdict {
+fn verdict(rule: &Rule, input: MatchInput<'_>, explain: Explain, parts: Option<&[u16]>) -> Verdict {
     // To vouch for a call, or to keep other rules from it, is another thing than to be afraid of it.
     let vouches = rule.verdict == Decision::Allow || rule.lets_pass();
-    let sense = if vouches { Sense::Vouches } else { Sense::Guards };
-    let case = Case { locked: rule.locked, ..case };
-    match rule.matcher.check_parts(case, sense, tell, parts) {
-        Ok(held) if !held.sure && sense == Sense::Vouches => {
+    let mode = if vouches { MatchMode::All } else { MatchMode::Any };
+    let input = MatchInput { locked: rule.locked, ..input };
+    match rule.matcher.check_parts(input, mode, explain, parts) {
+        Ok(held) if !held.certain && mode == MatchMode::All => {
             Verdict::Passes(format!("{}, but that is not certain", held.why))
         }
-        Ok(held) => match when(rule, case, sense) {
+        Ok(held) => match when(rule, input, mode) {
             Err(why) => Verdict::Passes(why),
-            Ok(note) if held.sure || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
+            Ok(note) if held.certain || rule.verdict != Decision::Deny => Verdict::Matches(held.why + &note),
             Ok(note) => {
                 let why = format!("{}, if {}{note}", held.why, held.doubt);
                 Verdict::Suspects(Decision::Ask, why)
             }
         },
-        Err(why) => suspicion(rule, case).unwrap_or(Verdict::Passes(why)),
+        Err(why) => suspicion(rule, input).unwrap_or(Verdict::Passes(why)),
     }
 }
 
 /// What a rule makes of texts that nobody could read.
-fn suspicion(rule: &Rule, case: Case<'_>) -> Option<Verdict> {
+fn suspicion(rule: &Rule, input: MatchInput<'_>) -> Option<Verdict> {
     let decision = rule.unread?;
-    let mut texts = case.facts.unread.iter();
-    let (text, what) = texts.find_map(|text| Some((text, rule.matcher.mentioned(case, text)?)))?;
-    let note = when(rule, case, Sense::Guards).ok()?;
+    let mut texts = input.facts.unread.iter();
+    let (text, what) = texts.find_map(|text| Some((text, rule.matcher.match_unparsed(input, text)?)))?;
+    let note = when(rule, input, MatchMode::Any).ok()?;
     let why = format!("part of the command could not be read ({}), and it mentions {what}{note}", text.why);
     Some(Verdict::Suspects(decision, why))
 }
 
 /// Whether the rule's `when` holds, with what there is to say about it. A condition that cannot be
 /// answered holds, except where that would vouch for something.
-fn when(rule: &Rule, case: Case<'_>, sense: Sense) -> Result<String, String> {
-    match rule.when.as_ref().map(|when| when.holds(case.event)) {
+fn when(rule: &Rule, input: MatchInput<'_>, mode: MatchMode) -> Result<String, String> {
+    match rule.when.as_ref().map(|when| when.holds(input.event)) {
         None | Some(Ok(true)) => Ok(String::new()),
         Some(Ok(false)) => Err("its `when` does not hold".to_owned()),
-        Some(Err(error)) if sense == Sense::Vouches => Err(format!("its `when` cannot be answered: {error}")),
+        Some(Err(error)) if mode == MatchMode::All => Err(format!("its `when` cannot be answered: {error}")),
         Some(Err(error)) => Ok(format!("; its `when` cannot be answered ({error}), which counts as held")),
     }
 }

@@ -29,9 +29,12 @@
 
 mod budget;
 mod compile;
+mod compiled;
+mod conditions;
 mod examples;
 mod facts;
 mod fnv;
+mod index;
 mod judge;
 mod load;
 mod prices;
@@ -44,7 +47,8 @@ mod state;
 mod write;
 
 pub use budget::{Reported, Spending, Spent};
-pub use compile::{Loaded, RuleSet};
+pub use compile::{LoadMode, Loaded, RuleSet, compile_packs};
+pub use compiled::{CompiledRules, RuleBytes};
 pub use facts::{
     Certainty, DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact,
     Place, SecretFact, Seen, ShellCommand, ShellOption, Side, Sight, Surroundings, TextSpan, Unread, UrlFact,

@@ -2,6 +2,8 @@
 
 //! A compiled rule, as the rest of the program sees it.
 
+mod encoding;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,21 +11,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tenterhook_document::{Problem, Spot};
 use tenterhook_event::{Decision, Timestamp};
-use tenterhook_when::When;
 
 use crate::budget::Budget;
-use crate::compile::Matcher;
+use crate::conditions::Matcher;
 use crate::source::Layer;
+pub(crate) use encoding::LazyWhen;
 
-/// A compiled rule.
-#[derive(Debug)]
+/// A compiled rule. Its encoding is the compiled form; the id comes first, so that it is known even where the
+/// rest cannot be read.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Rule {
+    #[serde(with = "encoding::shared_text")]
     pub(crate) id: Arc<str>,
     pub(crate) description: String,
     pub(crate) severity: Severity,
     pub(crate) mode: Mode,
     pub(crate) layer: Layer,
-    pub(crate) source: Arc<str>,
+    pub(crate) source: String,
     pub(crate) line: usize,
     pub(crate) matcher: Matcher,
     pub(crate) verdict: Decision,
@@ -31,12 +35,12 @@ pub struct Rule {
     pub(crate) unread: Option<Decision>,
     pub(crate) reason: Option<String>,
     pub(crate) nudge: Option<String>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<LazyWhen>,
     pub(crate) rewrite: Option<Rewrite>,
     pub(crate) limit: Option<Limit>,
     pub(crate) labels: Vec<String>,
     pub(crate) expires: Option<Timestamp>,
-    pub(crate) overrides: Vec<Arc<str>>,
+    pub(crate) overrides: Vec<String>,
     pub(crate) locked: bool,
     /// Which of the files it comes from, by number, if only the first rule of that file counts.
     pub(crate) first_of: Option<usize>,
@@ -45,14 +49,15 @@ pub struct Rule {
 }
 
 /// What a call should be instead.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Rewrite {
+    #[serde(with = "encoding::json_text")]
     pub(crate) set: Map<String, Value>,
     pub(crate) command: Option<String>,
 }
 
 /// What has to be used up before a rule speaks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum Limit {
     /// A number of its matches.
     Matches(Matches),
@@ -61,7 +66,7 @@ pub(crate) enum Limit {
 }
 
 /// How often a rule must have matched before it speaks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Matches {
     pub(crate) count: usize,
     pub(crate) window_ms: u64,
@@ -170,7 +175,7 @@ impl Rule {
 
     /// The rules it sets aside when it matches.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
-        self.overrides.iter().map(AsRef::as_ref)
+        self.overrides.iter().map(String::as_str)
     }
 
     /// The MCP servers that it names, patterns left out.
@@ -178,7 +183,9 @@ impl Rule {
         let mut names = Vec::new();
         self.matcher.each(&mut |matcher| {
             let servers = matcher.mcp.as_ref().and_then(|mcp| mcp.server.as_ref());
-            names.extend(servers.into_iter().flat_map(|names| names.spelled_out().map(str::to_owned)));
+            names.extend(
+                servers.into_iter().flat_map(|server| server.written.spelled_out().map(str::to_owned)),
+            );
         });
         names.sort_unstable();
         names.dedup();
@@ -196,6 +203,13 @@ impl Rule {
         let mut asks = false;
         self.matcher.each(&mut |matcher| asks |= matcher.label.is_some());
         asks || self.limit.is_some() || !self.labels.is_empty()
+    }
+
+    /// Whether it asks for the groups of the account that runs the agent.
+    pub(crate) fn asks_for_groups(&self) -> bool {
+        let mut asks = false;
+        self.matcher.each(&mut |matcher| asks |= matcher.group.is_some());
+        asks
     }
 
     /// What may be spent before it speaks.

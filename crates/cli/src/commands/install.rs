@@ -274,7 +274,7 @@ fn summary(home: &Home, proposals: &[Proposal]) -> String {
 /// Rules and hooks that cannot be used: whoever installs should learn it now, not at the first call.
 fn unusable(context: &Context, home: &Home) -> String {
     let place = Place::at(std::env::current_dir().ok());
-    let problems = Configuration::read_in_haste(home, &context.env, &place).problems;
+    let problems = Configuration::read_trusted(home, &context.env, &place).problems;
     let line = |problem: &tenterhook_policy::Problem| format!("{WARN}warning{WARN:#}: {problem}\n");
     problems.iter().map(line).collect()
 }

@@ -17,7 +17,6 @@ use tenterhook_event::Timestamp;
 use tenterhook_home::backtest::Backtest;
 use tenterhook_home::{Failure, Place, door, moment};
 use tenterhook_ledger::Reader;
-use tenterhook_policy::RuleSet;
 use tokio::sync::Semaphore;
 
 use super::policy::replace;
@@ -81,7 +80,7 @@ fn replayed(
 ) -> Result<Result<Value, Value>, Failure> {
     let mut sources = daemon.generations.sources(&Place::default());
     replace(&mut sources, &daemon.home.policy().display().to_string(), text);
-    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let loaded = sources.load();
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
     if !problems.is_empty() {
         return Ok(Err(json!(problems)));

@@ -13,7 +13,7 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tenterhook_home::authority::{Action, Proof};
-use tenterhook_home::packs::{PackList, compiled_in};
+use tenterhook_home::packs::{PackList, compiled_in, rules_in};
 use tenterhook_home::{Failure, Place, View, door};
 use tenterhook_policy::{Pack, RuleSet};
 
@@ -47,7 +47,7 @@ async fn list(State(daemon): State<Arc<Daemon>>) -> Response {
 fn listed(daemon: &Daemon) -> Result<Value, Failure> {
     let list = PackList::read_to_change(&daemon.home)?;
     let one = |pack: &Pack| {
-        let rules = RuleSet::load_in_haste(&[pack.source]).rules.rules().count();
+        let rules = rules_in(pack);
         json!({"name": pack.name, "title": pack.title, "on": list.is_on(pack), "from": null, "rules": rules})
     };
     let mut packs: Vec<_> = RuleSet::packs().iter().map(one).collect();

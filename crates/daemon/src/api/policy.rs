@@ -20,7 +20,7 @@ use tenterhook_home::authority::{Action, Proof};
 use tenterhook_home::{
     Place, SessionMemory, Sources, Text, View, door, make_private, regular_file, trust, write_whole,
 };
-use tenterhook_policy::{Layer, Rule, RuleSet, Surroundings};
+use tenterhook_policy::{Layer, Rule, Surroundings};
 
 use super::authority::refused;
 use super::route::{Gives, Route, Takes, query};
@@ -165,7 +165,7 @@ pub(super) fn checked(daemon: &Daemon, text: String) -> (bool, Value) {
     let name = daemon.home.policy().display().to_string();
     let mut sources = daemon.generations.sources(&Place::default());
     replace(&mut sources, &name, text);
-    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let loaded = sources.load();
     let problems: Vec<_> = loaded.problems.iter().filter(|problem| problem.source == name).collect();
     let warnings = loaded.rules.warnings(door::now());
     let warnings: Vec<_> = warnings.iter().filter(|warning| warning.source == name).collect();
@@ -244,7 +244,7 @@ impl Question {
 
 fn explained(daemon: &Daemon, event: &Event, all: bool) -> Result<Value, tenterhook_home::Failure> {
     let in_force = daemon.generations.of(&Place::of(event))?;
-    let rules = in_force.sources.load(RuleSet::load_in_haste_with).rules;
+    let rules = in_force.sources.load().rules;
     let person = daemon.generations.person();
     let facts =
         tenterhook_home::seen::facts(event, &Surroundings { home: person, ..Surroundings::default() });

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use tenterhook_event::{Call, Decision, Event, Origin};
 use tenterhook_home::{Failure, Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
-use tenterhook_policy::{RuleSet, SessionState, Surroundings};
+use tenterhook_policy::{SessionState, Surroundings};
 
 use super::Card;
 use crate::daemon::Daemon;
@@ -82,7 +82,7 @@ fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     let env = daemon.generations.env();
     let mut sources = Sources::in_force(&daemon.home, env, &Place::of(event));
     sources.replace(&daemon.home.policy(), policy);
-    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let loaded = sources.load();
     let home = env.home.as_deref().and_then(std::path::Path::to_str);
     let facts = tenterhook_policy::facts(event, &Surroundings { home, ..Surroundings::default() });
     let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);

@@ -20,7 +20,7 @@ fn home_with(trusted: bool) -> (tempfile::TempDir, Home) {
 }
 
 fn hooks(home: &Home) -> (usize, usize, String) {
-    let read = Configuration::read_in_haste(home, &Env::default(), &Place::default());
+    let read = Configuration::read_trusted(home, &Env::default(), &Place::default());
     (read.hooks.len(), read.problems.len(), read.generation)
 }
 
@@ -47,7 +47,7 @@ fn a_kit_runs_when_it_is_trusted_and_as_long_as_it_is_the_same() {
     let (one, problems, trusted) = hooks(&home);
     assert_eq!((one, problems), (1, 0));
     assert_ne!(untrusted, trusted, "records tell the two apart");
-    let read = Configuration::read_in_haste(&home, &Env::default(), &Place::default());
+    let read = Configuration::read_trusted(&home, &Env::default(), &Place::default());
     let Runner::Command(command) = &read.hooks[0].runner else { panic!() };
     let here = home.kits().join("mine");
     assert_eq!(command.line, CommandLine::Exec(vec!["sh".into(), here.join("a.sh").display().to_string()]));

@@ -2,27 +2,25 @@
 
 //! Wire types → rules that can be judged by.
 
-pub(crate) mod baseline;
-pub(crate) mod glob;
-mod index;
-mod matcher;
-pub(crate) mod pattern;
-mod pressed;
+mod digest;
+mod loading;
+mod packs;
 mod set;
+mod snapshot;
 mod trust;
-
-use std::sync::Arc;
 
 use tenterhook_document::Spot;
 use tenterhook_event::{Decision, EventKind};
 
 use crate::budget::Budget;
+use crate::conditions::{Matcher, OneOrMore};
 use crate::load::{Header, wire};
-use crate::rule::{Limit, Matches, Rewrite, Rule};
+use crate::rule::{LazyWhen, Limit, Matches, Rewrite, Rule};
 use crate::source::{Layer, Source};
 use crate::state::MOST_STAMPS;
-pub(crate) use matcher::{Effect, Matcher, Mcp, Package, Regexes, Shell, Tools, Url};
-pub use set::{Loaded, RuleSet};
+pub use loading::{LoadMode, Loaded};
+pub use packs::compile_packs;
+pub use set::RuleSet;
 
 /// When a rule says nothing about events, it is about what is going to happen.
 const BEFORE: &[EventKind] = &[EventKind::PreTool, EventKind::PermissionRequest];
@@ -46,27 +44,7 @@ pub(crate) fn rule(
     if wire.locked && !matches!(source.layer, Layer::Organisation | Layer::Baseline) {
         wrong.push("only a rule of the organisation can be `locked`".to_owned());
     }
-    let rule = match known(wire, header, number, spot, source) {
-        Ok(rule) => rule,
-        Err(more) => {
-            wrong.extend(more);
-            return Err(wrong);
-        }
-    };
-    let overrides = may_override(&rule.id, &rule.overrides, rule.verdict, &rule.matcher, source.layer);
-    wrong.extend([could_match(&rule.matcher), overrides].into_iter().filter_map(Result::err));
-    if wrong.is_empty() { Ok(rule) } else { Err(wrong) }
-}
-
-/// Compiles a rule that was compiled before: some of its alternatives may have been left out.
-fn known(
-    wire: wire::Rule,
-    header: &Header,
-    number: usize,
-    spot: Spot,
-    source: &Source<'_>,
-) -> Result<Rule, Vec<String>> {
-    let mut wrong = Vec::new();
+    let already_wrong = wrong.len();
     let verdict = Decision::from(wire.verdict);
     let guards = matches!(verdict, Decision::Ask | Decision::Deny);
     let unread = match wire.unparsed {
@@ -98,31 +76,32 @@ fn known(
         wrong.push(error);
         None
     });
-    let mut matcher = match Matcher::new(wire.matches) {
-        Ok(matcher) if wrong.is_empty() => matcher,
-        other => {
-            wrong.extend(other.err());
-            return Err(wrong);
-        }
-    };
+    let mut matcher = wire.matches;
+    wrong.extend(matcher.complete().err());
     let usual = if matches!(limit, Some(Limit::Budget(_))) { SPENDING } else { BEFORE };
-    matcher.events.get_or_insert_with(|| usual.to_vec());
-    let overrides: Vec<Arc<str>> =
-        wire.overrides.map(|ids| ids.0.iter().map(|id| Arc::from(id.as_str())).collect()).unwrap_or_default();
+    let kinds = matcher.event.get_or_insert_with(|| OneOrMore(usual.to_vec())).0.clone();
+    let overrides = wire.overrides.map(|ids| ids.0).unwrap_or_default();
+    if wrong.len() == already_wrong {
+        let overrides = may_override(&wire.id, &overrides, verdict, &matcher, source.layer);
+        wrong.extend([matcher.could_match(&kinds), overrides].into_iter().filter_map(Result::err));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
     Ok(Rule {
         id: wire.id.as_str().into(),
         description: wire.description.trim().to_owned(),
         severity: wire.severity,
         mode: wire.mode.unwrap_or(header.mode),
         layer: source.layer,
-        source: Arc::from(source.name),
+        source: source.name.to_owned(),
         line: spot.line,
         matcher,
         verdict,
         unread,
         reason: wire.reason.as_deref().map(|reason| reason.trim().to_owned()),
         nudge: wire.nudge.as_deref().map(|nudge| nudge.trim().to_owned()),
-        when: wire.when.map(|when| when.0),
+        when: wire.when.map(|when| LazyWhen::new(when.0)),
         rewrite,
         limit,
         labels,
@@ -173,36 +152,10 @@ fn matches(wire: &wire::Limit) -> Result<Matches, String> {
     }
 }
 
-/// Conditions that no event they are asked of can satisfy.
-fn could_match(matcher: &Matcher) -> Result<(), String> {
-    let kinds = matcher.events.clone().unwrap_or_default();
-    let mut about_prompts = false;
-    let mut about_tools = matcher.tools.is_some();
-    matcher.each(&mut |inner| {
-        about_prompts |= inner.regex.as_ref().is_some_and(|regex| !regex.prompt.is_empty());
-    });
-    about_tools |= matcher.shell.is_some() || matcher.effect.is_some() || matcher.paths.is_some();
-    about_tools |= matcher.mcp.is_some() || matcher.package.is_some();
-    let carries_prompt = |kind: &EventKind| matches!(kind, EventKind::Prompt | EventKind::Stop);
-    if about_prompts && !kinds.iter().any(carries_prompt) {
-        return Err("it looks at prompts, which these events do not have; say `event: prompt`".to_owned());
-    }
-    if about_tools && !kinds.iter().any(|kind| kind.concerns_tool()) {
-        let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
-        return Err(format!("it looks at a tool call, which {} events do not have", kinds.join(", ")));
-    }
-    let within =
-        |inner: &Matcher| inner.events.as_ref().is_none_or(|own| own.iter().any(|kind| kinds.contains(kind)));
-    if !matcher.any.is_empty() && !matcher.any.iter().any(within) {
-        return Err("its alternatives are about other events than the rule".to_owned());
-    }
-    Ok(())
-}
-
 /// Setting rules aside is the strongest thing a rule can do.
 fn may_override(
     id: &str,
-    overrides: &[Arc<str>],
+    overrides: &[String],
     verdict: Decision,
     matcher: &Matcher,
     layer: Layer,
@@ -221,7 +174,7 @@ fn may_override(
                     `host`, `mcp`, `package` or `regex`"
             .to_owned());
     }
-    if overrides.iter().any(|other| other.as_ref() == id) {
+    if overrides.iter().any(|other| other == id) {
         return Err("a rule cannot override itself".to_owned());
     }
     Ok(())

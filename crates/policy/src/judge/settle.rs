@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use tenterhook_event::{Decision, Finding, Flow, Origin, Status, Step};
 
 use super::Judgement;
-use super::conditions::Case;
 use crate::budget::Standing;
+use crate::conditions::match_mode::MatchInput;
 use crate::rule::{Limit, Mode, Rule};
 use crate::state::StateDelta;
 
@@ -94,13 +94,13 @@ impl<'r> Hit<'r> {
         }
     }
 
-    fn finding(&self, case: Case<'_>) -> Option<Finding> {
+    fn finding(&self, input: MatchInput<'_>) -> Option<Finding> {
         let by = Origin::Rule(self.rule.id.clone());
         if self.fate == Fate::Warns {
             let words = Some(format!("{} (rule {})", self.reason, self.rule.id));
             return Some(Finding { message: words.clone(), context: words, ..Finding::silent(by) });
         }
-        let rewrite = self.rule.rewrite.as_ref().zip(case.event.tool.as_ref());
+        let rewrite = self.rule.rewrite.as_ref().zip(input.event.tool.as_ref());
         let modifications = rewrite.map(|(rewrite, tool)| rewrite.of(tool)).unwrap_or_default();
         if self.decision == Decision::None {
             return (!modifications.is_empty()).then(|| Finding { modifications, ..Finding::silent(by) });
@@ -119,10 +119,10 @@ impl<'r> Hit<'r> {
 }
 
 /// Settles which of the rules that matched count. They come in rule order.
-pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, case: Case<'_>) -> Settled<'r> {
+pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, input: MatchInput<'_>) -> Settled<'r> {
     let mut delta = StateDelta::default();
     for hit in &mut hits {
-        hit.fate = by_itself(hit, case, &mut delta);
+        hit.fate = by_itself(hit, input, &mut delta);
         if matches!(hit.fate, Fate::Within | Fate::Warns) {
             hit.decision = Decision::None;
         }
@@ -146,7 +146,7 @@ pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, case: Case<'_>) -> Settled<'r> 
     for hit in &hits {
         // What is set aside is what a rule said; what it saw still happened.
         if matches!(hit.fate, Fate::Counts | Fate::SetAside(_)) {
-            let labels = hit.rule.labels.iter().filter(|label| !case.state.labels.contains(*label));
+            let labels = hit.rule.labels.iter().filter(|label| !input.state.labels.contains(*label));
             let new: Vec<_> = labels.filter(|label| !delta.labels.contains(*label)).cloned().collect();
             delta.labels.extend(new);
         }
@@ -155,15 +155,15 @@ pub(super) fn settle<'r>(mut hits: Vec<Hit<'r>>, case: Case<'_>) -> Settled<'r> 
 }
 
 /// What becomes of a rule whatever the others say.
-fn by_itself<'r>(hit: &mut Hit<'r>, case: Case<'_>, delta: &mut StateDelta) -> Fate<'r> {
-    let (rule, now) = (hit.rule, case.event.ts);
+fn by_itself<'r>(hit: &mut Hit<'r>, input: MatchInput<'_>, delta: &mut StateDelta) -> Fate<'r> {
+    let (rule, now) = (hit.rule, input.event.ts);
     if rule.is_expired(now) {
         return Fate::Expired;
     }
     match rule.limit {
         None => {}
         Some(Limit::Matches(limit)) => {
-            let before = case.state.matches_within(&rule.id, limit.window_ms, now.unix_ms());
+            let before = input.state.matches_within(&rule.id, limit.window_ms, now.unix_ms());
             delta.matched.push((rule.id.to_string(), now.unix_ms()));
             delta.needed.insert(rule.id.to_string(), limit.count);
             if before < limit.count {
@@ -171,7 +171,7 @@ fn by_itself<'r>(hit: &mut Hit<'r>, case: Case<'_>, delta: &mut StateDelta) -> F
             }
         }
         Some(Limit::Budget(budget)) => {
-            let (standing, words) = budget.look(rule.id(), case.state, case.event);
+            let (standing, words) = budget.look(rule.id(), input.state, input.event);
             hit.reason = match (&rule.reason, &standing) {
                 (Some(own), Standing::UsedUp | Standing::Unknown) => format!("{own} ({words})"),
                 _ => words,
@@ -237,12 +237,12 @@ impl<'r> Settled<'r> {
         self.hits.iter()
     }
 
-    pub(super) fn into_judgement(self, case: Case<'_>) -> Judgement {
+    pub(super) fn into_judgement(self, input: MatchInput<'_>) -> Judgement {
         let findings = self
             .hits
             .iter()
             .filter(|hit| hit.counts() || hit.fate == Fate::Warns)
-            .filter_map(|hit| hit.finding(case))
+            .filter_map(|hit| hit.finding(input))
             .collect();
         let step = |hit: &Hit<'_>| Step {
             by: Origin::Rule(hit.rule.id.clone()),

@@ -2,21 +2,18 @@
 
 //! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
 
-pub(crate) mod lean;
 mod lists;
 mod patterns;
 pub(crate) mod wire;
-
-use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use tenterhook_document::{
     Misfit, Node, Problem, ReadAll, Spot, Value, nearest, parse, read as typed, read_all,
 };
 
-use crate::compile::{self, baseline};
+use crate::compile;
 use crate::rule::Mode;
-use crate::source::{Layer, Source};
+use crate::source::Source;
 use lists::Lists;
 
 const FORMAT: i64 = 1;
@@ -35,21 +32,22 @@ pub(crate) struct Header {
     pub(crate) order: wire::Order,
 }
 
-/// Reads one file. `None` when nothing in it can be used. In haste, what is compiled in is read in its
-/// lean form, and not tried: a test of ours has tried it.
-pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>) -> Option<File> {
-    let known = haste && source.layer == Layer::Baseline;
-    let lean = known.then(|| baseline::lean(source)).flatten();
-    if let Some(file) = lean.and_then(|lean| lean::read(lean, source.text)) {
-        return Some(file);
-    }
-    let text =
-        if known { Cow::Owned(baseline::without_examples(source.text)) } else { Cow::Borrowed(source.text) };
+/// What is done beyond reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// Patterns are built, examples tried.
+    All,
+    /// Neither: a test has done both for the packs of this repository.
+    Skip,
+}
+
+/// Reads one file. `None` when nothing in it can be used.
+pub(crate) fn read(source: &Source<'_>, checks: Checks, problems: &mut Vec<Problem>) -> Option<File> {
     let mut report = |spot, message: String, hint: &str| {
         let problem = Problem::new(source.name, spot, message);
         problems.push(if hint.is_empty() { problem } else { problem.hint(hint) });
     };
-    let document = match parse(&text) {
+    let document = match parse(source.text) {
         Ok(document) => document,
         Err((spot, message)) => {
             report(spot, message, "no rule of this file is in force until it is valid YAML");
@@ -110,7 +108,7 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        let mut read = rule(item, &lists, known);
+        let mut read = rule(item, &lists, checks);
         match read.value.take() {
             Some(rule) if read.mistakes.is_empty() => {
                 rules.push((item.spot, rule));
@@ -133,46 +131,22 @@ pub(crate) fn read(source: &Source<'_>, haste: bool, problems: &mut Vec<Problem>
     Some(File { header, rules })
 }
 
-/// Reads one rule and finds every mistake in it. A rule of ours is `known`: its patterns were tried.
-fn rule(item: &Node, lists: &Lists, known: bool) -> ReadAll<wire::Rule> {
-    let failed = |mistakes| ReadAll { value: None, mistakes, left_out: Vec::new() };
-    let mut patterns = if known { Vec::new() } else { patterns::attempt(item) };
+/// Reads one rule and finds every mistake in it.
+fn rule(item: &Node, lists: &Lists, checks: Checks) -> ReadAll<wire::Rule> {
+    let mut patterns = if checks == Checks::All { patterns::attempt(item) } else { Vec::new() };
     let opened = match lists.open(item) {
         Ok(opened) => opened,
         Err(misfit) => {
             patterns.push(misfit);
-            return failed(patterns);
+            return ReadAll { value: None, mistakes: patterns, left_out: Vec::new() };
         }
     };
-    if known {
-        return match typed(&opened) {
-            Ok(rule) => ReadAll { value: Some(rule), ..failed(patterns) },
-            Err(misfit) => failed(vec![misfit]),
-        };
-    }
     let mut read = read_all(&opened);
     // A pattern that cannot be used is found by both.
     read.mistakes.retain(|misfit| patterns.iter().all(|known| known.spot != misfit.spot));
     read.mistakes.extend(patterns);
     read.mistakes.sort_by_key(|misfit| misfit.spot);
     read
-}
-
-/// The rules of a file as JSON, with their lines: lists opened, and without examples. Nothing is checked.
-pub(crate) fn raw(source: &Source<'_>) -> Vec<(usize, serde_json::Value)> {
-    let lean = (source.layer == Layer::Baseline).then(|| baseline::lean(source)).flatten();
-    if let Some(rules) = lean.and_then(|lean| lean::raw(lean, source.text)) {
-        return rules;
-    }
-    let Ok(document) = parse(source.text) else { return Vec::new() };
-    let Some(Value::List(items)) = document.get("rules").map(|node| &node.value) else { return Vec::new() };
-    let lists = Lists::read(document.get("lists"), &mut |_, _, _| ());
-    let rule = |item: &Node| {
-        let mut rule = lean::json(lists.open(item).ok()?.as_ref());
-        rule.as_object_mut()?.remove("examples");
-        Some((item.spot.line, rule))
-    };
-    items.iter().filter_map(rule).collect()
 }
 
 /// The value of one key of the file; what it is by default if it cannot be read.

@@ -4,7 +4,7 @@
 
 use tenterhook_document::{Misfit, Node, Value};
 
-use crate::compile::pattern::Pattern;
+use crate::conditions::pattern::Pattern;
 
 /// Tries every pattern of a rule's `match`: all texts below `regex`, and `text` and `sql` below `shell`. Returns
 /// those that cannot be used.

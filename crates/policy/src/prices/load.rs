@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tenterhook_document::{Node, Problem, Value, parse, read as typed};
 
 use super::{Money, Price};
-use crate::load::wire::Many;
+use crate::conditions::OneOrMore;
 
 const KEYS: [&str; 2] = ["version", "prices"];
 
@@ -14,7 +14,7 @@ const KEYS: [&str; 2] = ["version", "prices"];
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a price: a map with `model`, `input` and `output`")]
 struct Row {
-    model: Many<String>,
+    model: OneOrMore<String>,
     #[serde(default)]
     up_to: Option<u64>,
     input: f64,

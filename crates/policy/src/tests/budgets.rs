@@ -152,12 +152,12 @@ fn own_prices_count_also_in_a_snapshot() {
     let sources = [Source { name: "rules.yaml", text: SESSION, layer: Layer::User, trusted: true }];
     let own = "version: 1\nprices:\n  - {model: mine, input: 11, output: 0}\n  - {model: x}\n";
     let choices = Choices { prices: Some(("prices.yaml", own)), ..Choices::default() };
-    let loaded = RuleSet::load_with(&sources, &choices);
+    let loaded = RuleSet::load_with(&sources, &choices, LoadMode::Checked);
     let problems: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems, ["prices.yaml:4:5: missing field `input`"]);
     assert_ne!(loaded.rules.digest(), RuleSet::load(&sources).rules.digest(), "another generation");
-    let pressed = std::sync::Arc::new(RuleSet::press(&sources, &choices).unwrap());
-    for rules in [loaded.rules, RuleSet::from_pressed(&pressed, 0).unwrap()] {
+    let bytes = Arc::new(loaded.rules.to_snapshot(LoadMode::Checked).unwrap());
+    for rules in [loaded.rules, RuleSet::from_snapshot(&bytes, 0, LoadMode::Checked).unwrap()] {
         let mut memory = Memory::default();
         memory.judge(&answer("mine", 1, 0), &rules);
         assert!(memory.gate(EventKind::PreTool, 0, &rules).contains("cost $11.00 of a budget of $10.00"));

@@ -113,7 +113,7 @@ fn a_mistake_is_refused_where_it_stands() {
         ),
         (
             "match: {tool: ['!Bash']}, verdict: deny",
-            "4:3: rule `x`: a list of tools must name at least one to match",
+            "4:19: rule `x`: a list of tools must name at least one to match",
         ),
     ];
     let found: Vec<_> = table.iter().map(|(rule, _)| wrong(rule)).collect();
@@ -149,7 +149,7 @@ rules:
         "rules.yaml:7:5: rule `worse`: only a rule of the organisation can be `locked`",
         "rules.yaml:7:5: rule `worse`: a rule with `verdict: none` needs a `label` or a `rewrite`",
         "rules.yaml:7:5: rule `worse`: `limit.count` must be from 1 to 1000",
-        "rules.yaml:7:5: rule `worse`: a list of tools must name at least one to match",
+        "rules.yaml:8:13: rule `worse`: a list of tools must name at least one to match",
     ];
     assert_eq!(problems.len(), starts.len(), "{problems:#?}");
     for (problem, start) in problems.iter().zip(starts) {

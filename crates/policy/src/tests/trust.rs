@@ -98,7 +98,7 @@ rules:
 
     let choices =
         Choices { disabled: &["org-locked", "org-open", "nobody"], monitor: true, ..Choices::default() };
-    let loaded = RuleSet::load_with(&sources, &choices);
+    let loaded = RuleSet::load_with(&sources, &choices, LoadMode::Checked);
     assert_eq!(ids(&loaded.rules), ["org-locked", "other"]);
     assert_eq!(said(&bash("terraform apply; kubectl get pods"), &loaded.rules), ["rule:org-locked deny"]);
     let warnings: Vec<_> =
@@ -129,7 +129,7 @@ fn packs_are_there_whether_or_not_they_are_in_force() {
     let baseline: Vec<_> = RuleSet::baseline_sources().iter().map(|source| source.name).collect();
     assert_eq!(on, baseline);
     for pack in RuleSet::packs() {
-        let loaded = RuleSet::load_in_haste(&[pack.source]);
+        let loaded = trusted(&[pack.source]);
         assert_eq!(problems(&loaded), [""; 0], "{}", pack.name);
         assert!(loaded.rules.rules().count() > 0);
     }
@@ -140,7 +140,7 @@ fn the_hosts_that_may_be_reached_are_extended_as_the_pack_says() {
     let pack = RuleSet::packs().iter().find(|pack| pack.name == "network-allow-list").unwrap().source;
     let lines = pack.text.lines().filter_map(|line| line.strip_prefix("#   "));
     let mine = lines.collect::<Vec<_>>().join("\n");
-    let loaded = RuleSet::load_in_haste(&[pack, source(Layer::User, &mine)]);
+    let loaded = trusted(&[pack, source(Layer::User, &mine)]);
     assert_eq!(problems(&loaded), [""; 0]);
     let curl = |host: &str| said(&bash(&format!("curl https://{host}/")), &loaded.rules);
     assert_eq!(curl("example.org"), ["rule:network-unlisted ask"]);

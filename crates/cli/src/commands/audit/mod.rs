@@ -156,7 +156,7 @@ fn rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError
     if let Some(file) = file {
         sources = sources.with_policy(home, file)?;
     }
-    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let loaded = sources.load();
     match sources.problems.iter().chain(&loaded.problems).next() {
         // Judging by half of the rules would look like judging by all of them.
         Some(problem) => Err(CommandError::unusable(problem.to_string())

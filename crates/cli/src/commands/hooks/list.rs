@@ -20,7 +20,7 @@ pub(super) struct Args {}
 pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let list = KitList::read_to_change(home)?;
-    let configuration = Configuration::read_in_haste(home, &context.env, &Place::default());
+    let configuration = Configuration::read_trusted(home, &context.env, &Place::default());
     let programs = programs::list(home)?;
     let stands = |kit: &Kit| match (kit.files(home), kit.trusted) {
         (Err(failure), _) => ("changed", Some(failure.message)),

@@ -9,7 +9,7 @@ use tenterhook_home::authority::Action;
 use tenterhook_home::templates::Kind;
 use tenterhook_home::trust::sha256;
 use tenterhook_home::{Place, Sources, make_private, regular_file, write_whole};
-use tenterhook_policy::{Rule, RuleSet};
+use tenterhook_policy::Rule;
 
 use super::{Which, done};
 use crate::context::Context;
@@ -79,7 +79,7 @@ fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     let mut sources = Sources::in_force(home, &context.env, &Place::default());
     let name = home.policy().display().to_string();
     sources.replace(&home.policy(), text);
-    let loaded = sources.load(RuleSet::load_in_haste_with);
+    let loaded = sources.load();
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
         return Err(CommandError::unusable(format!("it cannot be used: {problem}")));
     }

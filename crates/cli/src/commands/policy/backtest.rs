@@ -7,7 +7,6 @@ use serde_json::json;
 use tenterhook_event::Timestamp;
 use tenterhook_home::backtest::{Backtest, Replay};
 use tenterhook_home::{Book, Place, Sources};
-use tenterhook_policy::RuleSet;
 
 use crate::commands::ledger::{Bar, moment};
 use crate::context::Context;
@@ -46,7 +45,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let sources = Sources::in_force(home, &context.env, &Place::default()).with_policy(home, &args.file)?;
-    let loaded = sources.load(RuleSet::load_with);
+    let loaded = sources.load_checked();
     if let Some(problem) = sources.problems.iter().chain(&loaded.problems).next() {
         let hint = format!("see them all: `tenterhook policy check {}`", args.file.display());
         return Err(CommandError::unusable(problem.to_string()).hint(hint));

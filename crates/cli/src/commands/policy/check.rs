@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::{Place, Sources};
-use tenterhook_policy::{Layer, RuleSet};
+use tenterhook_policy::Layer;
 
 use super::excerpt;
 use crate::context::Context;
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     } else {
         Sources::files(&args.files, Layer::User)?
     };
-    let loaded = sources.load(RuleSet::load_with);
+    let loaded = sources.load_checked();
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
     let own = loaded.rules.warnings(tenterhook_home::door::now());
     let warnings: Vec<_> = sources.warnings.iter().chain(&own).collect();

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_home::authority::Action;
 use tenterhook_home::{
-    Book, Place, Sources, Text,
-    packs::{PackList, compiled_in},
+    Book, Place, Sources,
+    packs::{PackList, compiled_in, rules_in},
 };
-use tenterhook_policy::{Choices, Rule, RuleSet, Source};
+use tenterhook_policy::Rule;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -56,12 +56,12 @@ pub(super) fn enable(context: &Context, args: &EnableArgs) -> Result<ExitCode, C
     let pack = compiled_in(name);
     if pack.is_none() && list.added(name).is_none() && !list.is_disabled(name) {
         let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
-        if all_rules(&there).rule(name).is_none() {
+        if there.all_rules().rule(name).is_none() {
             return Err(unknown(name));
         }
     }
     list.turn_on(name);
-    let rules = pack.map(|pack| RuleSet::load_in_haste(&[pack.source]).rules.rules().count());
+    let rules = pack.map(rules_in);
     let what = rules
         .map_or_else(|| format!("`{name}`"), |rules| format!("pack `{name}` with {}", count(rules, "rule")));
     finish(context, &before, &list, name, &format!("{what} is on: more is checked"), None)
@@ -73,7 +73,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     let before = list.clone();
     let name = &args.name;
     let there = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
-    let rules = all_rules(&there);
+    let rules = there.all_rules();
     let in_pack = |rule: &&Rule| {
         there.texts.iter().any(|text| text.name == rule.source() && text.pack.as_ref() == Some(name))
     };
@@ -143,12 +143,6 @@ fn finish(
     };
     context.terminal.say(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The rules of these texts, also those that are off.
-fn all_rules(sources: &Sources) -> RuleSet {
-    let texts: Vec<Source<'_>> = sources.texts.iter().map(Text::source).collect();
-    RuleSet::load_in_haste_with(&texts, &Choices::default()).rules
 }
 
 fn unknown(name: &str) -> CommandError {

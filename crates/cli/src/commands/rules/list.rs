@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_home::{Place, Sources, Text, packs::PackList};
-use tenterhook_policy::{Choices, Rule, RuleSet, Source};
+use tenterhook_policy::{Rule, RuleSet};
 
 use crate::commands::policy::own_lines;
 use crate::context::Context;
@@ -53,8 +53,7 @@ impl Shelf {
         let mut sources = Sources::in_force(home, &context.env, &Place::at(std::env::current_dir().ok()));
         let there: Vec<_> = sources.texts.iter().filter_map(|text| text.pack.clone()).collect();
         sources.compiled_in(|pack| !there.iter().any(|name| name == pack.name));
-        let texts: Vec<Source<'_>> = sources.texts.iter().map(Text::source).collect();
-        let rules = RuleSet::load_in_haste_with(&texts, &Choices::default()).rules;
+        let rules = sources.all_rules();
         Ok(Self { sources, rules, list })
     }
 

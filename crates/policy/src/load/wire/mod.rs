@@ -3,18 +3,15 @@
 //! The rule file as it is written. The doc comments here are the text of its JSON Schema.
 
 mod example;
-mod many;
-mod matches;
 mod texts;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tenterhook_event::Decision;
 
 pub(crate) use example::{Example, Examples};
-pub(crate) use many::Many;
-pub(crate) use matches::{Effect, Match, Mcp, Package, Regexes, Shell, Url};
-pub(crate) use texts::{Condition, Label, Moment, Pattern, Window};
+pub(crate) use texts::{Condition, Label, Moment, Window};
 
+use crate::conditions::{Matcher, OneOrMore};
 use crate::rule::{Mode, Severity};
 
 /// A file of Tenterhook rules.
@@ -69,7 +66,7 @@ pub(crate) struct Rule {
     pub(crate) locked: bool,
     /// What the rule looks for. All conditions must hold.
     #[serde(rename = "match")]
-    pub(crate) matches: Match,
+    pub(crate) matches: Matcher,
     /// A condition in CEL that must hold, too. One that cannot be answered counts as held, except in
     /// a rule that allows.
     #[serde(default)]
@@ -96,8 +93,8 @@ pub(crate) struct Rule {
     pub(crate) limit: Option<Limit>,
     /// Labels that the session carries from then on; `match.label` asks for them.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Many<String>>"))]
-    pub(crate) label: Option<Many<Label>>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMore<String>>"))]
+    pub(crate) label: Option<OneOrMore<Label>>,
     /// From this day or moment on the rule is passed over: `2026-12-31`, `2026-12-31T18:00:00Z`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
@@ -105,7 +102,7 @@ pub(crate) struct Rule {
     /// When this rule matches, what these rules said is set aside. For allow rules of a person or an
     /// organisation that say narrowly what they allow.
     #[serde(default)]
-    pub(crate) overrides: Option<Many<String>>,
+    pub(crate) overrides: Option<OneOrMore<String>>,
     /// Calls on which the rule is tried when it is loaded; a rule that fails one is refused.
     #[serde(default)]
     pub(crate) examples: Examples,
@@ -193,7 +190,7 @@ pub(crate) struct Limit {
 }
 
 /// What a budget does while the usage of a session cannot be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum UnknownUsage {

@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts that mean something: globs, patterns, conditions, times. They are read where they stand, so
-//! that what is wrong with one is reported at its own place.
+//! Texts of a rule that are checked when they are read, so that a mistake is reported at its own place.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use tenterhook_event::Timestamp;
 use tenterhook_when::When;
 
-use super::many::Many;
-use crate::compile::glob::{Hosts, Names, Paths, well_formed};
-use crate::compile::pattern;
-
 const LONGEST_LABEL: usize = 64;
-
-/// Globs on names.
-#[derive(Debug)]
-pub(crate) struct NameList(pub(crate) Names);
-
-/// Globs on words, each by itself.
-#[derive(Debug)]
-pub(crate) struct WordList(pub(crate) Vec<Names>);
-
-/// Globs on paths.
-#[derive(Debug)]
-pub(crate) struct PathList(pub(crate) Paths);
-
-/// Globs on hosts.
-#[derive(Debug)]
-pub(crate) struct HostList(pub(crate) Hosts);
-
-/// A regular expression.
-#[derive(Debug)]
-pub(crate) struct Pattern(pub(crate) pattern::Pattern);
 
 /// A condition in CEL.
 #[derive(Debug)]
@@ -48,66 +23,6 @@ pub(crate) struct Moment(pub(crate) Timestamp);
 /// A word that sessions carry.
 #[derive(Debug, Clone)]
 pub(crate) struct Label(pub(crate) String);
-
-/// A glob that could match something.
-struct Glob(String);
-
-impl<'de> Deserialize<'de> for Glob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        well_formed(&text).map_err(Error::custom)?;
-        Ok(Self(text))
-    }
-}
-
-/// A glob that could match a host.
-struct HostGlob(String);
-
-impl<'de> Deserialize<'de> for HostGlob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Glob(text) = Glob::deserialize(deserializer)?;
-        Hosts::could_match(&text).map_err(Error::custom)?;
-        Ok(Self(text))
-    }
-}
-
-fn globs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Ok(Many::<Glob>::deserialize(deserializer)?.0.into_iter().map(|glob| glob.0).collect())
-}
-
-impl<'de> Deserialize<'de> for NameList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Names::new(globs(deserializer)?).map(Self).map_err(Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for WordList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = globs(deserializer)?;
-        let words = words.into_iter().map(|word| Names::new(vec![word]));
-        words.collect::<Result<_, _>>().map(Self).map_err(Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for PathList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Paths::new(&globs(deserializer)?).map(Self).map_err(Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for HostList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let texts = Many::<HostGlob>::deserialize(deserializer)?.0.into_iter().map(|host| host.0);
-        Hosts::new(&texts.collect::<Vec<_>>()).map(Self).map_err(Error::custom)
-    }
-}
-
-// Patterns are tried in `load::patterns`, unless somebody is in haste.
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(pattern::Pattern::new(&text)))
-    }
-}
 
 impl<'de> Deserialize<'de> for Condition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A rule that is decoded when it is needed, and of its alternatives only those that could hold.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use tenterhook_event::Decision;
+
+use crate::conditions::{Matcher, OneOrMore};
+use crate::rule::{Mode, Rule, Severity};
+use crate::source::Layer;
+
+/// A rule, decoded or not.
+#[derive(Debug, Default)]
+pub(super) struct LazyRule {
+    whole: OnceLock<Box<Rule>>,
+    /// The alternatives that were asked for first, and the rule with only those.
+    part: OnceLock<Box<(Vec<u16>, Rule)>>,
+}
+
+#[derive(Deserialize)]
+struct RecordForm<'a> {
+    rule: Rule,
+    #[serde(borrow)]
+    alternatives: Vec<&'a [u8]>,
+}
+
+impl LazyRule {
+    /// The whole rule. With `monitor`, it is not enforced unless it is locked.
+    pub(super) fn whole(&self, record: Option<&[u8]>, monitor: bool) -> &Rule {
+        self.whole.get_or_init(|| Box::new(decode(record, None, monitor)))
+    }
+
+    /// The rule with some of its alternatives, and which of those it then has are to be looked at; `None` for all.
+    pub(super) fn with_alternatives(
+        &self,
+        record: Option<&[u8]>,
+        wanted: Vec<u16>,
+        monitor: bool,
+    ) -> (&Rule, Option<Vec<u16>>) {
+        if self.whole.get().is_none() {
+            let part = self.part.get_or_init(|| {
+                let rule = decode(record, Some(&wanted), monitor);
+                Box::new((wanted.clone(), rule))
+            });
+            // A rule that allows is only understood as a whole.
+            if part.0 == wanted && matches!(part.1.verdict, Decision::Ask | Decision::Deny) {
+                return (&part.1, None);
+            }
+        }
+        (self.whole(record, monitor), Some(wanted))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole.get().is_some()
+    }
+}
+
+fn decode(record: Option<&[u8]>, wanted: Option<&[u16]>, monitor: bool) -> Rule {
+    let mut rule =
+        record.and_then(|record| decode_record(record, wanted)).unwrap_or_else(|| unreadable(record));
+    if monitor && !rule.locked {
+        rule.mode = Mode::Monitor;
+    }
+    rule
+}
+
+fn decode_record(record: &[u8], wanted: Option<&[u16]>) -> Option<Rule> {
+    let RecordForm { mut rule, alternatives } = decode_all(record)?;
+    let alternatives = match wanted {
+        None => alternatives,
+        Some(wanted) => {
+            let alternative = |number: &u16| alternatives.get(usize::from(*number)).copied();
+            wanted.iter().map(alternative).collect::<Option<_>>()?
+        }
+    };
+    if !alternatives.is_empty() {
+        let any: Option<Vec<Matcher>> = alternatives.into_iter().map(decode_all).collect();
+        rule.matcher.any = Some(OneOrMore(any?));
+    }
+    Some(rule)
+}
+
+fn decode_all<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
+    rest.is_empty().then_some(value)
+}
+
+/// Stands for a rule that cannot be decoded: it denies everything that the rule could have matched.
+pub(crate) fn unreadable(record: Option<&[u8]>) -> Rule {
+    // The id is the first field of a rule.
+    let id = record.and_then(|record| postcard::take_from_bytes::<&str>(record).ok());
+    let id = id.map(|(id, _)| id).filter(|id| !id.is_empty()).unwrap_or("unreadable");
+    Rule {
+        id: id.into(),
+        description: String::new(),
+        severity: Severity::Critical,
+        mode: Mode::Enforce,
+        layer: Layer::Baseline,
+        source: "compiled rules".to_owned(),
+        line: 0,
+        matcher: Matcher::default(),
+        verdict: Decision::Deny,
+        unread: None,
+        reason: Some("a compiled rule cannot be read".to_owned()),
+        nudge: None,
+        when: None,
+        rewrite: None,
+        limit: None,
+        labels: Vec::new(),
+        expires: None,
+        overrides: Vec::new(),
+        locked: true,
+        first_of: None,
+        fixed_words: false,
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+use tenterhook_document::{Node, Value, parse};
+use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
+
+use std::sync::Arc;
+
+use super::{CompiledRules, RuleBytes};
+use crate::{
+    Choices, Judgement, Layer, LoadMode, Rule, RuleSet, SessionState, Source, Surroundings, compile_packs,
+    facts, judge,
+};
+
+const OWN: &str = r#"
+version: 1
+lists: {mine: [alpha, beta]}
+rules:
+  - {id: own/named, match: {shell: {program: ["@mine", gamma]}}, verdict: deny, reason: no, nudge: try delta}
+  - id: own/either
+    match:
+      tool: shell
+      any:
+        - {shell: {program: omega, option: [-x, --wipe]}}
+        - {path: ["~/private/**"]}
+        - {host: "*.evil.example"}
+    verdict: ask
+  - {id: own/allow, match: {any: [{shell: {program: sigma}}, {shell: {program: tau}}]}, verdict: allow}
+  - {id: own/except, match: {shell: {program: alpha, option: --safe}}, verdict: allow, overrides: [own/named]}
+  - {id: own/limited, match: {shell: {program: rho}}, verdict: deny, limit: {count: 3, window: 1h}}
+  - {id: own/when, match: {tool: shell}, when: "tool.args.command.contains('forbidden')", verdict: deny}
+  - {id: own/group, match: {group: wheel, shell: {program: su}}, verdict: deny}
+"#;
+const FIRST: &str = "
+version: 1
+order: first
+mode: monitor
+rules:
+  - {id: first/a, match: {shell: {program: one}}, verdict: deny}
+  - {id: first/b, match: {shell: {program: [one, two]}}, verdict: ask, mode: enforce}
+";
+
+fn sources() -> Vec<Source<'static>> {
+    let own = |name, text, layer, trusted| Source { name, text, layer, trusted };
+    let mut sources: Vec<_> = RuleSet::packs().iter().map(|pack| pack.source).collect();
+    sources.push(own("org.yaml", FIRST, Layer::Organisation, true));
+    sources.push(own("own.yaml", OWN, Layer::User, true));
+    let project = "version: 1\nrules:\n  - {id: p/x, match: {shell: {program: xi}}, verdict: deny}\n";
+    sources.push(own("p/.tenterhook.yaml", project, Layer::Project, false));
+    sources
+}
+
+/// Every text anywhere in the examples of the packs, and some of our own.
+fn commands() -> Vec<String> {
+    fn texts(node: &Node, to: &mut Vec<String>) {
+        match &node.value {
+            Value::Text(text) => to.push(text.clone()),
+            Value::List(items) => items.iter().for_each(|item| texts(item, to)),
+            Value::Map(entries) => entries.iter().for_each(|(_, value)| texts(value, to)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for pack in RuleSet::packs() {
+        let document = parse(pack.source.text).unwrap();
+        let Value::List(rules) = &document.get("rules").unwrap().value else { panic!() };
+        rules.iter().filter_map(|rule| rule.get("examples")).for_each(|node| texts(node, &mut found));
+    }
+    let own = [
+        "alpha; beta --safe; alpha --safe",
+        "omega -x",
+        "cat ~/private/key",
+        "curl https://a.evil.example",
+        "sigma && tau",
+        "rho",
+        "echo forbidden",
+        "su -",
+        "one",
+        "two",
+        "xi",
+        "eval \"$(omega $x)\"",
+        "ls *.rs",
+        "find / -name '*.pem' | xargs cat",
+        "$(cat x) | sh",
+        "rm -rf \"$DIR\"/*",
+        "",
+    ];
+    found.extend(own.map(str::to_owned));
+    found
+}
+
+fn judged(set: &RuleSet, command: &str, kind: EventKind) -> Judgement {
+    let mut event =
+        Event::new(EventId::from_parts(1, 1), Timestamp::from_unix_ms(1), "claude-code", kind, "PreToolUse");
+    event.cwd = Some("/home/dev/shop".into());
+    event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
+    let around = Surroundings { home: Some("/home/dev"), groups: &["wheel"], ..Surroundings::default() };
+    judge(&event, &facts(&event, &around), &SessionState::default(), set)
+}
+
+fn packs() -> Arc<CompiledRules> {
+    let bytes = compile_packs().unwrap_or_else(|problems| panic!("{problems:?}"));
+    Arc::new(CompiledRules::open(bytes.into()).unwrap())
+}
+
+fn is_unreadable(rule: &Rule) -> bool {
+    rule.reason() == Some("a compiled rule cannot be read")
+}
+
+#[test]
+fn compiled_rules_judge_as_the_rules_they_were() {
+    let (sources, choices) = (sources(), Choices { disabled: &["own/group"], ..Choices::default() });
+    let packs = packs();
+    let mode = LoadMode::Trusted(&packs);
+    let checked = RuleSet::load_with(&sources, &choices, LoadMode::Checked).rules;
+    let trusted = RuleSet::load_with(&sources, &choices, mode).rules;
+    let bytes = Arc::new(trusted.to_snapshot(mode).unwrap());
+    let snapshot = RuleSet::from_snapshot(&bytes, 0, mode).unwrap();
+    let commands = commands();
+    assert!(commands.len() > 400, "{}", commands.len());
+    let kind = EventKind::PreTool;
+    for set in [&trusted, &snapshot] {
+        assert_eq!((set.digest(), set.count()), (checked.digest(), checked.count()));
+        assert!(set.is_stateful(EventKind::PreTool) && !set.is_stateful(EventKind::Stop));
+        assert!(!set.asks_for_groups() && !checked.asks_for_groups());
+        for kind in EventKind::ALL {
+            assert_eq!(set.concerns(*kind), checked.concerns(*kind), "{kind}");
+            assert_eq!(set.is_stateful(*kind), checked.is_stateful(*kind), "{kind}");
+        }
+    }
+    for (number, command) in commands.iter().enumerate() {
+        let expected = judged(&checked, command, kind);
+        assert_eq!(judged(&trusted, command, kind), expected, "{command}");
+        // As a hook sees it: read again for one call. And as a set that was asked before.
+        if number % 5 == 0 || command.len() < 12 {
+            let fresh = RuleSet::from_snapshot(&bytes, 0, mode).unwrap();
+            assert_eq!(judged(&fresh, command, kind), expected, "{command}");
+        } else {
+            assert_eq!(judged(&snapshot, command, kind), expected, "{command}");
+        }
+    }
+    assert_eq!(snapshot.rule("own/limited").map(Rule::id), Some("own/limited"));
+    assert!(!snapshot.counts_together("own/limited") && snapshot.rule("own/nothing").is_none());
+}
+
+#[test]
+fn choices_hold_for_rules_that_were_compiled_before() {
+    let packs = packs();
+    let mode = LoadMode::Trusted(&packs);
+    let own = "version: 1\nrules:\n  - {id: recursive-delete, match: {shell: {program: x}}, verdict: deny}\n  \
+               - {id: mine, match: {shell: {program: rm}}, verdict: allow, overrides: [guard-settings, nowhere]}\n";
+    let locked = RuleSet::baseline().rules.rules().find(|rule| rule.locked()).unwrap().id().to_owned();
+    let own = own.replace("guard-settings", &locked);
+    let mut sources = RuleSet::baseline_sources().to_vec();
+    sources.push(Source { name: "own.yaml", text: &own, layer: Layer::User, trusted: true });
+    let disabled = ["recursive-delete", &locked, "nothing"];
+    let choices = Choices { disabled: &disabled, monitor: true, ..Choices::default() };
+    let said = |mode| {
+        let loaded = RuleSet::load_with(&sources, &choices, mode);
+        let rules: Vec<_> = loaded.rules.rules().map(|rule| format!("{rule:?}")).collect();
+        let shown =
+            |problems: Vec<crate::Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let warnings = shown(loaded.rules.warnings(Timestamp::from_unix_ms(0)));
+        (rules, shown(loaded.problems), warnings)
+    };
+    let (checked, trusted) = (said(LoadMode::Checked), said(mode));
+    assert_eq!(trusted, checked);
+    assert_eq!((trusted.1.len(), trusted.2.len()), (2, 3), "{:?} {:?}", trusted.1, trusted.2);
+    let loaded = RuleSet::load_with(&sources, &choices, mode).rules;
+    assert!(loaded.rule("recursive-delete").is_none() && loaded.rule(&locked).is_some());
+}
+
+#[test]
+fn one_call_decodes_few_rules() {
+    let packs = packs();
+    let set =
+        RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), LoadMode::Trusted(&packs)).rules;
+    judged(&set, "ls -la src", EventKind::PreTool);
+    let decoded: usize = set.segments().iter().map(super::Segment::decoded).sum();
+    assert!(decoded * 4 < set.count(), "{decoded} of {}", set.count());
+}
+
+#[test]
+fn a_snapshot_does_not_repeat_the_rules_of_the_program() {
+    let packs = packs();
+    let mode = LoadMode::Trusted(&packs);
+    let set = RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), mode).rules;
+    let bytes = set.to_snapshot(mode).unwrap();
+    assert!(bytes.len() < 1000, "{}", bytes.len());
+    assert!(RuleSet::from_snapshot(&Arc::new(bytes), 0, LoadMode::Checked).is_none(), "of another program");
+}
+
+#[test]
+fn bytes_that_were_cut_are_refused() {
+    let bytes = compile_packs().unwrap();
+    for length in (0..bytes.len()).step_by(1_009).chain([bytes.len() - 1]) {
+        assert!(CompiledRules::open(bytes[..length].to_vec().into()).is_none(), "{length}");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(CompiledRules::open(longer.into()).is_none());
+}
+
+#[test]
+fn bytes_that_were_changed_never_panic() {
+    let sources = sources();
+    let set = RuleSet::load(&sources).rules;
+    let bytes = set.to_snapshot(LoadMode::Checked).unwrap();
+    for at in (0..bytes.len()).step_by(2_503).chain(0..200) {
+        for bits in [0x55, 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] ^= bits;
+            if let Some(set) = RuleSet::from_snapshot(&changed.into(), 0, LoadMode::Checked) {
+                judged(&set, "rm -rf / && omega -x", EventKind::PreTool);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_cannot_be_read_denies() {
+    let set = RuleSet::load(&sources()).rules;
+    let bytes = set.to_snapshot(LoadMode::Checked).unwrap();
+    let count = set.count();
+    let mut broken = bytes.clone();
+    // The id is followed by the description, whose length cannot be this large.
+    let mut places = bytes.windows(10).enumerate().filter(|(_, part)| *part == b"\x09own/named");
+    // The first is in the table of ids.
+    let at = places.nth(1).unwrap().0 + 10;
+    broken[at..at + 2].fill(0xff);
+    let set = RuleSet::from_snapshot(&broken.into(), 0, LoadMode::Checked).unwrap();
+    assert_eq!(set.count(), count);
+    assert!(set.rules().any(|rule| rule.id() == "own/named" && is_unreadable(rule)));
+    let judgement = judged(&set, "alpha", EventKind::PreTool);
+    assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:own/named"));
+}
+
+#[test]
+fn a_damaged_index_denies() {
+    let compiled = packs();
+    let body = compiled.body();
+    // The places of all keys point nowhere.
+    let mut bytes = compiled.bytes().to_vec();
+    let start = bytes.len() - body.0.len();
+    let kind = compiled.kinds().iter().find(|(kind, _)| *kind == EventKind::PreTool).unwrap();
+    for at in kind.1.key_places() {
+        bytes[start + at] = 0xff;
+    }
+    let damaged = Arc::new(CompiledRules::open(RuleBytes::from(bytes)).unwrap());
+    let set =
+        RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), LoadMode::Trusted(&damaged))
+            .rules;
+    let judgement = judged(&set, "rm -rf /", EventKind::PreTool);
+    assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:unreadable"));
+}
+
+#[test]
+fn conditions_do_not_nest_without_end() {
+    // `not` of `not` of …, each a matcher whose other conditions are not given.
+    let nested = |depth: usize| -> Vec<u8> {
+        let outer = [vec![0; 17], vec![1, 1]].concat();
+        let bytes = std::iter::repeat_n(outer, depth).flatten();
+        bytes.chain([0; 18]).collect()
+    };
+    let read = |depth| postcard::from_bytes::<crate::conditions::Matcher>(&nested(depth));
+    assert!(read(30).is_ok());
+    assert!(read(100_000).is_err());
+}

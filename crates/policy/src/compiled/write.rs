@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Rules → their compiled form.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tenterhook_event::EventKind;
+
+use super::body::{BodyWriter, WriteError};
+use super::{FORMAT, FileForm, Header, NotableRules};
+use crate::budget::Budget;
+use crate::conditions::values;
+use crate::index::{self, KeyTable, WHOLE_RULE};
+use crate::rule::{Limit, Matches, Rule};
+
+/// One rule: its head, and its alternatives as bytes of their own.
+#[derive(Serialize)]
+struct RecordForm<'a> {
+    rule: &'a Rule,
+    alternatives: Vec<Vec<u8>>,
+}
+
+/// Writes rules that were loaded from these files. The rules of a file follow one another.
+pub(crate) fn compile(mut rules: Vec<Rule>, mut files: Vec<FileForm>) -> Result<Vec<u8>, WriteError> {
+    for file in &mut files {
+        file.find_kinds(&rules);
+    }
+    let notable = NotableRules::of(&rules);
+    let mut body = BodyWriter::default();
+    let kinds = index::build(&rules, &mut body)?;
+    let ids: BTreeMap<_, _> =
+        (0..).zip(&rules).map(|(number, rule)| (rule.id.to_string(), vec![(number, WHOLE_RULE)])).collect();
+    let ids = KeyTable::write(&ids, &mut body)?;
+    let (mut places, mut records) = (Vec::with_capacity(rules.len() + 1), BodyWriter::default());
+    for rule in &mut rules {
+        let any = rule.matcher.any.take();
+        let alternatives: Result<_, _> = values(any.as_ref()).iter().map(postcard::to_allocvec).collect();
+        let alternatives = alternatives.map_err(|_| WriteError)?;
+        places.push(records.add(&RecordForm { rule, alternatives })?);
+    }
+    places.push(records.end()?);
+    let (places, records) = (body.add_places(places.into_iter())?, body.add_bytes(&records.into_bytes())?);
+    let body = body.into_bytes();
+    let fingerprint = hash_words(&body);
+    let header = Header {
+        format: FORMAT,
+        fingerprint,
+        body_bytes: body.len(),
+        files,
+        places,
+        records,
+        ids,
+        kinds,
+        notable,
+    };
+    let mut bytes = postcard::to_allocvec(&header).map_err(|_| WriteError)?;
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+/// A hash of a text of rules: the same for the same text, everywhere. It finds edits, not attacks.
+pub(crate) fn text_digest(text: &str) -> u64 {
+    hash_words(text.as_bytes())
+}
+
+/// Eight bytes at a time: texts and bodies have hundreds of kilobytes.
+fn hash_words(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    let length = u64::try_from(bytes.len()).unwrap_or_default();
+    words.fold(length, |hash, word| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+}
+
+impl FileForm {
+    fn find_kinds(&mut self, rules: &[Rule]) {
+        let (first, end) = self.rules;
+        let own = (0_u32..).zip(rules).filter(|(number, _)| (first..end).contains(number));
+        self.kinds = own.flat_map(|(_, rule)| values(rule.matcher.event.as_ref())).copied().collect();
+        self.kinds.sort_unstable();
+        self.kinds.dedup();
+    }
+}
+
+impl NotableRules {
+    fn of(rules: &[Rule]) -> Self {
+        let numbers = |is_meant: &dyn Fn(&Rule) -> bool| {
+            let meant = (0..).zip(rules).filter(|(_, rule)| is_meant(rule));
+            meant.map(|(number, _)| number).collect::<Vec<u32>>()
+        };
+        let mut stateful: BTreeMap<EventKind, Vec<u32>> = BTreeMap::new();
+        for (number, rule) in (0..).zip(rules).filter(|(_, rule)| rule.is_stateful()) {
+            for kind in values(rule.matcher.event.as_ref()) {
+                stateful.entry(*kind).or_default().push(number);
+            }
+        }
+        let all_sessions = |rule: &Rule| match &rule.limit {
+            Some(Limit::Matches(Matches { shared, .. })) => *shared,
+            Some(Limit::Budget(budget)) => Budget::is_daily(budget),
+            None => false,
+        };
+        Self {
+            locked: numbers(&|rule| rule.locked),
+            by_group: numbers(&Rule::asks_for_groups),
+            budgets: numbers(&|rule| rule.budget().is_some()),
+            all_sessions: numbers(&all_sessions),
+            expiring: numbers(&|rule| rule.expires.is_some()),
+            stateful: stateful.into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Looks up the rules that could match an event.
+
+use serde::{Deserialize, Serialize};
+use tenterhook_event::Event;
+
+use super::word::{HOST_TAG, NAME_TAG, Word, start_key, start_tag, tagged};
+use super::{DAMAGED, Entry, KindForm, WHOLE_RULE};
+use crate::compiled::Body;
+use crate::conditions::commands;
+use crate::conditions::glob::{GlobBase, flat};
+use crate::conditions::pattern::Asked;
+use crate::facts::{Facts, PathFact};
+
+/// When more entries are found, those found twice are taken out.
+const DEDUP_ABOVE: usize = 1 << 16;
+
+/// A rule that could match: its number, and which of its alternatives could hold; `None` for all.
+pub(super) type Candidate = (u32, Option<Vec<u16>>);
+
+/// The rules of one kind of event that are not found by keys.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Lists {
+    /// Rules that are always evaluated.
+    pub(super) always: Vec<Entry>,
+    /// Rules that look for patterns in commands and need nothing else: of these letters one group must be there.
+    pub(super) texts: Vec<(Vec<String>, Entry)>,
+}
+
+/// The index of one kind of event in use.
+#[derive(Debug)]
+pub(crate) struct KindIndex {
+    lists: Lists,
+}
+
+/// The index of one kind of event, for one lookup.
+struct Lookup<'a> {
+    form: &'a KindForm,
+    body: Body<'a>,
+    lists: &'a Lists,
+}
+
+impl KindIndex {
+    /// Reads what is looked at with every event.
+    pub(crate) fn read(form: &KindForm, body: Body<'_>, in_force: impl Fn(u32) -> bool) -> Self {
+        let damaged = || Lists { always: vec![DAMAGED], texts: Vec::new() };
+        let mut lists = body.read(form.lists).unwrap_or_else(damaged);
+        lists.always.retain(|(rule, _)| in_force(*rule));
+        lists.texts.retain(|(_, (rule, _))| in_force(*rule));
+        Self { lists }
+    }
+
+    /// All rules that could match, in order.
+    pub(crate) fn candidates(
+        &self,
+        form: &KindForm,
+        body: Body<'_>,
+        event: &Event,
+        facts: &Facts,
+    ) -> Vec<Candidate> {
+        let lookup = Lookup { form, body, lists: &self.lists };
+        let mut found = self.lists.always.clone();
+        lookup.look_at_words(event, facts, &mut found);
+        lookup.look_at_paths(facts, &mut found);
+        lookup.look_at_hosts(facts, &mut found);
+        lookup.look_at_texts(event, &mut found);
+        if !facts.unread.is_empty() {
+            found.extend(body.read(form.unread).unwrap_or_else(|| vec![DAMAGED]));
+        }
+        found.sort_unstable();
+        found.dedup();
+        let candidate = |entries: &[Entry]| {
+            let (rule, _) = entries.first()?;
+            // The whole rule comes last.
+            let whole = entries.last().is_some_and(|(_, part)| *part == WHOLE_RULE);
+            let parts = || entries.iter().map(|(_, part)| *part).collect();
+            Some((*rule, (!whole).then(parts)))
+        };
+        found.chunk_by(|(one, _), (other, _)| one == other).filter_map(candidate).collect()
+    }
+}
+
+impl Lookup<'_> {
+    fn get(&self, tag: char, text: &str, found: &mut Vec<Entry>) {
+        self.form.keys.get(self.body, tag, text, found);
+    }
+
+    fn find_all(&self, start: &str, found: &mut Vec<Entry>) {
+        self.form.keys.find_all(self.body, start, found);
+    }
+
+    fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
+        let mut see = |word: Word<'_>| {
+            let (tag, text) = word.parts();
+            self.get(tag, &text, found);
+        };
+        for command in &facts.commands {
+            let program = flat(&command.program);
+            see(Word::Program(&program));
+            let ends = program.char_indices().map(|(at, letter)| at + letter.len_utf8());
+            for end in ends.take_while(|end| *end <= self.form.longest_program) {
+                see(Word::Begins(program.get(..end).unwrap_or_default()));
+            }
+            // The others are not known, and no rule takes them for the words it looks for.
+            for word in command.words.iter().filter(|word| !word.dynamic) {
+                see(Word::Argument(&flat(&word.text)));
+            }
+            command.feeds.iter().for_each(|name| see(Word::Fed(&flat(name))));
+            command.acts.iter().for_each(|act| see(Word::Act(&flat(act))));
+        }
+        if let Some(tool) = &event.tool {
+            see(Word::Tool(&flat(&tool.name)));
+            see(Word::Class(tool.class));
+        }
+        for effect in &facts.effects {
+            see(Word::Does(effect.does));
+        }
+        if let Some(mcp) = &facts.mcp {
+            for reading in &mcp.readings {
+                see(Word::Server(&reading.server));
+            }
+            see(Word::SomeMcp);
+        }
+        for package in &facts.packages {
+            see(Word::Package(&flat(&package.name)));
+        }
+        let there = [
+            (Word::SomeCommand, facts.commands.is_empty()),
+            (Word::SomeVariable, facts.commands.iter().all(|command| command.env.is_empty())),
+            (Word::SomeEffect, facts.effects.is_empty()),
+            (Word::SomeUrl, facts.urls.is_empty()),
+            (Word::SomePackage, facts.packages.is_empty()),
+            (Word::SomeSecret, facts.secrets.is_empty()),
+        ];
+        there.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| see(word));
+        // A server that is not known may be any.
+        if facts.mcp.as_ref().is_some_and(|mcp| mcp.server.is_empty()) {
+            self.find_all(&Word::Server("").key(), found);
+        }
+    }
+
+    fn look_at_paths(&self, facts: &Facts, found: &mut Vec<Entry>) {
+        let of_commands = facts
+            .commands
+            .iter()
+            .flat_map(|command| command.operands.iter().chain(&command.named).chain(&command.inputs));
+        let by_name = facts.paths.iter().chain(of_commands).map(|path| (path, false));
+        let by_effect = facts.effects.iter().map(|effect| (&effect.path, effect.reaches_below()));
+        let mut most = DEDUP_ABOVE;
+        for (path, recursive) in by_name.chain(by_effect) {
+            self.look_at_path(path, recursive, found);
+            // Many paths find the same rules over and over.
+            if found.len() > most {
+                found.sort_unstable();
+                found.dedup();
+                most = DEDUP_ABOVE.max(2 * found.len());
+            }
+        }
+    }
+
+    fn look_at_path(&self, path: &PathFact, recursive: bool, found: &mut Vec<Entry>) {
+        let forms = [
+            (GlobBase::Root, path.resolved.as_deref()),
+            (GlobBase::Home, path.in_home.as_deref()),
+            (GlobBase::Project, path.in_project.as_deref()),
+        ];
+        let open = path.pattern || path.dynamic;
+        for (from, form) in forms {
+            let Some(form) = form else { continue };
+            // Of a pattern only the letters before it are certain.
+            let known = match form.find(['*', '?', '[']).filter(|_| open) {
+                Some(end) => form.get(..end).unwrap_or_default(),
+                None => form,
+            };
+            let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
+            for end in ends.take_while(|end| *end <= self.form.longest_path) {
+                let start = known.get(..end).unwrap_or_default();
+                self.get(start_tag(from), start, found);
+            }
+            if !known.starts_with('/') {
+                self.get(start_tag(from), "", found);
+            }
+            if open || recursive {
+                let known = known.trim_end_matches('/');
+                self.find_all(&start_key(from, known), found);
+            }
+        }
+        if open {
+            self.find_all(&tagged(NAME_TAG, ""), found);
+        } else {
+            let form = path.resolved.as_deref().unwrap_or(&path.text);
+            let name = form.rsplit('/').next().unwrap_or(form);
+            self.get(NAME_TAG, name, found);
+        }
+    }
+
+    fn look_at_texts(&self, event: &Event, found: &mut Vec<Entry>) {
+        if self.lists.texts.is_empty() {
+            return;
+        }
+        let commands = commands(event);
+        let asked: Vec<_> = commands.iter().map(|text| Asked::new(text)).collect();
+        let may_match = |letters: &[String]| asked.iter().any(|text| text.may_match(letters));
+        let fitting = self.lists.texts.iter().filter(|(letters, _)| may_match(letters));
+        found.extend(fitting.map(|(_, entry)| *entry));
+    }
+
+    fn look_at_hosts(&self, facts: &Facts, found: &mut Vec<Entry>) {
+        for url in &facts.urls {
+            if url.dynamic {
+                self.find_all(&tagged(HOST_TAG, ""), found);
+                continue;
+            }
+            let ends = url.host.match_indices('.').map(|(at, _)| at + 1);
+            for at in std::iter::once(0).chain(ends) {
+                let end = url.host.get(at..).unwrap_or_default();
+                self.get(HOST_TAG, end, found);
+            }
+        }
+    }
+}
