@@ -238,7 +238,6 @@ impl Loading {
             let own = self.rules.iter().position(|rule| rule.id() == *id);
             let trusted = self.trusted.as_ref().and_then(|segment| segment.number(id));
             match (self.is_locked(id), own, &mut self.trusted, trusted) {
-                (None, ..) => {}
                 (Some(true), own, segment, trusted) => {
                     let rule = own.and_then(|at| self.rules.get(at));
                     let segment = segment.as_ref();
@@ -249,7 +248,7 @@ impl Loading {
                 }
                 (Some(false), Some(own), ..) => removed.push(own),
                 (Some(false), None, Some(segment), Some(number)) => segment.disable(number),
-                (Some(false), None, ..) => {}
+                (None, ..) | (Some(false), None, ..) => {}
             }
         }
         removed.sort_unstable();

@@ -71,7 +71,9 @@ impl RuleSet {
                 return None;
             }
             let mut segment = Segment::new(Arc::clone(compiled));
-            disabled.iter().for_each(|number| segment.disable(*number));
+            for number in disabled {
+                segment.disable(*number);
+            }
             if form.monitor {
                 segment.set_monitor();
             }

@@ -106,7 +106,7 @@ impl CompiledRules {
             return None;
         }
         let start = all.len() - body.len();
-        Some(Self { start, header, bytes })
+        Some(Self { bytes, start, header })
     }
 
     /// A hash of all rules in their compiled form.

@@ -61,8 +61,8 @@ impl McpCondition {
         if !mcp.certain {
             return Err(explain.with(|| "its name can be read as that of several servers".to_owned()));
         }
-        one_of(written(server), Some(mcp.server.as_str()), "the server", explain)?;
-        one_of(written(tool), Some(mcp.tool.as_str()), "the server's tool", explain)?;
+        one_of(written(server.as_ref()), Some(mcp.server.as_str()), "the server", explain)?;
+        one_of(written(tool.as_ref()), Some(mcp.tool.as_str()), "the server's tool", explain)?;
         Ok(Matched::certainly(format!("`{}` of the server `{}`", mcp.tool, mcp.server)))
     }
 
@@ -70,8 +70,8 @@ impl McpCondition {
         let Self { server, tool } = self;
         let fitting = mcp.readings.iter().filter_map(|reading| Some((self.fit(mcp, reading)?, reading)));
         let Some((fit, reading)) = fitting.max_by(|(one, _), (other, _)| one.cmp(other)) else {
-            one_of(written(server), Some(mcp.server.as_str()), "the server", explain)?;
-            one_of(written(tool), Some(mcp.tool.as_str()), "the server's tool", explain)?;
+            one_of(written(server.as_ref()), Some(mcp.server.as_str()), "the server", explain)?;
+            one_of(written(tool.as_ref()), Some(mcp.tool.as_str()), "the server's tool", explain)?;
             return Err(explain.with(|| "no reading of its name is the server and the tool".to_owned()));
         };
         let name = if reading.server.is_empty() { "not named" } else { &reading.server };
@@ -106,8 +106,8 @@ impl McpCondition {
     }
 }
 
-fn written(globs: &Option<McpNameGlobs>) -> Option<&NameGlobs> {
-    globs.as_ref().map(|globs| &globs.written)
+fn written(globs: Option<&McpNameGlobs>) -> Option<&NameGlobs> {
+    globs.map(|globs| &globs.written)
 }
 
 /// Whether a tool that a harness has cut the name of may be one of these: what is left of the name says too

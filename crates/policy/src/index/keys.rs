@@ -52,9 +52,8 @@ impl KeyTable {
         let Some(at) = table.first_from(key) else { return found.push(DAMAGED) };
         match table.record(at) {
             Some((there, entries)) if there == key.as_bytes() => add_entries(entries, found),
-            Some(_) => {}
             None if at < table.count() => found.push(DAMAGED),
-            None => {}
+            Some(_) | None => {}
         }
     }
 
@@ -124,7 +123,7 @@ impl<'a> Table<'a> {
 /// Which keys may be there: two bits for each key, among sixteen times as many bits as there are keys.
 struct Filter<'a>(&'a [u8]);
 
-impl<'a> Filter<'a> {
+impl Filter<'_> {
     fn of<'k>(keys: impl ExactSizeIterator<Item = &'k String>) -> Vec<u8> {
         let mut bytes = vec![0_u8; (keys.len() * 2).next_power_of_two()];
         for key in keys {

@@ -239,13 +239,13 @@ impl ShellCondition {
 
     /// Whether a pattern fits one of the texts; as an exception, all texts that `around` was met by.
     fn fits_texts(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
-        let fits = |text: &str| has_match(&self.text, text);
+        let fits = |text: &str| has_match(self.text.as_ref(), text);
         let words = command.words.iter().map(|word| word.text.as_str());
         let mut texts = words.chain(command.given.iter().map(AsRef::as_ref));
         match around.filter(|around| mode == MatchMode::All && around.text.is_some()) {
             None => texts.any(fits),
             Some(around) => {
-                let met = |text: &&str| has_match(&around.text, text);
+                let met = |text: &&str| has_match(around.text.as_ref(), text);
                 mode.pick(texts.filter(met), |text| fits(text)).is_some()
             }
         }
@@ -254,11 +254,11 @@ impl ShellCondition {
     /// The same for SQL statements.
     fn fits_statements(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
         let statements = command.statements();
-        let fits = |text: &str| has_match(&self.sql, text);
+        let fits = |text: &str| has_match(self.sql.as_ref(), text);
         match around.filter(|around| mode == MatchMode::All && around.sql.is_some()) {
             None => statements.iter().any(|statement| fits(&statement.text)),
             Some(around) => {
-                let met = |statement: &&Statement| has_match(&around.sql, &statement.text);
+                let met = |statement: &&Statement| has_match(around.sql.as_ref(), &statement.text);
                 mode.pick(statements.iter().filter(met), |statement| fits(&statement.unquoted)).is_some()
             }
         }
@@ -279,6 +279,6 @@ impl OperandCondition {
     }
 }
 
-fn has_match(patterns: &Option<OneOrMore<Pattern>>, text: &str) -> bool {
-    values(patterns.as_ref()).iter().any(|pattern| pattern.is_match(text))
+fn has_match(patterns: Option<&OneOrMore<Pattern>>, text: &str) -> bool {
+    values(patterns).iter().any(|pattern| pattern.is_match(text))
 }
