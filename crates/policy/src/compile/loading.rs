@@ -15,7 +15,7 @@ use crate::budget::OwnPrices;
 use crate::compiled::{self, CompiledRules, FileForm, Segment, text_digest, unreadable};
 use crate::conditions::OneOrMore;
 use crate::examples;
-use crate::load::{self, Checks, Header, wire};
+use crate::load::{self, Header, wire};
 use crate::rule::{Mode, Rule};
 use crate::source::{Choices, Source};
 
@@ -37,6 +37,14 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
 }
 
+/// Whether the examples of rules are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Examples {
+    Try,
+    /// A test tries those of the packs.
+    Skip,
+}
+
 /// Rules on their way into force.
 pub(super) struct Loading {
     /// What was compiled before, as far as it is in force.
@@ -47,13 +55,17 @@ pub(super) struct Loading {
     taken: BTreeMap<Arc<str>, String>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
-    checks: Checks,
+    examples: Examples,
     digest: SetDigest,
 }
 
 impl Loading {
     /// Takes what was compiled before and reads the other files.
-    pub(super) fn new(sources: &[Source<'_>], compiled: Option<Arc<CompiledRules>>, checks: Checks) -> Self {
+    pub(super) fn new(
+        sources: &[Source<'_>],
+        compiled: Option<Arc<CompiledRules>>,
+        examples: Examples,
+    ) -> Self {
         let mut loading = Self {
             trusted: None,
             rules: Vec::new(),
@@ -61,7 +73,7 @@ impl Loading {
             taken: BTreeMap::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
-            checks,
+            examples,
             digest: SetDigest::default(),
         };
         let mut trusted_files = Vec::new();
@@ -90,7 +102,7 @@ impl Loading {
     }
 
     fn read(&mut self, source: &Source<'_>, digest: u64, number: usize) {
-        let Some(file) = load::read(source, self.checks, &mut self.problems) else { return };
+        let Some(file) = load::read(source, &mut self.problems) else { return };
         let first = self.next_number();
         for (spot, wire) in file.rules {
             self.take(wire, &file.header, number, spot, source);
@@ -171,7 +183,7 @@ impl Loading {
             }
         };
         let failures =
-            if self.checks == Checks::All { examples::check(&rule, &examples) } else { Vec::new() };
+            if self.examples == Examples::Try { examples::check(&rule, &examples) } else { Vec::new() };
         if !failures.is_empty() {
             let hint = "mend the rule or the example; the rule is not in force";
             return self.problems.extend(failures.into_iter().map(|message| problem(message, hint)));

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use tenterhook_document::Problem;
 use tenterhook_event::{Event, EventKind, Timestamp};
 
-use super::loading::{LoadMode, Loaded, Loading};
+use super::loading::{Examples, LoadMode, Loaded, Loading};
 use super::packs::{BASELINE, PACKS};
 use crate::budget::{OwnPrices, Reported, Spending};
 use crate::compiled::{NotableRules, Segment};
 use crate::facts::Facts;
-use crate::load::Checks;
 use crate::prices::Prices;
 use crate::rule::{Limit, Matches, Rule};
 use crate::source::{Choices, Pack, Source};
@@ -41,7 +40,7 @@ impl RuleSet {
             LoadMode::Checked => None,
             LoadMode::Trusted(compiled) => Some(Arc::clone(compiled)),
         };
-        Loading::new(sources, compiled, Checks::All).finish(choices)
+        Loading::new(sources, compiled, Examples::Try).finish(choices)
     }
 
     /// The packs that are on by default, checked.

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
-use serde::de::{Deserialize, Deserializer};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
 /// A built pattern may take this much memory; only a repetition of repetitions takes more.
@@ -187,8 +187,8 @@ fn at_least_once(kind: &RepetitionKind) -> bool {
     }
 }
 
-// A rule file has the expression alone; `load::patterns` tries it there. The compiled form also has the letters,
-// so that the expression is not parsed before a text has them.
+// A rule file has the expression alone; it is built to see whether it can be used. The compiled form also has the
+// letters, so that the expression is not parsed before a text has them.
 
 impl Serialize for Pattern {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -199,7 +199,9 @@ impl Serialize for Pattern {
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            return String::deserialize(deserializer).map(|text| Self::new(&text));
+            let text = String::deserialize(deserializer)?;
+            Self::attempt(&text).map_err(Error::custom)?;
+            return Ok(Self::new(&text));
         }
         let (text, letters): (Box<str>, Option<Vec<String>>) = Deserialize::deserialize(deserializer)?;
         Ok(Self { text, letters: OnceLock::from(letters), built: OnceLock::new() })

@@ -3,7 +3,6 @@
 //! YAML text → wire types. A rule that cannot be read is refused alone; the others stand.
 
 mod lists;
-mod patterns;
 pub(crate) mod wire;
 
 use serde::de::DeserializeOwned;
@@ -32,17 +31,8 @@ pub(crate) struct Header {
     pub(crate) order: wire::Order,
 }
 
-/// What is done beyond reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Checks {
-    /// Patterns are built, examples tried.
-    All,
-    /// Neither: a test has done both for the packs of this repository.
-    Skip,
-}
-
 /// Reads one file. `None` when nothing in it can be used.
-pub(crate) fn read(source: &Source<'_>, checks: Checks, problems: &mut Vec<Problem>) -> Option<File> {
+pub(crate) fn read(source: &Source<'_>, problems: &mut Vec<Problem>) -> Option<File> {
     let mut report = |spot, message: String, hint: &str| {
         let problem = Problem::new(source.name, spot, message);
         problems.push(if hint.is_empty() { problem } else { problem.hint(hint) });
@@ -108,7 +98,7 @@ pub(crate) fn read(source: &Source<'_>, checks: Checks, problems: &mut Vec<Probl
     let lists = Lists::read(document.get("lists"), &mut report);
     let mut rules = Vec::with_capacity(items.len());
     for item in items {
-        let mut read = rule(item, &lists, checks);
+        let mut read = rule(item, &lists);
         match read.value.take() {
             Some(rule) if read.mistakes.is_empty() => {
                 rules.push((item.spot, rule));
@@ -132,21 +122,11 @@ pub(crate) fn read(source: &Source<'_>, checks: Checks, problems: &mut Vec<Probl
 }
 
 /// Reads one rule and finds every mistake in it.
-fn rule(item: &Node, lists: &Lists, checks: Checks) -> ReadAll<wire::Rule> {
-    let mut patterns = if checks == Checks::All { patterns::attempt(item) } else { Vec::new() };
-    let opened = match lists.open(item) {
-        Ok(opened) => opened,
-        Err(misfit) => {
-            patterns.push(misfit);
-            return ReadAll { value: None, mistakes: patterns, left_out: Vec::new() };
-        }
-    };
-    let mut read = read_all(&opened);
-    // A pattern that cannot be used is found by both.
-    read.mistakes.retain(|misfit| patterns.iter().all(|known| known.spot != misfit.spot));
-    read.mistakes.extend(patterns);
-    read.mistakes.sort_by_key(|misfit| misfit.spot);
-    read
+fn rule(item: &Node, lists: &Lists) -> ReadAll<wire::Rule> {
+    match lists.open(item) {
+        Ok(opened) => read_all(&opened),
+        Err(misfit) => ReadAll { value: None, mistakes: vec![misfit], left_out: Vec::new() },
+    }
 }
 
 /// The value of one key of the file; what it is by default if it cannot be read.
