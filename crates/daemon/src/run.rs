@@ -110,7 +110,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
-    press(home, env).await;
+    write_snapshot(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
     remembering.abort();
@@ -174,11 +174,11 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
                     return;
                 }
                 refresh(daemon, true).await;
-                press(&daemon.home, env).await;
+                write_snapshot(&daemon.home, env).await;
             }
             _ = looks.tick() => {
                 if refresh(daemon, false).await {
-                    press(&daemon.home, env).await;
+                    write_snapshot(&daemon.home, env).await;
                 }
             }
             _ = intakes.tick() => {
@@ -240,10 +240,10 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
 }
 
 /// Keeps what is in force where hooks find it when nobody answers them.
-async fn press(home: &Home, env: &Env) {
+async fn write_snapshot(home: &Home, env: &Env) {
     let (home, env) = (home.clone(), env.clone());
-    let pressed = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
-    match pressed.await {
+    let written = tokio::task::spawn_blocking(move || snapshot::write(&home, &env, &Place::default()));
+    match written.await {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => tracing::warn!(error = error.message, "no snapshot for hooks without a daemon"),
         Err(error) => tracing::warn!(%error, "no snapshot for hooks without a daemon"),
