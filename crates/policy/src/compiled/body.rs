@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A place in a table takes so many bytes, so that the n-th is found without reading those before it.
-pub(crate) const PLACE_BYTES: usize = 4;
+pub(super) const PLACE_BYTES: usize = 4;
 
 /// The bytes behind a header.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ impl BodyWriter {
 }
 
 /// The n-th place of a table.
-pub(crate) fn place_at(places: &[u8], number: usize) -> Option<usize> {
+pub(super) fn place_at(places: &[u8], number: usize) -> Option<usize> {
     let bytes = places.get(number.checked_mul(PLACE_BYTES)?..)?.first_chunk::<PLACE_BYTES>()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()
 }

@@ -28,20 +28,20 @@ struct RecordForm<'a> {
 
 impl LazyRule {
     /// The whole rule. With `monitor`, it is not enforced unless it is locked.
-    pub(super) fn whole(&self, record: Option<&[u8]>, monitor: bool) -> &Rule {
-        self.whole.get_or_init(|| Box::new(decode(record, None, monitor)))
+    pub(super) fn whole<'b>(&self, record: impl FnOnce() -> Option<&'b [u8]>, monitor: bool) -> &Rule {
+        self.whole.get_or_init(|| Box::new(decode(record(), None, monitor)))
     }
 
     /// The rule with some of its alternatives, and which of those it then has are to be looked at; `None` for all.
-    pub(super) fn with_alternatives(
+    pub(super) fn with_alternatives<'b>(
         &self,
-        record: Option<&[u8]>,
+        record: impl Fn() -> Option<&'b [u8]>,
         wanted: Vec<u16>,
         monitor: bool,
     ) -> (&Rule, Option<Vec<u16>>) {
         if self.whole.get().is_none() {
             let part = self.part.get_or_init(|| {
-                let rule = decode(record, Some(&wanted), monitor);
+                let rule = decode(record(), Some(&wanted), monitor);
                 Box::new((wanted.clone(), rule))
             });
             // A rule that allows is only understood as a whole.

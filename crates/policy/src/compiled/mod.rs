@@ -23,7 +23,8 @@ use tenterhook_event::EventKind;
 
 use crate::index::{KeyTable, KindForm};
 use crate::source::{Layer, Source};
-pub(crate) use body::{Body, BodyWriter, PLACE_BYTES, Section, WriteError, place_at};
+pub(crate) use body::{Body, BodyWriter, Section, WriteError};
+use body::{PLACE_BYTES, place_at};
 pub(crate) use lazy_rule::unreadable;
 pub(crate) use segment::Segment;
 pub(crate) use write::{compile, text_digest};

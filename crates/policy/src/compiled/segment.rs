@@ -103,7 +103,7 @@ impl Segment {
     pub(crate) fn rule(&self, number: u32) -> &Rule {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         match self.rules.get(at) {
-            Some(rule) => rule.whole(self.compiled.record(at), self.monitor),
+            Some(rule) => rule.whole(|| self.compiled.record(at), self.monitor),
             None => self.damaged.get_or_init(|| Box::new(unreadable(None))),
         }
     }
@@ -126,15 +126,16 @@ impl Segment {
         let candidates =
             kinds.into_iter().find(|((kind, _), _)| *kind == event.event).map(|((_, form), index)| {
                 let body = self.compiled.body();
-                let index = index.get_or_init(|| KindIndex::read(form, body, |rule| self.is_in_force(rule)));
-                index.candidates(form, body, event, facts)
+                let in_force = |rule| self.is_in_force(rule);
+                let index = index.get_or_init(|| KindIndex::read(form, body, in_force));
+                index.candidates(form, body, event, facts, in_force)
             });
         let candidates = candidates.unwrap_or_default().into_iter();
-        candidates.filter(|(number, _)| self.is_in_force(*number)).map(|(number, wanted)| {
+        candidates.map(|(number, wanted)| {
             let at = usize::try_from(number).unwrap_or(usize::MAX);
             match (self.rules.get(at), wanted) {
                 (Some(rule), Some(wanted)) => {
-                    rule.with_alternatives(self.compiled.record(at), wanted, self.monitor)
+                    rule.with_alternatives(|| self.compiled.record(at), wanted, self.monitor)
                 }
                 _ => (self.rule(number), None),
             }

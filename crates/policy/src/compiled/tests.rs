@@ -223,9 +223,7 @@ fn a_rule_that_cannot_be_read_denies() {
     let count = set.count();
     let mut broken = bytes.clone();
     // The id is followed by the description, whose length cannot be this large.
-    let mut places = bytes.windows(10).enumerate().filter(|(_, part)| *part == b"\x09own/named");
-    // The first is in the table of ids.
-    let at = places.nth(1).unwrap().0 + 10;
+    let at = bytes.windows(10).position(|part| part == b"\x09own/named").unwrap() + 10;
     broken[at..at + 2].fill(0xff);
     let set = RuleSet::from_snapshot(&broken.into(), 0, LoadMode::Checked).unwrap();
     assert_eq!(set.count(), count);
@@ -238,19 +236,18 @@ fn a_rule_that_cannot_be_read_denies() {
 fn a_damaged_index_denies() {
     let compiled = packs();
     let body = compiled.body();
-    // The places of all keys point nowhere.
-    let mut bytes = compiled.bytes().to_vec();
-    let start = bytes.len() - body.0.len();
+    let start = compiled.bytes().len() - body.0.len();
     let kind = compiled.kinds().iter().find(|(kind, _)| *kind == EventKind::PreTool).unwrap();
-    for at in kind.1.key_places() {
-        bytes[start + at] = 0xff;
+    // The slots of all keys are taken by others, or their rows point nowhere.
+    for range in kind.1.searched() {
+        let mut bytes = compiled.bytes().to_vec();
+        bytes[start + range.start..start + range.end].fill(0xff);
+        let damaged = Arc::new(CompiledRules::open(RuleBytes::from(bytes)).unwrap());
+        let mode = LoadMode::Trusted(&damaged);
+        let set = RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), mode).rules;
+        let judgement = judged(&set, "rm -rf /", EventKind::PreTool);
+        assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:unreadable"));
     }
-    let damaged = Arc::new(CompiledRules::open(RuleBytes::from(bytes)).unwrap());
-    let set =
-        RuleSet::load_with(RuleSet::baseline_sources(), &Choices::default(), LoadMode::Trusted(&damaged))
-            .rules;
-    let judgement = judged(&set, "rm -rf /", EventKind::PreTool);
-    assert!(judgement.findings.iter().any(|finding| finding.by.to_string() == "rule:unreadable"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::conditions::values;
 use crate::rule::Rule;
 
 /// The index of one kind of event while it grows.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct KindBuilder {
     lists: Lists,
     unread: Vec<Entry>,
@@ -48,11 +48,25 @@ pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKin
             }
         }
     }
-    kinds.into_iter().map(|(kind, built)| Ok((kind, built.write(to)?))).collect()
+    // Most rules are about the same kinds of events, which share an index then.
+    let mut written: Vec<(KindBuilder, KindForm)> = Vec::new();
+    let mut forms = Vec::with_capacity(kinds.len());
+    for (kind, builder) in kinds {
+        let form = match written.iter().find(|(other, _)| *other == builder) {
+            Some((_, form)) => *form,
+            None => {
+                let form = builder.write(to)?;
+                written.push((builder, form));
+                form
+            }
+        };
+        forms.push((kind, form));
+    }
+    Ok(forms)
 }
 
 impl KindBuilder {
-    fn write(self, to: &mut BodyWriter) -> Result<KindForm, WriteError> {
+    fn write(&self, to: &mut BodyWriter) -> Result<KindForm, WriteError> {
         let longest = |is_meant: &dyn Fn(&str) -> bool| {
             let keys = self.keys.keys().filter(|key| is_meant(key));
             keys.map(|key| key.len() - 1).max().unwrap_or(0)

@@ -5,13 +5,13 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Event;
 
-use super::word::{HOST_TAG, NAME_TAG, Word, start_key, start_tag, tagged};
+use super::word::{HOST_TAG, NAME_TAG, PROGRAM_START_TAG, Word, start_key, start_tag, tagged};
 use super::{DAMAGED, Entry, KindForm, WHOLE_RULE};
 use crate::compiled::Body;
 use crate::conditions::commands;
 use crate::conditions::glob::{GlobBase, flat};
 use crate::conditions::pattern::Asked;
-use crate::facts::{Facts, PathFact};
+use crate::facts::{Facts, PathFact, ShellCommand};
 
 /// When more entries are found, those found twice are taken out.
 const DEDUP_ABOVE: usize = 1 << 16;
@@ -20,7 +20,7 @@ const DEDUP_ABOVE: usize = 1 << 16;
 pub(super) type Candidate = (u32, Option<Vec<u16>>);
 
 /// The rules of one kind of event that are not found by keys.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lists {
     /// Rules that are always evaluated.
     pub(super) always: Vec<Entry>,
@@ -51,13 +51,14 @@ impl KindIndex {
         Self { lists }
     }
 
-    /// All rules that could match, in order.
+    /// All rules in force that could match, in order.
     pub(crate) fn candidates(
         &self,
         form: &KindForm,
         body: Body<'_>,
         event: &Event,
         facts: &Facts,
+        in_force: impl Fn(u32) -> bool,
     ) -> Vec<Candidate> {
         let lookup = Lookup { form, body, lists: &self.lists };
         let mut found = self.lists.always.clone();
@@ -68,6 +69,7 @@ impl KindIndex {
         if !facts.unread.is_empty() {
             found.extend(body.read(form.unread).unwrap_or_else(|| vec![DAMAGED]));
         }
+        found.retain(|(rule, _)| in_force(*rule));
         found.sort_unstable();
         found.dedup();
         let candidate = |entries: &[Entry]| {
@@ -90,40 +92,44 @@ impl Lookup<'_> {
         self.form.keys.find_all(self.body, start, found);
     }
 
+    fn see(&self, word: Word<'_>, found: &mut Vec<Entry>) {
+        let (tag, text) = word.parts();
+        self.get(tag, &text, found);
+    }
+
+    fn look_at_command(&self, command: &ShellCommand, found: &mut Vec<Entry>) {
+        let program = flat(&command.program);
+        self.see(Word::Program(&program), found);
+        let ends = program.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let ends = ends.take_while(|end| *end <= self.form.longest_program);
+        self.form.keys.get_beginnings(self.body, PROGRAM_START_TAG, &program, ends, found);
+        // The others are not known, and no rule takes them for the words it looks for.
+        for word in command.words.iter().filter(|word| !word.dynamic) {
+            self.see(Word::Argument(&flat(&word.text)), found);
+        }
+        command.feeds.iter().for_each(|name| self.see(Word::Fed(&flat(name)), found));
+        command.acts.iter().for_each(|act| self.see(Word::Act(&flat(act)), found));
+    }
+
     fn look_at_words(&self, event: &Event, facts: &Facts, found: &mut Vec<Entry>) {
-        let mut see = |word: Word<'_>| {
-            let (tag, text) = word.parts();
-            self.get(tag, &text, found);
-        };
         for command in &facts.commands {
-            let program = flat(&command.program);
-            see(Word::Program(&program));
-            let ends = program.char_indices().map(|(at, letter)| at + letter.len_utf8());
-            for end in ends.take_while(|end| *end <= self.form.longest_program) {
-                see(Word::Begins(program.get(..end).unwrap_or_default()));
-            }
-            // The others are not known, and no rule takes them for the words it looks for.
-            for word in command.words.iter().filter(|word| !word.dynamic) {
-                see(Word::Argument(&flat(&word.text)));
-            }
-            command.feeds.iter().for_each(|name| see(Word::Fed(&flat(name))));
-            command.acts.iter().for_each(|act| see(Word::Act(&flat(act))));
+            self.look_at_command(command, found);
         }
         if let Some(tool) = &event.tool {
-            see(Word::Tool(&flat(&tool.name)));
-            see(Word::Class(tool.class));
+            self.see(Word::Tool(&flat(&tool.name)), found);
+            self.see(Word::Class(tool.class), found);
         }
         for effect in &facts.effects {
-            see(Word::Does(effect.does));
+            self.see(Word::Does(effect.does), found);
         }
         if let Some(mcp) = &facts.mcp {
             for reading in &mcp.readings {
-                see(Word::Server(&reading.server));
+                self.see(Word::Server(&reading.server), found);
             }
-            see(Word::SomeMcp);
+            self.see(Word::SomeMcp, found);
         }
         for package in &facts.packages {
-            see(Word::Package(&flat(&package.name)));
+            self.see(Word::Package(&flat(&package.name)), found);
         }
         let there = [
             (Word::SomeCommand, facts.commands.is_empty()),
@@ -133,7 +139,7 @@ impl Lookup<'_> {
             (Word::SomePackage, facts.packages.is_empty()),
             (Word::SomeSecret, facts.secrets.is_empty()),
         ];
-        there.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| see(word));
+        there.into_iter().filter(|(_, absent)| !absent).for_each(|(word, _)| self.see(word, found));
         // A server that is not known may be any.
         if facts.mcp.as_ref().is_some_and(|mcp| mcp.server.is_empty()) {
             self.find_all(&Word::Server("").key(), found);
@@ -174,10 +180,8 @@ impl Lookup<'_> {
                 None => form,
             };
             let ends = known.match_indices('/').map(|(end, _)| end).chain([known.len()]);
-            for end in ends.take_while(|end| *end <= self.form.longest_path) {
-                let start = known.get(..end).unwrap_or_default();
-                self.get(start_tag(from), start, found);
-            }
+            let ends = ends.take_while(|end| *end <= self.form.longest_path);
+            self.form.keys.get_beginnings(self.body, start_tag(from), known, ends, found);
             if !known.starts_with('/') {
                 self.get(start_tag(from), "", found);
             }

@@ -31,7 +31,7 @@ pub(crate) const WHOLE_RULE: u16 = u16::MAX;
 const DAMAGED: Entry = (u32::MAX, WHOLE_RULE);
 
 /// The index of one kind of event, as the compiled form has it.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct KindForm {
     /// Rules that are always evaluated, and rules that only look for patterns in commands: of these letters one
     /// group must be there. [`lookup::Lists`].
@@ -46,9 +46,9 @@ pub(crate) struct KindForm {
 }
 
 impl KindForm {
-    /// Where the table of places is, for tests that damage it.
+    /// Where keys are searched, for tests that damage it.
     #[cfg(test)]
-    pub(crate) fn key_places(&self) -> std::ops::Range<usize> {
-        self.keys.places()
+    pub(crate) fn searched(&self) -> [std::ops::Range<usize>; 2] {
+        self.keys.searched()
     }
 }
