@@ -47,7 +47,8 @@ impl Rates {
     }
 }
 
-fn measure(file: &str) -> Rates {
+/// The lines of a corpus, each with its verdict.
+fn judge_corpus(file: &str) -> Vec<(Value, String)> {
     let text = std::fs::read_to_string(repository().join("tests/corpus").join(file)).unwrap();
     let cases: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let line =
@@ -59,9 +60,14 @@ fn measure(file: &str) -> Rates {
     let ran = test.finish(command, cases.iter().map(line).collect::<String>().as_bytes());
     let verdicts: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(verdicts.len(), cases.len(), "one line each; {}", ran.stderr);
+    let verdicts = verdicts.iter().map(|verdict| verdict["verdict"].as_str().unwrap().to_owned());
+    cases.into_iter().zip(verdicts).collect()
+}
+
+fn measure(file: &str) -> Rates {
     let mut rates = Rates::default();
-    for (case, verdict) in cases.iter().zip(&verdicts) {
-        rates.add(case["bad"].as_bool().unwrap(), verdict["verdict"].as_str().unwrap());
+    for (case, verdict) in judge_corpus(file) {
+        rates.add(case["bad"].as_bool().unwrap(), &verdict);
     }
     rates
 }
@@ -78,5 +84,16 @@ fn what_was_learnt_is_not_forgotten() {
     for file in ["tuning.jsonl", "tuning-files.jsonl", "tuning-network.jsonl"] {
         let rates = measure(file);
         assert!(rates.good(), "{file}: {rates:?}");
+    }
+}
+
+#[test]
+fn scripts_in_embedded_languages_are_stopped_exactly_if_they_are_bad() {
+    let judged = judge_corpus("embedded-languages.jsonl");
+    assert!(judged.len() > 70, "{} lines", judged.len());
+    for (case, verdict) in judged {
+        let stopped = matches!(verdict.as_str(), "deny" | "ask");
+        let known_alarm = case["false-alarm"].as_bool().unwrap_or_default();
+        assert!(stopped == case["bad"].as_bool().unwrap() || known_alarm, "{verdict}: {case}");
     }
 }

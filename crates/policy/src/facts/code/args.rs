@@ -2,7 +2,7 @@
 
 //! Lists between brackets: arguments, list literals, maps and blocks.
 
-use super::Language;
+use super::language::description::KeyStyle;
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
@@ -73,7 +73,7 @@ impl Reader {
     pub(super) fn items(&mut self, code: &mut Code<'_>, block: bool) -> Args {
         let mut args = Args::default();
         let mut current: Option<Value> = None;
-        if self.language == Language::Ruby && block && code.is_sign("|") {
+        if self.syntax().bar_parameters && block && code.is_sign("|") {
             self.block_parameters(code);
         }
         while code.at < code.end {
@@ -116,7 +116,7 @@ impl Reader {
     fn key(&self, code: &Code<'_>, block: bool) -> Option<(String, usize)> {
         let first = code.peek()?;
         // `:force => true`
-        if self.language == Language::Ruby && first.text == ":" && code.sign_ahead(2, "=>") {
+        if self.syntax().symbols && first.text == ":" && code.sign_ahead(2, "=>") {
             return Some((code.word_ahead(1)?.to_owned(), 3));
         }
         let key = match first.kind {
@@ -128,14 +128,14 @@ impl Reader {
             _ => return None,
         };
         let sign = code.ahead(1).filter(|token| token.kind == Token::Sign)?;
-        let is_key = match (self.language, sign.text) {
-            (Language::Python, "=") => !block && first.kind == Token::Word,
-            (Language::Lua, "=") => block && first.kind == Token::Word,
-            (Language::Python | Language::JavaScript, ":") => block,
-            (Language::Ruby | Language::Php, ":") => !sign.space,
-            (Language::Ruby | Language::Php | Language::Perl, "=>") => true,
-            _ => false,
-        };
+        let is_word = first.kind == Token::Word;
+        let is_key = self.syntax().keys.iter().any(|style| match style {
+            KeyStyle::EqualsInCalls => sign.text == "=" && !block && is_word,
+            KeyStyle::EqualsInBraces => sign.text == "=" && block && is_word,
+            KeyStyle::ColonInBraces => sign.text == ":" && block,
+            KeyStyle::TightColon => sign.text == ":" && !sign.space,
+            KeyStyle::Arrow => sign.text == "=>",
+        });
         is_key.then_some((key, 2))
     }
 

@@ -3,15 +3,14 @@
 //! Awk: commands and files stand behind `|`, `>` and `<`, and in `system`.
 
 use super::super::Does;
-use super::Act;
-use super::Language;
 use super::lex::{self, Kind as Token, Part};
 use super::reader::{Code, Reader};
 use super::value::{From, Kind, Value};
+use super::{Act, Language};
 
-pub(super) fn read(text: &str) -> Vec<Act> {
-    let mut reader = Reader::new(Language::Awk, text.len());
-    let tokens = lex::tokens(Language::Awk, text);
+pub(super) fn read(language: Language, text: &str) -> Vec<Act> {
+    let mut reader = Reader::new(language, text.len());
+    let tokens = lex::tokens(language, text);
     let pairs = lex::pairs(&tokens);
     let mut code = Code { tokens: &tokens, pairs: &pairs, at: 0, end: tokens.len() };
     while let Some(token) = code.peek() {

@@ -2,29 +2,10 @@
 
 //! Expressions: operands with signs between them. Only those that build texts mean anything.
 
-use super::Language;
+use super::language::description::Operator;
 use super::lex::Kind as Token;
 use super::reader::{Code, DEPTH, Reader};
 use super::value::{Kind, Value};
-
-/// What a sign between two values makes of them.
-enum Between {
-    Concat,
-    /// `a or b`
-    Choice,
-    /// `a and b`
-    Second,
-    /// `a ? b : c`
-    Question,
-    /// `a if b else c`
-    Condition,
-    Set,
-    Append,
-    Divide,
-    Format,
-    /// Something that is no text.
-    Other,
-}
 
 impl Reader {
     /// Reads an expression from here on. Goes nowhere when none starts here.
@@ -48,11 +29,11 @@ impl Reader {
         if code.at == start {
             return left;
         }
-        while let Some(between) = self.between(code) {
+        while let Some(operator) = self.operator(code) {
             let sign = code.at;
             code.at += 1;
-            match between {
-                Between::Concat => {
+            match operator {
+                Operator::Concatenate => {
                     let (right, _) = self.operand(code);
                     let cost = left.weight() + right.weight();
                     left = if left.kind == Kind::Number && right.kind == Kind::Number || !self.spend(cost) {
@@ -63,37 +44,37 @@ impl Reader {
                         left.concat(right)
                     };
                 }
-                Between::Divide => {
+                Operator::Divide => {
                     let (right, _) = self.operand(code);
                     let is_path =
                         left.kind == Kind::Path || right.kind == Kind::Path || is_path_choice(&left);
                     left = if is_path { left.join(right) } else { Value::unknown() };
                 }
-                Between::Format => {
+                Operator::Format => {
                     let (right, _) = self.operand(code);
                     left = super::text::format_percent(&left, &right);
                 }
-                Between::Choice => left = left.or(self.expression(code)),
-                Between::Second => left = self.expression(code),
-                Between::Question => {
+                Operator::Either => left = left.or(self.expression(code)),
+                Operator::Second => left = self.expression(code),
+                Operator::Ternary => {
                     let then = self.expression(code);
                     left = if code.eat(":") { then.or(self.expression(code)) } else { left.or(then) };
                 }
-                Between::Condition => {
+                Operator::Conditional => {
                     self.expression(code);
                     if code.is_word("else") {
                         code.at += 1;
                         left = left.or(self.expression(code));
                     }
                 }
-                Between::Set => {
+                Operator::Assign => {
                     let right = self.expression(code);
                     if let Some(name) = target.take() {
                         self.set_nested(&name, right.clone(), code.nested(start));
                     }
                     left = right;
                 }
-                Between::Append => {
+                Operator::Append => {
                     let right = self.expression(code);
                     let right = if code.nested(start) { Value::from(right.from) } else { right };
                     left = left.concat(right);
@@ -101,7 +82,7 @@ impl Reader {
                         self.set(&name, left.clone());
                     }
                 }
-                Between::Other => {
+                Operator::Other | Operator::None => {
                     let (right, _) = self.operand(code);
                     left = Value::from(left.from.max(right.from));
                 }
@@ -114,46 +95,31 @@ impl Reader {
         left
     }
 
-    /// What stands between two values here, if anything does.
-    fn between(&self, code: &Code<'_>) -> Option<Between> {
-        use Language::{Lua, Perl, Php, Python, Ruby};
-        let token = code.peek()?;
-        let language = self.language;
-        if token.kind == Token::Word {
-            return match (token.text, language) {
-                ("if", Python) => Some(Between::Condition),
-                ("or", Python | Lua) => Some(Between::Choice),
-                ("and", Python | Lua) => Some(Between::Second),
-                ("in" | "is", Python) | ("eq" | "ne" | "lt" | "gt" | "le" | "ge" | "x" | "cmp", Perl) => {
-                    Some(Between::Other)
-                }
-                ("in" | "instanceof", Language::JavaScript) => Some(Between::Other),
-                _ => None,
-            };
-        }
-        if token.kind != Token::Sign {
-            return None;
-        }
-        match (token.text, language) {
-            ("+", Perl | Php | Lua) => Some(Between::Other),
-            ("+", _) | ("." | "..", Perl | Php | Lua) => Some(Between::Concat),
-            ("/", Python | Ruby) => Some(Between::Divide),
-            ("%", Python | Ruby) => Some(Between::Format),
-            ("=" | ":=" | "||=" | "??=", _) | ("//=", Perl) => Some(Between::Set),
-            ("+=" | ".=", _) | ("<<", Ruby) => Some(Between::Append),
-            ("||" | "??", _) | ("//", Perl) => Some(Between::Choice),
-            ("&&", _) => Some(Between::Second),
-            ("?", Language::JavaScript | Perl | Ruby | Php) => Some(Between::Question),
-            (
-                "==" | "!=" | "===" | "!==" | "<" | ">" | "<=" | ">=" | "-" | "*" | "**" | "//" | "&" | "^"
-                | "<<" | ">>" | "=~" | "!~" | "~=" | "/" | "%" | "<=>" | "-=" | "*=" | "/=" | "|=" | "&="
-                | "..",
-                _,
-            ) => Some(Between::Other),
-            ("|", _) if language != Ruby => Some(Between::Other),
-            _ => None,
+    /// The operator that stands here, if one does.
+    fn operator(&self, code: &Code<'_>) -> Option<Operator> {
+        let token = code.peek().filter(|token| matches!(token.kind, Token::Word | Token::Sign))?;
+        let own = self.description.operators.iter().find(|(sign, _)| *sign == token.text);
+        match own {
+            Some((_, operator)) => Some(*operator).filter(|operator| *operator != Operator::None),
+            None if token.kind == Token::Sign => common_operator(token.text),
+            None => None,
         }
     }
+}
+
+/// What a sign means in languages that do not say otherwise.
+fn common_operator(sign: &str) -> Option<Operator> {
+    Some(match sign {
+        "+" => Operator::Concatenate,
+        "=" | ":=" | "||=" | "??=" => Operator::Assign,
+        "+=" | ".=" => Operator::Append,
+        "||" | "??" => Operator::Either,
+        "&&" => Operator::Second,
+        "==" | "!=" | "===" | "!==" | "<" | ">" | "<=" | ">=" | "-" | "*" | "**" | "//" | "&" | "^"
+        | "<<" | ">>" | "=~" | "!~" | "~=" | "/" | "%" | "<=>" | "-=" | "*=" | "/=" | "|=" | "&=" | ".."
+        | "|" => Operator::Other,
+        _ => return None,
+    })
 }
 
 fn is_path_choice(value: &Value) -> bool {

@@ -2,27 +2,28 @@
 
 //! Functions without a name, their parameters, and what calls hand to them.
 
-use super::Language;
 use super::args::Args;
-use super::calls;
+use super::language::description::{ReaderKind, contains};
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
+use super::value_functions::below;
 use crate::facts::alphabet;
 
 impl Reader {
     /// Words that start something of their own: a function, a class, a block.
     pub(super) fn special(&mut self, code: &mut Code<'_>, word: &str) -> Option<Value> {
         let next = code.ahead(1)?;
-        match (word, self.language) {
+        let syntax = self.syntax();
+        match (word, self.description.reader) {
             // `x => …`
-            (_, Language::JavaScript) if next.text == "=>" => {
+            (_, ReaderKind::JavaScript) if next.text == "=>" => {
                 let element = self.element.take().unwrap_or_default();
                 self.set(word, element);
                 code.at += 2;
                 Some(self.body(code))
             }
-            ("lambda", Language::Python) => {
+            ("lambda", ReaderKind::Python) => {
                 code.at += 1;
                 let element = self.element.take().unwrap_or_default();
                 if let Some(name) = code.word_ahead(0) {
@@ -34,17 +35,21 @@ impl Reader {
                 code.eat(":");
                 Some(self.expression(code))
             }
-            ("function" | "fn", Language::JavaScript | Language::Php | Language::Lua)
-            | ("def", Language::Python | Language::Ruby) => {
+            (word, _) if contains(&syntax.function_words, word) => {
                 code.at += 1;
                 code.eat("*");
                 while code.word_ahead(0).is_some() || code.is_sign(".") || code.is_sign(":") {
                     code.at += 1;
                 }
+                if let Some(topic) = syntax.topic {
+                    let element = self.element.clone().unwrap_or_default();
+                    self.set(topic, element);
+                }
                 if code.is_sign("(") {
                     self.parameters(code);
                 }
-                if self.language == Language::Php && code.is_word("use") && code.sign_ahead(1, "(") {
+                // Variables of the surrounding function that the body uses: `function () use ($x) { … }`
+                if code.is_word("use") && code.sign_ahead(1, "(") {
                     code.at += 1;
                     code.at = (code.close() + 1).min(code.end);
                 }
@@ -53,24 +58,15 @@ impl Reader {
                 }
                 Some(if code.is_sign("{") { self.body(code) } else { Value::unknown() })
             }
-            ("sub", Language::Perl) => {
-                code.at += 1;
-                if code.word_ahead(0).is_some() {
-                    code.at += 1;
-                }
-                let element = self.element.take().unwrap_or_default();
-                self.set("$_", element);
-                Some(self.body(code))
-            }
             // `map { … } LIST`, `grep { … } LIST`
-            ("map" | "grep" | "sort", Language::Perl) if next.text == "{" => {
+            (word, _) if next.text == "{" && contains(&syntax.block_functions, word) => {
                 code.at += 1;
                 let close = code.close();
                 let start = code.at;
                 code.at = (close + 1).min(code.end);
                 let list = self.expression(code);
                 let after = code.at;
-                self.bind(&["$_"], &list);
+                self.bind(&[syntax.topic.unwrap_or_default()], &list);
                 code.at = start;
                 let body = self.bracket(code).items.into_iter().next_back();
                 code.at = after;
@@ -106,15 +102,15 @@ impl Reader {
     pub(super) fn arguments(&mut self, code: &mut Code<'_>, callee: &Value) -> Args {
         let outer = self.element.take();
         if callee.kind == Kind::Member
-            && calls::hands_on(&callee.shape)
+            && hands_on(&callee.shape)
             && let Some(receiver) = callee.items.first()
         {
             let held = matches!(receiver.kind, Kind::List | Kind::Either);
             let element = if held { receiver.element() } else { receiver.clone() };
             self.element = self.spend(element.weight()).then_some(element);
         }
-        if callee.kind == Kind::Name && callee.shape.ends_with("find") && self.language == Language::Perl {
-            return self.find_arguments(code);
+        if callee.kind == Kind::Name && self.walks_tree(&callee.shape) {
+            return self.tree_walker_arguments(code);
         }
         let args = if let Some(value) = self.comprehension(code) {
             Args::of(vec![value])
@@ -125,8 +121,14 @@ impl Reader {
         args
     }
 
+    /// Whether a function calls its first argument for everything below the others.
+    fn walks_tree(&self, name: &str) -> bool {
+        let walkers = &self.syntax().tree_walkers;
+        !walkers.is_empty() && contains(walkers, &self.description.simplify_name(name))
+    }
+
     /// `find(sub { unlink $_ }, "/")`: the list stands behind, and is read first.
-    fn find_arguments(&mut self, code: &mut Code<'_>) -> Args {
+    fn tree_walker_arguments(&mut self, code: &mut Code<'_>) -> Args {
         let (start, close) = (code.at, code.close());
         let mut at = start + 1;
         while at < close {
@@ -143,8 +145,9 @@ impl Reader {
         let outer = std::mem::replace(&mut code.end, close);
         code.at = at + 1;
         let roots = self.items(code, false).items;
-        let below = Value::list(roots.into_iter().map(super::pure::below).collect()).element();
-        for name in ["$_", "$File.find.name", "$File::find::name", "$File.Find.name"] {
+        let below = Value::list(roots.into_iter().map(below).collect()).element();
+        let syntax = self.syntax();
+        for name in syntax.topic.iter().chain(&syntax.tree_walker_variables) {
             self.set(name, below.clone());
         }
         self.element = Some(below);
@@ -165,12 +168,12 @@ impl Reader {
             return value.map(&|text| Some(text.chars().rev().collect()));
         }
         let bare = match inside {
-            [word] if word.kind == Token::Word && self.language == Language::Perl && code.is_sign("{") => {
+            [word] if word.kind == Token::Word && self.syntax().brace_indices && code.is_sign("{") => {
                 Some(word.text.to_owned())
             }
             _ => None,
         };
-        let slice = inside.iter().any(|token| token.text == ":") && self.language == Language::Python;
+        let slice = self.has_reader(ReaderKind::Python) && inside.iter().any(|token| token.text == ":");
         let args = self.bracket(code);
         let key = bare.map_or_else(|| args.get(0), Value::text);
         if slice {
@@ -185,14 +188,11 @@ impl Reader {
             && key.len() < 100
         {
             // `Dir["*.rb"]`
-            if self.language == Language::Ruby && value.shape == "Dir" {
-                return super::pure::glob(Value::text(key));
+            let subscript = format!("{}[]", value.shape);
+            if self.description.find_call(&subscript).is_some() {
+                return self.call(Value::name(subscript), Args::of(vec![Value::text(key)]));
             }
-            let name = match (self.language, value.shape.as_str()) {
-                (Language::Perl, "$ENV") => "ENV",
-                (_, name) => name,
-            };
-            let full = format!("{name}.{key}");
+            let full = format!("{}.{key}", value.shape);
             if let Some(known) = self.variable(&full) {
                 return known;
             }
@@ -202,7 +202,7 @@ impl Reader {
             {
                 return at(&list, key);
             }
-            return super::pure::constant(self.language, &full).unwrap_or_else(|| Value::name(full));
+            return self.constant(&full).unwrap_or_else(|| Value::name(full));
         }
         match (value.kind, key.whole()) {
             (Kind::List, Some(key)) => at(&value, key),
@@ -211,6 +211,27 @@ impl Reader {
             _ => Value { items: Vec::new(), ..Value::from(value.from) },
         }
     }
+}
+
+/// Methods that hand what the receiver holds to a function.
+pub(super) fn hands_on(method: &str) -> bool {
+    matches!(
+        method,
+        "each"
+            | "forEach"
+            | "map"
+            | "filter"
+            | "select"
+            | "reject"
+            | "then"
+            | "each_child"
+            | "flatMap"
+            | "each_entry"
+            | "flat_map"
+            | "collect"
+            | "for_each"
+            | "reverse_each"
+    )
 }
 
 fn at(list: &Value, key: &str) -> Value {

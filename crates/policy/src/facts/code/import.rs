@@ -5,7 +5,7 @@
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::Value;
-use super::{calls, pure};
+use super::value_functions::module_name;
 
 impl Reader {
     /// `import os, shutil as s`
@@ -35,14 +35,14 @@ impl Reader {
         code.at += 1;
         code.eat("(");
         if code.eat("*") {
-            for name in calls::members(self.language, &module) {
+            for name in self.description.members_of(&module) {
                 self.set(name, Value::name(format!("{module}.{name}")));
             }
         }
         while let Some(name) = code.word_ahead(0) {
             code.at += 1;
             let full = format!("{module}.{name}");
-            let value = pure::constant(self.language, &full).unwrap_or_else(|| Value::name(full));
+            let value = self.constant(&full).unwrap_or_else(|| Value::name(full));
             let mut alias = name;
             if code.is_word("as") {
                 alias = code.word_ahead(1).unwrap_or(name);
@@ -73,7 +73,7 @@ impl Reader {
             return Value::unknown();
         };
         let module = self.parts(&text.parts);
-        let module = pure::module(&module.shape).to_owned();
+        let module = module_name(&module.shape).to_owned();
         let mut braces = false;
         while code.at < at {
             match code.peek().map(|token| token.text) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Text → tokens: words, texts, signs. One lexer for all languages; what differs is asked of the language.
+//! Text → tokens: words, texts, signs. One lexer for all languages; what differs is in their descriptions.
 
 use super::Language;
+use super::language::description::{ReaderKind, contains};
+use super::language::lexical::{Lexical, LineBreaks};
 use super::quote::{self, Quote};
 
 /// What a token is.
@@ -46,7 +48,9 @@ pub(super) struct Token<'a> {
 
 /// Where the lexer is.
 pub(super) struct Lexer<'a> {
-    pub(super) language: Language,
+    /// Whether strings have the prefixes of Python.
+    pub(super) python: bool,
+    pub(super) rules: &'static Lexical<&'static str>,
     pub(super) text: &'a str,
     pub(super) at: usize,
     tokens: Vec<Token<'a>>,
@@ -72,8 +76,10 @@ const SIGNS: &[&str] = &[
 
 /// Splits a text into tokens.
 pub(super) fn tokens(language: Language, text: &str) -> Vec<Token<'_>> {
+    let rules = &language.description().lexical;
     let mut lexer = Lexer {
-        language,
+        python: language.has_reader(ReaderKind::Python),
+        rules,
         text,
         at: 0,
         tokens: Vec::new(),
@@ -81,8 +87,8 @@ pub(super) fn tokens(language: Language, text: &str) -> Vec<Token<'_>> {
         waiting: Vec::new(),
         unclosed: 0,
     };
-    if language == Language::Php && text.contains("<?") {
-        lexer.skip_to_php();
+    if rules.code_tags.as_ref().is_some_and(|tags| text.contains(tags.open)) {
+        lexer.skip_to_code();
     }
     while lexer.step() {}
     lexer.tokens
@@ -135,9 +141,7 @@ impl<'a> Lexer<'a> {
         }
         if self.word() {
             let text = self.slice(from);
-            if matches!(text, "__END__" | "__DATA__")
-                && matches!(self.language, Language::Perl | Language::Ruby)
-            {
+            if contains(&self.rules.end_of_code, text) {
                 self.at = self.text.len();
                 return false;
             }
@@ -152,7 +156,7 @@ impl<'a> Lexer<'a> {
     fn quoted(&mut self, kind: Kind, quote: Quote, space: bool) -> bool {
         let from = self.at;
         if quote.body_below {
-            let until = quote::heredoc_word(self);
+            let until = quote::here_document_word(self);
             let token = self.tokens.len();
             self.push(kind, self.slice(from), Vec::new(), space);
             self.waiting.push(Waiting { token, until, quote });
@@ -169,7 +173,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// The bodies of heredocs stand below the line that names them.
+    /// The bodies of here-documents stand below the line that names them.
     fn bodies(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
             let parts = quote::body(self, &waiting);
@@ -181,69 +185,14 @@ impl<'a> Lexer<'a> {
 
     /// Whether the end of a line ends a statement here.
     fn breaks_lines(&self) -> bool {
-        match self.language {
-            Language::Python => self.open.is_empty(),
-            Language::Ruby => {
+        match self.rules.line_breaks {
+            LineBreaks::Never => false,
+            LineBreaks::Always => true,
+            LineBreaks::OutsideBrackets => self.open.is_empty(),
+            LineBreaks::OutsideBracketsAndChains => {
                 let next = self.rest().trim_start();
                 let goes_on = (next.starts_with('.') && !next.starts_with("..")) || next.starts_with("&.");
                 !goes_on && self.open.last().is_none_or(|open| *open == b'{')
-            }
-            Language::Awk => true,
-            _ => false,
-        }
-    }
-
-    /// Passes over blanks and comments.
-    fn blank(&mut self) -> bool {
-        let from = self.at;
-        loop {
-            let line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
-            match (self.byte(0), self.language) {
-                (b' ' | b'\t' | b'\r' | 0x0c, _) => self.at += 1,
-                (b'\\', _) if self.byte(1) == b'\n' => self.at += 2,
-                (b'\\', _) if self.byte(1) == b'\r' && self.byte(2) == b'\n' => self.at += 3,
-                (b'#', Language::Php) if self.byte(1) == b'[' => self.at += 1,
-                (b'#', Language::JavaScript | Language::Lua) if self.at > 0 => break,
-                (b'#', _) => self.skip_line(),
-                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'/' => self.skip_line(),
-                (b'/', Language::JavaScript | Language::Php) if self.byte(1) == b'*' => self.past("*/"),
-                (b'-', Language::Lua) if self.byte(1) == b'-' => self.lua_comment(),
-                (b'=', Language::Ruby) if line_start && self.rest().starts_with("=begin") => {
-                    self.past("\n=end");
-                }
-                (b'=', Language::Perl) if line_start && self.byte(1).is_ascii_alphabetic() => {
-                    self.past("\n=cut");
-                }
-                (b'?', Language::Php) if self.byte(1) == b'>' => self.skip_to_php(),
-                _ => break,
-            }
-        }
-        self.at > from
-    }
-
-    fn skip_line(&mut self) {
-        self.at = self.rest().find('\n').map_or(self.text.len(), |end| self.at + end);
-    }
-
-    fn past(&mut self, end: &str) {
-        self.at = self.rest().find(end).map_or(self.text.len(), |found| self.at + found + end.len());
-    }
-
-    fn lua_comment(&mut self) {
-        self.at += 2;
-        match quote::long_bracket(self.rest()) {
-            Some(level) => self.past(&format!("]{}]", "=".repeat(level))),
-            None => self.skip_line(),
-        }
-    }
-
-    /// Outside `<?php … ?>` there is no code.
-    fn skip_to_php(&mut self) {
-        self.past("<?");
-        for tag in ["php", "="] {
-            if self.rest().starts_with(tag) {
-                self.at += tag.len();
-                break;
             }
         }
     }
@@ -252,44 +201,40 @@ impl<'a> Lexer<'a> {
     fn word(&mut self) -> bool {
         let sigils = self.sigils();
         let first = self.byte(sigils);
-        let is_name = first.is_ascii_alphabetic() || first == b'_' || first >= 0x80;
-        let dollar = first == b'$' && self.language == Language::JavaScript;
-        // `$_`, `$1`, `$!`, `$$`
+        let dollar = |byte: u8| byte == b'$' && self.rules.dollar_in_names;
+        let is_name = first.is_ascii_alphabetic() || first == b'_' || first >= 0x80 || dollar(first);
+        // `$1`, `$!`, `$$`
         let special = sigils == 1
             && self.byte(0) == b'$'
-            && matches!(self.language, Language::Perl | Language::Ruby | Language::Awk)
+            && self.rules.special_variables
             && (first.is_ascii_digit()
                 || matches!(first, b'!' | b'@' | b'$' | b'&' | b'0' | b'/' | b',' | b';' | b'~'));
         if special {
             self.at += 2;
             return true;
         }
-        if !is_name && !dollar {
+        if !is_name {
             return false;
         }
-        self.at += sigils;
-        while self.byte(0).is_ascii_alphanumeric()
-            || self.byte(0) == b'_'
-            || self.byte(0) >= 0x80
-            || (self.byte(0) == b'$' && self.language == Language::JavaScript)
-        {
-            self.at += 1;
-        }
-        if self.language == Language::Ruby && matches!(self.byte(0), b'?' | b'!') && self.byte(1) != b'=' {
+        let in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 || dollar(byte);
+        let from = self.at + sigils;
+        let bytes = self.text.as_bytes().get(from..).unwrap_or_default();
+        self.at = from + bytes.iter().take_while(|byte| in_name(**byte)).count();
+        let rest = self.rest();
+        if self.byte(1) != b'=' && self.rules.name_suffixes.iter().any(|suffix| rest.starts_with(suffix)) {
             self.at += 1;
         }
         true
     }
 
+    /// How many bytes of sigils a name that begins here has.
     fn sigils(&self) -> usize {
-        let value = self.after_value();
-        match (self.language, self.byte(0), self.byte(1)) {
-            (Language::Perl, b'$', b'#') | (Language::Ruby, b'@', b'@') => 2,
-            (Language::Perl | Language::Php | Language::Ruby | Language::Awk, b'$', _)
-            | (Language::Perl | Language::Ruby, b'@', _) => 1,
-            (Language::Perl, b'%' | b'&', _) if !value => 1,
-            _ => 0,
-        }
+        let rest = self.rest();
+        let own =
+            |signs: &[&'static str]| signs.iter().find(|sign| rest.starts_with(**sign)).map(|s| s.len());
+        own(&self.rules.sigils)
+            .or_else(|| own(&self.rules.sigils_before_values).filter(|_| !self.after_value()))
+            .unwrap_or(0)
     }
 
     /// Whether what was read last is a value: then `/` divides and `<` compares.
@@ -297,43 +242,7 @@ impl<'a> Lexer<'a> {
         self.tokens.last().is_some_and(|last| match last.kind {
             Kind::Sign => matches!(last.text, ")" | "]" | "}"),
             Kind::Newline => false,
-            Kind::Word => !matches!(
-                last.text,
-                "return"
-                    | "and"
-                    | "or"
-                    | "not"
-                    | "in"
-                    | "if"
-                    | "unless"
-                    | "while"
-                    | "until"
-                    | "when"
-                    | "case"
-                    | "print"
-                    | "split"
-                    | "grep"
-                    | "map"
-                    | "join"
-                    | "push"
-                    | "unlink"
-                    | "for"
-                    | "foreach"
-                    | "else"
-                    | "then"
-                    | "do"
-                    | "puts"
-                    | "typeof"
-                    | "await"
-                    | "x"
-                    | "eq"
-                    | "ne"
-                    | "rm"
-                    | "system"
-                    | "exec"
-                    | "say"
-                    | "die"
-            ),
+            Kind::Word => !contains(&self.rules.words_before_values, last.text),
             _ => true,
         })
     }

@@ -3,13 +3,11 @@
 //! Methods of texts, lists, paths and of what nobody knows.
 
 use super::args::Args;
-use super::calls;
 use super::function::{from_base64, from_hex};
-use super::pure;
+use super::language::description::{FormatMethod, ReaderKind};
 use super::reader::Reader;
-use super::text;
 use super::value::{From, Kind, Value};
-use super::{Act, Language};
+use super::{Act, text, value_functions};
 
 impl Reader {
     /// `receiver.name(args)`
@@ -65,30 +63,29 @@ impl Reader {
             "joinpath" | "join" | "/" => {
                 let mut all = vec![path];
                 all.extend(args.items);
-                pure::join(&all).with_kind(Kind::Path)
+                value_functions::join(&all).with_kind(Kind::Path)
             }
             "expanduser" | "resolve" | "absolute" | "expand_path" | "realpath" | "as_posix" | "to_s"
             | "cleanpath" | "__str__" => path,
             "glob" => self.glob_below(path, first()),
             "rglob" => self.glob_below(path, Value::text("**").join(first())),
             "iterdir" | "children" | "each_child" => Value::list(vec![path.join(star())]),
-            "walk" | "find" => Value::list(vec![pure::below(path)]),
-            "with_name" => pure::dirname(path).join(first()).with_kind(Kind::Path),
-            "parent" | "dirname" => pure::dirname(path),
+            "walk" | "find" => Value::list(vec![value_functions::below(path)]),
+            "with_name" => value_functions::dirname(path).join(first()).with_kind(Kind::Path),
+            "parent" | "dirname" => value_functions::dirname(path),
             _ => {
-                let row = calls::find(self.language, &format!("Path.{name}"));
-                let Some(row) = row else {
+                let Some((name, call)) = self.description.find_call(&format!("Path.{name}")) else {
                     return Value { kind: Kind::Unknown, items: Vec::new(), ..Value::from(path.from) };
                 };
                 let Args { mut items, keys, named, commas } = args;
                 items.insert(0, path);
-                self.perform(row, &Args { items, keys, named, commas })
+                self.perform(name, call, &Args { items, keys, named, commas })
             }
         }
     }
 
     fn glob_below(&self, path: Value, pattern: Value) -> Value {
-        pure::glob(path.join(pattern))
+        value_functions::glob(path.join(pattern))
     }
 
     fn text_method(&mut self, text: Value, name: &str, args: &Args) -> Value {
@@ -107,10 +104,11 @@ impl Reader {
                     _ => text,
                 }
             }
-            "format" if self.language == Language::Python => text::format_braces(&text, args),
-            "format" | "fmt" if self.language == Language::Lua => {
-                text::format_percent(&text, &Value::list(args.items.clone()))
-            }
+            "format" => match self.syntax().format_method {
+                FormatMethod::Braces => text::format_braces(&text, args),
+                FormatMethod::Percent => text::format_percent(&text, &Value::list(args.items.clone())),
+                FormatMethod::None => Value::from(text.from),
+            },
             "concat" | "append" | "__add__" => args.items.iter().cloned().fold(text, Value::concat),
             "split" | "lines" | "shellsplit" | "shlex" => {
                 text::split(&text, first.whole().filter(|separator| *separator != " "))
@@ -142,12 +140,12 @@ impl Reader {
             && receiver.kind == Kind::Unknown
             && receiver.from == From::Here
             && matches!(name, "unlink" | "rmdir" | "write_text" | "write_bytes" | "rmtree" | "delete")
-            && let Some(row) = calls::find(self.language, &format!("Path.{name}"))
+            && let Some((name, call)) = self.description.find_call(&format!("Path.{name}"))
         {
-            return self.perform(row, &Args::of(vec![Value::unknown()]));
+            return self.perform(name, call, &Args::of(vec![Value::unknown()]));
         }
         // `code.constructor.constructor("…")()`
-        if name == "constructor" && self.language == Language::JavaScript && !args.items.is_empty() {
+        if name == "constructor" && self.has_reader(ReaderKind::JavaScript) && !args.items.is_empty() {
             self.eval(&args.get(0));
         }
         if receiver.from == From::Network && name == "pipe" && self.socket {

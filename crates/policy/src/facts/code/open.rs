@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Files that are opened, in every language's way of saying how.
+//! Calls that open files: what the mode says about them.
 
 use super::super::Does;
-use super::Language;
 use super::args::Args;
-use super::perform::{address, is_input};
+use super::call_effects::is_input;
+use super::network::address;
+use super::process_start::flatten;
 use super::reader::Reader;
-use super::start::flatten;
 use super::value::{From, Kind, Value};
 
 impl Reader {
+    /// A file, opened as its mode says; or a command behind `|`.
+    pub(super) fn open_or_pipe(
+        &mut self,
+        args: &Args,
+        path: usize,
+        mode: usize,
+        content: &mut Option<Value>,
+    ) {
+        let place = args.get(path);
+        match place.shape.strip_prefix('|').filter(|_| place.is_text()) {
+            Some(command) => self.shell_text(&Value { shape: command.to_owned(), ..place.clone() }),
+            None => self.open(args, path, mode, content),
+        }
+    }
+
     /// A file, opened as its mode says.
     pub(super) fn open(&mut self, args: &Args, path: usize, mode: usize, content: &mut Option<Value>) {
         let place = args.at_or(path, &["file", "path", "name"]);
@@ -18,12 +33,6 @@ impl Reader {
             self.connect(&url);
             *content = Some(Value::from(From::Network));
             return;
-        }
-        // Ruby's `open("|ls")`
-        if self.language == Language::Ruby
-            && let Some(command) = place.shape.strip_prefix('|')
-        {
-            return self.shell_text(&Value { shape: command.to_owned(), ..place.clone() });
         }
         if is_input(&place) {
             *content = Some(Value::from(From::Input));
@@ -41,7 +50,7 @@ impl Reader {
     }
 
     /// `open(F, ">x")`, `open(F, ">", "x")`, `open(F, "-|", "ls")`, `open(F, "ls|")`
-    pub(super) fn perl_open(&mut self, args: &Args, content: &mut Option<Value>) {
+    pub(super) fn open_handle(&mut self, args: &Args, content: &mut Option<Value>) {
         let mode = args.get(1);
         let Some(place) = args.items.get(2) else {
             let text = mode.shape.trim();

@@ -3,36 +3,12 @@
 //! Operands: a name, a text, a list or a bracket, and the members, calls and indices behind it.
 
 use super::args::Args;
+use super::language::description::{ReaderKind, contains};
 use super::lex::{Kind as Token, Part};
+use super::process_start::is_bare_shell;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
-use super::{Act, Language, calls, pure};
-
-/// Whether a word before a value does not change it.
-fn stands_before(language: Language, word: &str) -> bool {
-    use Language::{JavaScript, Lua, Perl, Php, Python, Ruby};
-    match word {
-        "return" | "if" | "else" | "while" => true,
-        "not" | "and" | "or" => language != JavaScript,
-        "await" | "yield" => matches!(language, Python | JavaScript | Ruby),
-        "new" | "throw" | "try" | "finally" | "static" | "public" | "private" | "final" | "case"
-        | "default" => {
-            matches!(language, JavaScript | Php)
-        }
-        "typeof" | "void" | "const" | "let" | "var" | "delete" | "async" | "export" => language == JavaScript,
-        "echo" | "global" | "elseif" => language == Php,
-        "print" | "printf" => matches!(language, Perl | Php | Ruby),
-        "my" | "our" | "defined" | "say" | "elsif" | "unless" | "until" | "BEGIN" | "END" | "die"
-        | "warn" => {
-            matches!(language, Perl | Ruby)
-        }
-        "local" => matches!(language, Perl | Lua),
-        "then" | "end" | "do" | "repeat" => matches!(language, Ruby | Lua),
-        "puts" | "p" | "begin" | "ensure" | "raise" | "when" | "rescue" => language == Ruby,
-        "elif" | "assert" | "except" => language == Python,
-        _ => false,
-    }
-}
+use super::{Act, value_functions};
 
 impl Reader {
     /// An operand, and the name it has if a value can be given to it.
@@ -47,7 +23,7 @@ impl Reader {
                     )
                 }
                 Token::Word => {
-                    stands_before(self.language, token.text)
+                    contains(&self.syntax().prefix_words, token.text)
                         && !code.ahead(1).is_some_and(|next| matches!(next.text, "=" | "." | "->" | "["))
                 }
                 _ => false,
@@ -64,7 +40,7 @@ impl Reader {
                 code.at += 1;
                 let mut value = self.parts(&token.parts);
                 // Texts side by side are one text.
-                if matches!(self.language, Language::Python | Language::Ruby) {
+                if self.syntax().adjacent_texts_join {
                     while let Some(next) = code.peek().filter(|next| next.kind == Token::Text) {
                         code.at += 1;
                         let more = self.parts(&next.parts);
@@ -114,7 +90,7 @@ impl Reader {
                 "(" => self.group(code),
                 "[" => self.array(code),
                 "{" => self.braces(code),
-                ":" if self.language == Language::Ruby && code.word_ahead(1).is_some() => {
+                ":" if self.syntax().symbols && code.word_ahead(1).is_some() => {
                     let name = code.word_ahead(1).unwrap_or_default();
                     code.at += 2;
                     Value::text(name)
@@ -122,7 +98,7 @@ impl Reader {
                 _ => return (Value::unknown(), None),
             },
         };
-        self.behind(code, value, target)
+        self.postfix(code, value, target)
     }
 
     /// What a name stands for.
@@ -130,10 +106,7 @@ impl Reader {
         if let Some(value) = self.variable(name) {
             return value;
         }
-        if self.language == Language::Perl && name == "STDIN" {
-            return Value::from(super::value::From::Input);
-        }
-        pure::constant(self.language, name).unwrap_or_else(|| Value::name(name))
+        self.constant(name).unwrap_or_else(|| Value::name(name))
     }
 
     /// `<~/*>`, `<$pattern>`, `<STDIN>`, `<$file>`
@@ -150,7 +123,7 @@ impl Reader {
             return self.variable(inner).unwrap_or_default();
         }
         let text = self.parts(parts);
-        pure::glob(text)
+        value_functions::glob(text)
     }
 
     /// The value of a text with expressions inside.
@@ -196,7 +169,7 @@ impl Reader {
         let close = code.close();
         let arrow =
             code.tokens.get(close + 1).is_some_and(|token| token.text == "=>") && close + 1 < code.end;
-        if arrow && self.language == Language::JavaScript {
+        if arrow && self.has_reader(ReaderKind::JavaScript) {
             self.parameters(code);
             code.at += 1;
             return self.body(code);
@@ -238,7 +211,7 @@ impl Reader {
                 self.act(Act::RunsFetched);
                 self.shell = true;
             }
-            if one.is_text() && calls::is_bare_shell(&one.shape) {
+            if one.is_text() && is_bare_shell(&one.shape) {
                 self.shell = true;
             }
             self.act(Act::Shell(one.argument()));

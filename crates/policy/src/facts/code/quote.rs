@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Texts between quotes, in every spelling.
+//! Texts between quotes, in every spelling that a language can describe.
 
-use super::Language;
+use super::interpolation::{end, parts};
+use super::language::lexical::{Escapes, Interpolation, QuoteKind, QuoteRule};
 use super::lex::{Kind, Lexer, Part, Waiting};
-use super::parts::{end, parts};
 
 /// How a text between quotes is read.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(super) struct Quote {
     /// What ends it.
     pub(super) close: Close,
     pub(super) escapes: Escapes,
-    pub(super) inside: Inside,
+    pub(super) inside: Interpolation,
     /// It must end on its line, or it is no quote at all.
     pub(super) one_line: bool,
     /// How many more texts follow it: the second half of `s///`.
@@ -33,30 +33,6 @@ pub(super) enum Close {
     Long(usize),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escapes {
-    None,
-    /// Only the quote and the backslash.
-    Few,
-    All,
-    /// Lua: numbers are decimal.
-    Decimal,
-}
-
-/// Which expressions stand inside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inside {
-    None,
-    /// `{x}`
-    Braces,
-    /// `${x}`
-    Dollar,
-    /// `#{x}`
-    Hash,
-    /// `$x`, `@x`, `${x}`, `{$x}`
-    Sigils,
-}
-
 impl Quote {
     fn plain(byte: u8) -> Self {
         Self {
@@ -64,19 +40,11 @@ impl Quote {
             open: byte,
             close: Close::Byte(closing(byte)),
             escapes: Escapes::All,
-            inside: Inside::None,
+            inside: Interpolation::None,
             one_line: false,
             halves: 0,
             body_below: false,
         }
-    }
-
-    fn few(byte: u8) -> Self {
-        Self { escapes: Escapes::Few, ..Self::plain(byte) }
-    }
-
-    fn pattern(byte: u8) -> Self {
-        Self { escapes: Escapes::Few, one_line: true, ..Self::plain(byte) }
     }
 }
 
@@ -92,58 +60,102 @@ fn closing(open: u8) -> u8 {
 
 /// Whether a text between quotes begins here, and how it is read.
 pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
-    let (first, next) = (lexer.byte(0), lexer.byte(1));
-    match lexer.language {
-        Language::Python => python(lexer),
-        Language::JavaScript => match first {
-            b'"' | b'\'' => Some((Kind::Text, Quote::plain(first))),
-            b'`' => Some((Kind::Template, Quote { inside: Inside::Dollar, ..Quote::plain(first) })),
-            b'/' if lexer.may_open_pattern() => Some((Kind::Pattern, Quote::pattern(first))),
-            _ => None,
-        },
-        Language::Lua => match first {
-            b'"' | b'\'' => Some((Kind::Text, Quote { escapes: Escapes::Decimal, ..Quote::plain(first) })),
-            b'[' => long_bracket(lexer.rest()).map(|level| {
-                let close = Close::Long(level);
-                let quote = Quote { skip: level + 2, close, escapes: Escapes::None, ..Quote::plain(b'[') };
-                (Kind::Text, quote)
-            }),
-            _ => None,
-        },
-        Language::Awk => match first {
-            b'"' => Some((Kind::Text, Quote::plain(first))),
-            b'/' if lexer.may_open_pattern() => Some((Kind::Pattern, Quote::pattern(first))),
-            _ => None,
-        },
-        Language::Php => match first {
-            b'"' => Some((Kind::Text, Quote { inside: Inside::Sigils, ..Quote::plain(first) })),
-            b'`' => Some((Kind::Run, Quote { inside: Inside::Sigils, ..Quote::plain(first) })),
-            b'\'' => Some((Kind::Text, Quote::few(first))),
-            b'<' if lexer.rest().starts_with("<<<") => heredoc(lexer, 3),
-            _ => None,
-        },
-        Language::Ruby => match first {
-            b'"' => Some((Kind::Text, Quote { inside: Inside::Hash, ..Quote::plain(first) })),
-            b'`' => Some((Kind::Run, Quote { inside: Inside::Hash, ..Quote::plain(first) })),
-            b'\'' => Some((Kind::Text, Quote::few(first))),
-            b'%' if !lexer.after_value() => percent(next, lexer.byte(2)),
-            b'/' if lexer.may_open_pattern() => Some((Kind::Pattern, Quote::pattern(first))),
-            b'<' if next == b'<' && !matches!(lexer.byte(2), b' ' | b'<') => heredoc(lexer, 2),
-            _ => None,
-        },
-        Language::Perl => match first {
-            b'"' => Some((Kind::Text, Quote { inside: Inside::Sigils, ..Quote::plain(first) })),
-            b'`' => Some((Kind::Run, Quote { inside: Inside::Sigils, ..Quote::plain(first) })),
-            b'\'' => Some((Kind::Text, Quote::few(first))),
-            b'/' if lexer.may_open_pattern() => Some((Kind::Pattern, Quote::pattern(first))),
-            b'<' if next == b'<' && !lexer.after_value() => heredoc(lexer, 2),
-            b'<' if lexer.may_open_pattern() => {
-                Some((Kind::Glob, Quote { inside: Inside::Sigils, one_line: true, ..Quote::plain(b'<') }))
-            }
-            b'q' | b'm' | b's' | b't' | b'y' => perl_word(lexer),
-            _ => None,
-        },
+    if lexer.python {
+        return python(lexer);
     }
+    let rules = lexer.rules;
+    let rest = lexer.rest();
+    if let Some(document) = &rules.here_documents
+        && rest.starts_with(document.open)
+        && !(document.before_values && lexer.after_value())
+    {
+        return here_document(lexer);
+    }
+    if rules.long_brackets
+        && let Some(level) = long_bracket(rest)
+    {
+        let close = Close::Long(level);
+        let quote = Quote { skip: level + 2, close, escapes: Escapes::None, ..Quote::plain(b'[') };
+        return Some((Kind::Text, quote));
+    }
+    if let Some(rule) = rules.quotes.iter().find(|rule| rest.starts_with(rule.open)) {
+        return fixed(lexer, rule);
+    }
+    rules.delimited_quotes.iter().find(|rule| rest.starts_with(rule.open)).and_then(|rule| {
+        let is_word = rule.open.starts_with(|c: char| c.is_ascii_alphabetic());
+        if is_word { word_delimited(lexer, rule) } else { sign_delimited(lexer, rule) }
+    })
+}
+
+/// The token that quoted text becomes.
+fn kind_of(rule: &QuoteRule<&'static str>) -> Kind {
+    match rule.kind {
+        QuoteKind::Text => Kind::Text,
+        QuoteKind::Shell => Kind::Run,
+        QuoteKind::Template => Kind::Template,
+        QuoteKind::Words => Kind::Words,
+        QuoteKind::Pattern => Kind::Pattern,
+        QuoteKind::FilePattern => Kind::Glob,
+    }
+}
+
+/// Quoted text of a rule, between this delimiter and its counterpart.
+fn between(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>, skip: usize, open: u8) -> Quote {
+    Quote {
+        skip,
+        escapes: if rule.kind == QuoteKind::Pattern { Escapes::Few } else { rule.escapes },
+        inside: if rule.expands { lexer.rules.expansion } else { Interpolation::None },
+        halves: usize::from(rule.two_parts),
+        ..Quote::plain(open)
+    }
+}
+
+/// `"…"`, `/…/`, `<…>`: a pattern only where a value is expected, and on one line.
+fn fixed(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+    let one_line = matches!(rule.kind, QuoteKind::Pattern | QuoteKind::FilePattern);
+    if one_line && !lexer.may_open_pattern() {
+        return None;
+    }
+    let quote = between(lexer, rule, rule.open.len(), lexer.byte(0));
+    Some((kind_of(rule), Quote { one_line, ..quote }))
+}
+
+/// Quotes that begin with a sign, such as Ruby's `%w[…]` and `%(…)`.
+fn sign_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+    let open = lexer.byte(rule.open.len());
+    let is_delimiter = matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/' | b'"' | b'\'');
+    if !is_delimiter || lexer.after_value() {
+        return None;
+    }
+    Some((kind_of(rule), between(lexer, rule, rule.open.len() + 1, open)))
+}
+
+/// Quotes that begin with a word, such as Perl's `qq{…}` and `s/…/…/`.
+fn word_delimited(lexer: &Lexer<'_>, rule: &QuoteRule<&'static str>) -> Option<(Kind, Quote)> {
+    let rest = lexer.rest().as_bytes();
+    let mut skip = rule.open.len();
+    // `$h{s}`, `->s`, `s => 1` are names.
+    if lexer.after_sign("->") || lexer.after_sign("{") && rest.get(skip) == Some(&b'}') {
+        return None;
+    }
+    while rest.get(skip) == Some(&b' ') {
+        skip += 1;
+    }
+    let open = *rest.get(skip)?;
+    let spaced = skip > rule.open.len();
+    if open.is_ascii_alphanumeric()
+        || open <= b' '
+        || open >= 0x80
+        || matches!(open, b'_' | b',' | b';' | b')')
+    {
+        return None;
+    }
+    if open == b'=' && (spaced || rest.get(skip + 1) == Some(&b'>')) || spaced && open == b'#' {
+        return None;
+    }
+    let quote = between(lexer, rule, skip + 1, open);
+    let inside = if open == b'\'' { Interpolation::None } else { quote.inside };
+    Some((kind_of(rule), Quote { inside, ..quote }))
 }
 
 /// `r"…"`, `f'''…'''`, `rb"…"`
@@ -168,93 +180,40 @@ fn python(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
         skip: prefix + if three { 3 } else { 1 },
         close: if three { Close::Three(byte) } else { Close::Byte(byte) },
         escapes: if raw { Escapes::None } else { Escapes::All },
-        inside: if format { Inside::Braces } else { Inside::None },
+        inside: if format { Interpolation::Braces } else { Interpolation::None },
         ..Quote::plain(byte)
     };
     Some((Kind::Text, quote))
 }
 
-/// Ruby's `%q(…)`, `%w[…]`, `%x{…}`, `%(…)`
-fn percent(kind: u8, open: u8) -> Option<(Kind, Quote)> {
-    let (skip, open) = if kind.is_ascii_alphabetic() { (3, open) } else { (2, kind) };
-    if !matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/' | b'"' | b'\'') {
-        return None;
-    }
-    let hash = Quote { skip, inside: Inside::Hash, ..Quote::plain(open) };
-    match kind {
-        b'q' => Some((Kind::Text, Quote { skip, ..Quote::few(open) })),
-        b'w' | b'i' => Some((Kind::Words, Quote { skip, ..Quote::few(open) })),
-        b'W' | b'I' => Some((Kind::Words, hash)),
-        b'x' => Some((Kind::Run, hash)),
-        b'r' => Some((Kind::Pattern, Quote { skip, ..Quote::few(open) })),
-        b'Q' => Some((Kind::Text, hash)),
-        _ if skip == 2 => Some((Kind::Text, hash)),
-        _ => None,
-    }
-}
-
-/// `q(…)`, `qq{…}`, `qw/…/`, `qx!…!`, `m{…}`, `s/…/…/`, `tr/…/…/`
-fn perl_word(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
-    let rest = lexer.rest().as_bytes();
-    let word = ["qq", "qw", "qx", "qr", "tr", "q", "m", "s", "y"]
-        .into_iter()
-        .find(|word| rest.starts_with(word.as_bytes()))?;
-    let mut skip = word.len();
-    // `$h{s}`, `->s`, `s => 1` are names.
-    if lexer.after_sign("->") || lexer.after_sign("{") && rest.get(skip) == Some(&b'}') {
-        return None;
-    }
-    while rest.get(skip) == Some(&b' ') {
-        skip += 1;
-    }
-    let open = *rest.get(skip)?;
-    let spaced = skip > word.len();
-    if open.is_ascii_alphanumeric()
-        || open <= b' '
-        || open >= 0x80
-        || matches!(open, b'_' | b',' | b';' | b')')
-    {
-        return None;
-    }
-    if open == b'=' && (spaced || rest.get(skip + 1) == Some(&b'>')) || spaced && open == b'#' {
-        return None;
-    }
-    let quote = Quote { skip: skip + 1, ..Quote::plain(open) };
-    let inside = if open == b'\'' { Inside::None } else { Inside::Sigils };
-    match word {
-        "q" => Some((Kind::Text, Quote { skip: skip + 1, ..Quote::few(open) })),
-        "qq" => Some((Kind::Text, Quote { inside, ..quote })),
-        "qx" => Some((Kind::Run, Quote { inside, ..quote })),
-        "qw" => Some((Kind::Words, Quote { skip: skip + 1, ..Quote::few(open) })),
-        "m" | "qr" => Some((Kind::Pattern, Quote { skip: skip + 1, ..Quote::few(open) })),
-        _ => Some((Kind::Pattern, Quote { skip: skip + 1, halves: 1, ..Quote::few(open) })),
-    }
-}
-
 /// `<<EOT`, `<<~'EOT'`, `<<<EOT`: only where a name follows.
-fn heredoc(lexer: &Lexer<'_>, skip: usize) -> Option<(Kind, Quote)> {
-    let name = lexer.rest().get(skip..)?.trim_start_matches(['~', '-', ' ']);
+fn here_document(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
+    let rule = lexer.rules.here_documents.as_ref()?;
+    let skip = rule.open.len();
+    let name = lexer.rest().get(skip..)?;
+    if name.starts_with(' ') && !rule.spaced {
+        return None;
+    }
+    let name = name.trim_start_matches(['~', '-', ' ']);
     let (first, quoted) = match name.as_bytes() {
         [quote @ (b'"' | b'\''), first, ..] => (*first, Some(*quote)),
         [first, ..] => (*first, None),
         [] => return None,
     };
-    let is_name =
-        first.is_ascii_uppercase() || first == b'_' || quoted.is_some() && first.is_ascii_alphabetic();
-    if !(is_name || lexer.language == Language::Php && first.is_ascii_alphabetic()) {
+    let is_name = first.is_ascii_uppercase()
+        || first == b'_'
+        || (quoted.is_some() || rule.any_case) && first.is_ascii_alphabetic();
+    if !is_name {
         return None;
     }
-    let inside = match (quoted, lexer.language) {
-        (Some(b'\''), _) => Inside::None,
-        (_, Language::Ruby) => Inside::Hash,
-        _ => Inside::Sigils,
-    };
-    let escapes = if quoted == Some(b'\'') { Escapes::None } else { Escapes::All };
+    let raw = quoted == Some(b'\'');
+    let inside = if raw { Interpolation::None } else { lexer.rules.expansion };
+    let escapes = if raw { Escapes::None } else { Escapes::All };
     Some((Kind::Text, Quote { skip, escapes, inside, body_below: true, ..Quote::plain(0) }))
 }
 
-/// The word of a heredoc; the lexer goes past it.
-pub(super) fn heredoc_word<'a>(lexer: &mut Lexer<'a>) -> &'a str {
+/// The word that ends a here-document; the lexer goes past it.
+pub(super) fn here_document_word<'a>(lexer: &mut Lexer<'a>) -> &'a str {
     let rest = lexer.rest();
     let name = rest.trim_start_matches(['<', '~', '-', ' ', '"', '\'']);
     let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
@@ -264,7 +223,7 @@ pub(super) fn heredoc_word<'a>(lexer: &mut Lexer<'a>) -> &'a str {
     word
 }
 
-/// The body of a heredoc: the lines until its word.
+/// The body of a here-document: the lines until its word.
 pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &Waiting<'a>) -> Vec<Part<'a>> {
     let all = lexer.rest();
     let mut length = 0;
@@ -274,12 +233,12 @@ pub(super) fn body<'a>(lexer: &mut Lexer<'a>, waiting: &Waiting<'a>) -> Vec<Part
             && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
         {
             lexer.at += length + (line.len() - start.len()) + waiting.until.len();
-            return parts(all.get(..length).unwrap_or_default(), &waiting.quote, lexer.language);
+            return parts(all.get(..length).unwrap_or_default(), &waiting.quote, lexer.rules);
         }
         length += line.len();
     }
     lexer.at = lexer.text.len();
-    parts(all, &waiting.quote, lexer.language)
+    parts(all, &waiting.quote, lexer.rules)
 }
 
 /// How many `=` a Lua bracket such as `[==[` has.
@@ -299,7 +258,7 @@ pub(super) fn read<'a>(lexer: &mut Lexer<'a>, quote: &Quote) -> Option<Vec<Part<
     if quote.halves > 0 {
         second_half(lexer, quote);
     }
-    Some(parts(text, quote, lexer.language))
+    Some(parts(text, quote, lexer.rules))
 }
 
 /// The second half of `s/a/b/` or `s{a}{b}`, and its letters.

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::language::description::{Description, ReaderKind, Syntax};
 use super::lex::{self, Kind, Token};
 use super::value::Value;
 use super::{Act, Language};
@@ -21,7 +22,8 @@ pub(super) const LONGEST_NAME: usize = 160;
 
 /// What is remembered on the way.
 pub(super) struct Reader {
-    pub(super) language: Language,
+    language: Language,
+    pub(super) description: &'static Description<&'static str>,
     pub(super) acts: Vec<Act>,
     variables: HashMap<String, Value>,
     /// What the parameter of the next function stands for.
@@ -61,6 +63,7 @@ impl Reader {
     pub(super) fn new(language: Language, length: usize) -> Self {
         Self {
             language,
+            description: language.description(),
             acts: Vec::new(),
             variables: HashMap::new(),
             element: None,
@@ -72,6 +75,16 @@ impl Reader {
             shell: false,
             paths: false,
         }
+    }
+
+    /// How the language is written.
+    pub(super) fn syntax(&self) -> &'static Syntax<&'static str> {
+        &self.description.syntax
+    }
+
+    /// Whether parts of the language are read by Rust code of its own.
+    pub(super) fn has_reader(&self, kind: ReaderKind) -> bool {
+        self.description.reader == kind
     }
 
     pub(super) fn finish(mut self) -> Vec<Act> {

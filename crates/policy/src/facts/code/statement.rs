@@ -2,7 +2,7 @@
 
 //! Statements: imports, loops, functions. Everything else is an expression.
 
-use super::Language;
+use super::language::description::{ReaderKind, contains};
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
@@ -15,33 +15,32 @@ impl Reader {
         }
         let Some(token) = code.peek() else { return Value::unknown() };
         if token.kind == Token::Word {
-            match (token.text, self.language) {
-                ("import", Language::Python) => return self.import(code),
-                ("from", Language::Python) => return self.import_from(code),
-                ("import", Language::JavaScript) if !code.sign_ahead(1, "(") => return self.import_js(code),
-                ("with", Language::Python) => {
+            let syntax = self.syntax();
+            match (token.text, self.description.reader) {
+                ("import", ReaderKind::Python) => return self.import(code),
+                ("from", ReaderKind::Python) => return self.import_from(code),
+                ("import", ReaderKind::JavaScript) if !code.sign_ahead(1, "(") => {
+                    return self.import_js(code);
+                }
+                ("with", ReaderKind::Python) => {
                     code.at += 1;
                     return self.with(code);
                 }
-                ("const" | "let" | "var", Language::JavaScript)
-                    if code.sign_ahead(1, "{") || code.sign_ahead(1, "[") =>
+                (word, _)
+                    if contains(&syntax.declaration_words, word)
+                        && code.ahead(1).is_some_and(|next| matches!(next.text, "(" | "{" | "[")) =>
                 {
                     code.at += 1;
                     return self.unpack(code);
                 }
-                ("my" | "our" | "local", Language::Perl) if code.sign_ahead(1, "(") => {
-                    code.at += 1;
-                    return self.unpack(code);
-                }
-                ("local", Language::Lua) if code.word_ahead(1) == Some("function") => code.at += 1,
-                ("do", Language::Ruby) => {
+                (word, _) if contains(&syntax.block_words, word) => {
                     code.at += 1;
                     if code.is_sign("|") {
                         self.block_parameters(code);
                     }
                     return Value::unknown();
                 }
-                ("use" | "no" | "package" | "namespace", Language::Perl | Language::Php) => {
+                (word, _) if contains(&syntax.skipped_statements, word) => {
                     while code.peek().is_some_and(|token| token.text != ";") {
                         code.at += 1;
                     }
@@ -53,19 +52,18 @@ impl Reader {
                 return Value::unknown();
             }
         }
-        if self.language == Language::Perl
-            && let Some(value) = self.modified(code)
+        if self.syntax().postfix_for
+            && let Some(value) = self.postfix_loop(code)
         {
             return value;
         }
-        if self.language == Language::Python && token.text == "(" && self.is_unpacked(code, code.close() + 1)
+        if self.has_reader(ReaderKind::Python)
+            && token.text == "("
+            && self.is_unpacked(code, code.close() + 1)
         {
             return self.unpack(code);
         }
-        if token.kind == Token::Word
-            && code.sign_ahead(1, ",")
-            && matches!(self.language, Language::Python | Language::Ruby | Language::Lua)
-        {
+        if token.kind == Token::Word && code.sign_ahead(1, ",") && self.syntax().unpacks_names {
             return self.unpack_bare(code);
         }
         self.expression(code)

@@ -75,7 +75,7 @@ impl Reader {
         self.pass_over("it is code in another language", code);
         let start = (self.effects.len(), self.commands.len());
         for language in guesses(tool) {
-            self.code(*language, code, tool, None, scope);
+            self.code(language, code, tool, None, scope);
             // What one language makes sense of is not read as another.
             if start != (self.effects.len(), self.commands.len()) {
                 return;
@@ -86,32 +86,25 @@ impl Reader {
 
 /// The language of an interpreter, if it is looked into.
 pub(super) fn language(program: &str) -> Option<Language> {
-    Some(match family(program) {
-        "python" | "pypy" | "ipython" => Language::Python,
-        "node" | "nodejs" | "bun" | "deno" | "tsx" => Language::JavaScript,
-        "perl" => Language::Perl,
-        "ruby" | "irb" => Language::Ruby,
-        "php" => Language::Php,
-        "lua" | "luajit" => Language::Lua,
-        _ => return None,
-    })
+    Language::of_program(family(program))
 }
 
 /// The languages a tool may run, by its name.
-fn guesses(tool: &str) -> &'static [Language] {
+fn guesses(tool: &str) -> impl Iterator<Item = Language> {
     let name = tool.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if says(&["python", "jupyter", "notebook"]) {
-        &[Language::Python]
+    let names: &[&str] = if says(&["python", "jupyter", "notebook"]) {
+        &["python"]
     } else if says(&["javascript", "node", "typescript", "browser", "_js", "js_", "deno", "evaluate"]) {
-        &[Language::JavaScript]
+        &["javascript"]
     } else if says(&["ruby"]) {
-        &[Language::Ruby]
+        &["ruby"]
     } else if says(&["php"]) {
-        &[Language::Php]
+        &["php"]
     } else {
-        &[Language::Python, Language::JavaScript]
-    }
+        &["python", "javascript"]
+    };
+    names.iter().filter_map(|name| Language::named(name))
 }
 
 fn as_word(argument: &Argument, scope: &Scope) -> Word {

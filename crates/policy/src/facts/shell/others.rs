@@ -125,10 +125,10 @@ impl Reader {
             "awk" | "gawk" | "mawk" | "nawk" => {
                 let does = |word: &&Word| word.text.contains("system") || word.text.contains(['|', '>', '<']);
                 let code = words.iter().find(does);
-                if let Some(code) = code {
+                if let (Some(code), Some(language)) = (code, Language::of_program(program)) {
                     self.pass_over("it is code in another language", &code.text);
                     let own = self.commands.len().checked_sub(1);
-                    self.code(Language::Awk, &code.text, program, own, scope);
+                    self.code(language, &code.text, program, own, scope);
                 }
             }
             "make" | "gmake" => {

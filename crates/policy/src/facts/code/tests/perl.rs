@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::Perl;
 use super::check;
 
 #[test]
 fn programs() {
     check(
-        Perl,
+        "perl",
         &[
             (r#"system("rm -rf /")"#, "shell rm -rf /"),
             (r#"system "rm", "-rf", "/";"#, "start rm|-rf|/"),
@@ -39,7 +38,7 @@ fn programs() {
 #[test]
 fn files() {
     check(
-        Perl,
+        "perl",
         &[
             (r#"unlink "a", "b";"#, "delete a; delete b"),
             (r#"unlink glob "~/*";"#, "delete ~/*#"),
@@ -64,7 +63,7 @@ fn files() {
 #[test]
 fn what_only_looks_like_it() {
     check(
-        Perl,
+        "perl",
         &[
             (r#"print "rm -rf /\n";"#, ""),
             ("# system('rm')", ""),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::Python;
 use super::check;
 
 #[test]
 fn programs_and_shells() {
     check(
-        Python,
+        "python",
         &[
             (r#"import os; os.system("rm -rf ~")"#, "shell rm -rf ~"),
             (r"import os as o; o.system('ls')", "shell ls"),
@@ -52,7 +51,7 @@ fn programs_and_shells() {
 #[test]
 fn files() {
     check(
-        Python,
+        "python",
         &[
             (r#"import shutil; shutil.rmtree("/home")"#, "delete! /home"),
             (r"from shutil import rmtree; rmtree(path='/x', ignore_errors=True)", "delete! /x"),
@@ -99,7 +98,7 @@ fn files() {
 #[test]
 fn the_network() {
     check(
-        Python,
+        "python",
         &[
             (r#"import requests; requests.get("https://x.io/a").json()"#, "connect https://x.io/a"),
             (
@@ -124,7 +123,7 @@ fn the_network() {
 #[test]
 fn what_only_looks_like_it() {
     check(
-        Python,
+        "python",
         &[
             (r#"print("rm -rf /")"#, ""),
             ("# os.system('rm -rf /')", ""),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use super::super::Language::Ruby;
 use super::check;
 
 #[test]
 fn programs() {
     check(
-        Ruby,
+        "ruby",
         &[
             (r#"system("rm -rf /")"#, "shell rm -rf /"),
             (r#"system "rm", "-rf", "/""#, "start rm|-rf|/"),
@@ -41,7 +40,7 @@ fn programs() {
 #[test]
 fn files() {
     check(
-        Ruby,
+        "ruby",
         &[
             ("require 'fileutils'; FileUtils.rm_rf('/home')", "delete! /home"),
             ("FileUtils.rm_rf Dir.home", "delete! ~"),
@@ -65,7 +64,7 @@ fn files() {
 #[test]
 fn what_only_looks_like_it() {
     check(
-        Ruby,
+        "ruby",
         &[
             ("puts 'rm -rf /'", ""),
             ("# system('rm')", ""),

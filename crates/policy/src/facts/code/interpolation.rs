@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What stands between quotes: where it ends, its escapes, the expressions inside.
+//! The inside of quoted text: where it ends, its escapes, the expressions in it.
 
-use super::Language;
+use super::language::lexical::{Escapes, Interpolation, Lexical};
 use super::lex::Part;
-use super::quote::{Close, Escapes, Inside, Quote};
+use super::quote::{Close, Quote};
+
+/// The rules by which a language splits its text.
+type Rules = Lexical<&'static str>;
 
 /// Where a text ends, and where what follows begins.
 pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
@@ -25,12 +28,12 @@ pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
             // `/[/]/`
             b'[' if quote.open == b'/' => set = true,
             b']' if quote.open == b'/' => set = false,
-            b'$' if quote.inside == Inside::Dollar && next == b'{' => {
+            b'$' if quote.inside == Interpolation::DollarBraces && next == b'{' => {
                 braces += 1;
                 at += 2;
                 continue;
             }
-            b'#' if quote.inside == Inside::Hash && next == b'{' => {
+            b'#' if quote.inside == Interpolation::HashBraces && next == b'{' => {
                 braces += 1;
                 at += 2;
                 continue;
@@ -73,10 +76,13 @@ pub(super) fn end(rest: &str, quote: &Quote) -> Option<(usize, usize)> {
 }
 
 /// The pieces of a text.
-pub(super) fn parts<'a>(text: &'a str, quote: &Quote, language: Language) -> Vec<Part<'a>> {
+pub(super) fn parts<'a>(text: &'a str, quote: &Quote, rules: &Rules) -> Vec<Part<'a>> {
     let mut out = Vec::new();
     let mut held = String::new();
     let mut rest = text;
+    let may_open = |first: char| {
+        matches!(first, '{' | '$' | '#') || rules.expanded_sigils.iter().any(|sigil| sigil.starts_with(first))
+    };
     // Signs that open an expression without an end: after some they are letters.
     let mut unclosed = 0;
     while let Some(first) = rest.chars().next() {
@@ -84,8 +90,8 @@ pub(super) fn parts<'a>(text: &'a str, quote: &Quote, language: Language) -> Vec
             rest = escape(rest, quote, &mut held);
             continue;
         }
-        if quote.inside != Inside::None && unclosed < 16 && matches!(first, '{' | '$' | '#' | '@') {
-            if let Some((code, length)) = inner(rest, quote.inside, language) {
+        if quote.inside != Interpolation::None && unclosed < 16 && may_open(first) {
+            if let Some((code, length)) = inner(rest, quote.inside, rules) {
                 if !held.is_empty() {
                     out.push(Part::Text(std::mem::take(&mut held)));
                 }
@@ -97,7 +103,8 @@ pub(super) fn parts<'a>(text: &'a str, quote: &Quote, language: Language) -> Vec
         }
         held.push(first);
         // `{{` of a format is one brace.
-        let doubled = quote.inside == Inside::Braces && (rest.starts_with("{{") || rest.starts_with("}}"));
+        let doubled =
+            quote.inside == Interpolation::Braces && (rest.starts_with("{{") || rest.starts_with("}}"));
         rest = rest.get(first.len_utf8() + usize::from(doubled)..).unwrap_or_default();
     }
     if !held.is_empty() || out.is_empty() {
@@ -170,9 +177,9 @@ fn number<'a>(text: &'a str, radix: u32, most: usize, out: &mut String) -> Optio
 }
 
 /// An expression inside a text: its code, and how long it is with its signs.
-fn inner(rest: &str, inside: Inside, language: Language) -> Option<(&str, usize)> {
+fn inner<'a>(rest: &'a str, inside: Interpolation, rules: &Rules) -> Option<(&'a str, usize)> {
     match inside {
-        Inside::Braces => {
+        Interpolation::Braces => {
             if !rest.starts_with('{') || rest.starts_with("{{") {
                 return None;
             }
@@ -184,10 +191,12 @@ fn inner(rest: &str, inside: Inside, language: Language) -> Option<(&str, usize)
                 (end.and_then(|end| code.get(..end)).unwrap_or(code), length)
             })
         }
-        Inside::Dollar if rest.starts_with("${") => braced(rest, 1),
-        Inside::Hash if rest.starts_with("#{") => braced(rest, 1),
-        Inside::Sigils if rest.starts_with("{$") && language == Language::Php => braced(rest, 0),
-        Inside::Sigils if rest.starts_with(['$', '@']) => sigil(rest, language),
+        Interpolation::DollarBraces if rest.starts_with("${") => braced(rest, 1),
+        Interpolation::HashBraces if rest.starts_with("#{") => braced(rest, 1),
+        Interpolation::Sigils if rules.expanded_members && rest.starts_with("{$") => braced(rest, 0),
+        Interpolation::Sigils if rules.expanded_sigils.iter().any(|sign| rest.starts_with(sign)) => {
+            sigil(rest, rules)
+        }
         _ => None,
     }
 }
@@ -209,11 +218,8 @@ fn braced(rest: &str, skip: usize) -> Option<(&str, usize)> {
 }
 
 /// `$x`, `${x}`, `$ENV{HOME}`, `$x->{y}`, `@list`
-fn sigil(rest: &str, language: Language) -> Option<(&str, usize)> {
+fn sigil<'a>(rest: &'a str, rules: &Rules) -> Option<(&'a str, usize)> {
     let bytes = rest.as_bytes();
-    if language == Language::Php && bytes.first() == Some(&b'@') {
-        return None;
-    }
     let name = |from: usize| {
         bytes.iter().skip(from).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
     };
@@ -228,15 +234,15 @@ fn sigil(rest: &str, language: Language) -> Option<(&str, usize)> {
     for _ in 0..4 {
         let arrow = if rest.get(length..).is_some_and(|after| after.starts_with("->")) { 2 } else { 0 };
         let at = length + arrow;
-        let close = match bytes.get(at) {
-            Some(b'[') => ']',
-            Some(b'{') if language == Language::Perl => '}',
-            Some(byte) if arrow > 0 && language == Language::Php && byte.is_ascii_alphabetic() => {
-                length = at + name(at);
-                continue;
-            }
-            _ => break,
-        };
+        let after = rest.get(at..).unwrap_or_default();
+        if arrow > 0 && rules.expanded_members && after.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            length = at + name(at);
+            continue;
+        }
+        if !rules.expanded_indices.iter().any(|open| after.starts_with(open)) {
+            break;
+        }
+        let close = if after.starts_with('[') { ']' } else { '}' };
         let Some(end) = rest.get(at..at + 80).or_else(|| rest.get(at..)).and_then(|text| text.find(close))
         else {
             break;

@@ -2,7 +2,7 @@
 
 //! Loops: what their variables stand for.
 
-use super::Language;
+use super::language::description::{ForEach, ReaderKind, contains};
 use super::lex::Kind as Token;
 use super::reader::{Code, Reader};
 use super::value::{Kind, Value};
@@ -39,7 +39,7 @@ impl Reader {
                 .unwrap_or_default()
                 .iter()
                 .filter(|token| {
-                    token.kind == Token::Word && !matches!(token.text, "const" | "let" | "var" | "my")
+                    token.kind == Token::Word && !contains(&self.syntax().declaration_words, token.text)
                 })
                 .map(|token| token.text)
                 .collect();
@@ -48,9 +48,9 @@ impl Reader {
             self.bind(&names, &list);
             return true;
         }
-        match self.language {
-            Language::Perl => self.foreach_perl(code, start),
-            Language::Php if open => self.foreach_php(code),
+        match self.syntax().for_each {
+            ForEach::VariableThenList => self.for_variable_then_list(code, start),
+            ForEach::ListAsVariable if open => self.for_list_as_variable(code),
             _ => {
                 code.at = start + 1;
                 true
@@ -58,8 +58,10 @@ impl Reader {
         }
     }
 
-    fn foreach_perl(&mut self, code: &mut Code<'_>, start: usize) -> bool {
-        if matches!(code.word_ahead(0), Some("my" | "our")) {
+    /// `foreach my $x (list)`, `for (list)`
+    fn for_variable_then_list(&mut self, code: &mut Code<'_>, start: usize) -> bool {
+        let syntax = self.syntax();
+        if code.word_ahead(0).is_some_and(|word| contains(&syntax.declaration_words, word)) {
             code.at += 1;
         }
         let name = match code.word_ahead(0) {
@@ -67,7 +69,7 @@ impl Reader {
                 code.at += 1;
                 name
             }
-            _ => "$_",
+            _ => syntax.topic.unwrap_or_default(),
         };
         if !code.is_sign("(") {
             code.at = start + 1;
@@ -79,7 +81,8 @@ impl Reader {
         true
     }
 
-    fn foreach_php(&mut self, code: &mut Code<'_>) -> bool {
+    /// `foreach (list as $key => $x)`
+    fn for_list_as_variable(&mut self, code: &mut Code<'_>) -> bool {
         let close = code.close();
         code.at += 1;
         let list = self.expression(code);
@@ -121,7 +124,7 @@ impl Reader {
     }
 
     /// `unlink $_ for glob("*")`: the list stands behind, and is read first.
-    pub(super) fn modified(&mut self, code: &mut Code<'_>) -> Option<Value> {
+    pub(super) fn postfix_loop(&mut self, code: &mut Code<'_>) -> Option<Value> {
         let first = code.at == 0
             || code.tokens.get(code.at - 1).is_some_and(|token| matches!(token.text, ";" | "{" | "}"));
         if !first {
@@ -146,7 +149,7 @@ impl Reader {
         let outer = std::mem::replace(&mut code.end, end);
         code.at = found + 1;
         let args = self.items(code, false);
-        self.bind(&["$_"], &list_of(args.items));
+        self.bind(&[self.syntax().topic.unwrap_or_default()], &list_of(args.items));
         (code.at, code.end) = (start, found);
         let mut value = Value::unknown();
         while code.at < found {
@@ -160,7 +163,7 @@ impl Reader {
 
     /// `[f(x) for x in y]`: the list stands behind, and is read first.
     pub(super) fn comprehension(&mut self, code: &mut Code<'_>) -> Option<Value> {
-        if self.language != Language::Python || self.depth >= super::reader::DEPTH {
+        if !self.has_reader(ReaderKind::Python) || self.depth >= super::reader::DEPTH {
             return None;
         }
         let (start, close) = (code.at + 1, code.close());

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Functions that only make values of values: joins, homes, decoders.
+//! Functions without effects: the values they make of their arguments. Names that stand for values.
 
 use std::borrow::Cow;
 
-use super::Language;
 use super::args::Args;
 use super::function::{from_base64, from_hex, letters};
-use super::makes::{Makes, find};
+use super::language::call::ValueFunction;
+use super::language::description::Constant;
+use super::reader::Reader;
 use super::text::{format_percent, join_texts, split};
 use super::value::{From, Kind, Value};
 
-/// Whether a name is one of these functions.
-pub(super) fn is_function(language: Language, name: &str) -> bool {
-    find(language, &super::calls::plain(language, name)).is_some()
-}
-
 /// A module's name without what does not matter.
-pub(super) fn module(name: &str) -> &str {
+pub(super) fn module_name(name: &str) -> &str {
     let name = name.strip_prefix("node:").unwrap_or(name);
     match name {
         "fs/promises" | "fs-extra" | "graceful-fs" | "original-fs" => "fs",
@@ -27,72 +23,55 @@ pub(super) fn module(name: &str) -> &str {
     }
 }
 
-/// Values that are there without a call.
-pub(super) fn constant(language: Language, name: &str) -> Option<Value> {
-    let text = match (language, name) {
-        (Language::Python, "os.environ.HOME")
-        | (Language::JavaScript, "process.env.HOME" | "Bun.env.HOME" | "process.env.USERPROFILE")
-        | (Language::Perl | Language::Ruby, "ENV.HOME")
-        | (Language::Php, "$_SERVER.HOME" | "$_ENV.HOME") => "~",
-        (Language::Python, "os.sep" | "os.path.sep")
-        | (Language::JavaScript, "path.sep")
-        | (Language::Php, "DIRECTORY_SEPARATOR") => "/",
-        (Language::Python, "os.curdir")
-        | (Language::JavaScript, "__dirname" | "import.meta.dirname" | "import.meta.dir")
-        | (Language::Php, "__DIR__")
-        | (Language::Ruby, "__dir__") => ".",
-        (Language::Python, "sys.stdin")
-        | (Language::JavaScript, "process.stdin")
-        | (Language::Ruby, "$stdin" | "STDIN" | "ARGF")
-        | (Language::Php, "STDIN") => {
-            return Some(Value::from(From::Input));
-        }
-        _ => return None,
-    };
-    Some(Value::text(text))
+impl Reader {
+    /// What a name stands for without being called.
+    pub(super) fn constant(&self, name: &str) -> Option<Value> {
+        Some(match self.description.find_constant(name)? {
+            Constant::Home => Value::text("~"),
+            Constant::WorkingDirectory => Value::text("."),
+            Constant::PathSeparator => Value::text("/"),
+            Constant::StandardInput => Value::from(From::Input),
+        })
+    }
 }
 
-/// What a function makes, if it is one of these.
-pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value> {
+/// What a function makes of its arguments.
+pub(super) fn evaluate(function: ValueFunction, args: &Args) -> Value {
     let first = || args.get(0);
     let tainted = || Value::from(args.from());
-    Some(match find(language, name)? {
-        Makes::Join => join(&args.items),
-        Makes::Same if language == Language::JavaScript && name == "Buffer.from" => match args.get(1).whole()
-        {
+    match function {
+        ValueFunction::JoinPaths => join(&args.items),
+        ValueFunction::First => first(),
+        ValueFunction::Decode => match args.get(1).whole() {
             Some("base64" | "base64url") => from_base64(first()),
             Some("hex") => from_hex(first()),
+            Some("rot13" | "rot_13") => first().map(&|text| Some(text.chars().map(rot13).collect())),
             _ if first().kind == Kind::List => letters(&first().items).map_or_else(tainted, Value::text),
             _ => first(),
         },
-        Makes::Same if name == "codecs.decode" => match args.get(1).whole() {
-            Some("hex") => from_hex(first()),
-            Some("base64") => from_base64(first()),
-            Some("rot13" | "rot_13") => first().map(&|text| Some(text.chars().map(rot13).collect())),
-            _ => first(),
-        },
-        Makes::Same => first(),
-        Makes::Path if args.items.is_empty() => Value::text(".").with_kind(Kind::Path),
-        Makes::Path => join(&args.items).with_kind(Kind::Path),
-        Makes::Expand => {
+        ValueFunction::Path if args.items.is_empty() => Value::text(".").with_kind(Kind::Path),
+        ValueFunction::Path => join(&args.items).with_kind(Kind::Path),
+        ValueFunction::ExpandHome => {
             let base = args.items.get(1).cloned();
             let text = first().map(&|text| Some(expand_home(text).into_owned()));
             base.map_or_else(|| text.clone(), |base| base.join(text.clone()))
         }
-        Makes::Home => with_path(Value::text("~"), name),
-        Makes::Here => with_path(Value::text("."), name),
-        Makes::Temp => Value::text("/tmp"),
-        Makes::InTemp => Value::text("/tmp/tmp.XXXXXXXXXX"),
-        Makes::Base64 => from_base64(first()),
-        Makes::Hex => from_hex(first()),
-        Makes::Letters => {
+        ValueFunction::Home => Value::text("~"),
+        ValueFunction::HomePath => Value::text("~").with_kind(Kind::Path),
+        ValueFunction::WorkingDirectory => Value::text("."),
+        ValueFunction::WorkingDirectoryPath => Value::text(".").with_kind(Kind::Path),
+        ValueFunction::TempDirectory => Value::text("/tmp"),
+        ValueFunction::TempFile => Value::text("/tmp/tmp.XXXXXXXXXX"),
+        ValueFunction::Base64 => from_base64(first()),
+        ValueFunction::Hex => from_hex(first()),
+        ValueFunction::Characters => {
             let items = if first().kind == Kind::List { first().items } else { args.items.clone() };
             match items.as_slice() {
                 [one] if one.kind == Kind::Text => one.clone(),
                 items => letters(items).map_or_else(tainted, Value::text),
             }
         }
-        Makes::Environment => match first().whole() {
+        ValueFunction::Environment => match first().whole() {
             Some("HOME") => Value::text("~"),
             Some("PWD") => Value::text("."),
             Some("TMPDIR") => Value::text("/tmp"),
@@ -101,7 +80,7 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
                 None => Value::unknown(),
             },
         },
-        Makes::Glob => {
+        ValueFunction::Glob => {
             let root = args.option("root_dir").or_else(|| args.option("cwd")).or_else(|| args.option("base"));
             let pattern = match root {
                 Some(root) => root.clone().join(first()),
@@ -109,8 +88,8 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
             };
             glob(pattern)
         }
-        Makes::Walk => Value::list(vec![below(first())]),
-        Makes::Listing => {
+        ValueFunction::Tree => Value::list(vec![below(first())]),
+        ValueFunction::DirectoryEntries => {
             let root = if args.items.is_empty() { Value::text(".") } else { first() };
             if args.is_on("recursive") {
                 Value::list(vec![below(root)])
@@ -118,22 +97,22 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
                 Value::list(vec![inside(&root)])
             }
         }
-        Makes::Module => match first().whole() {
-            Some(text) => Value::name(module(text)),
+        ValueFunction::Module => match first().whole() {
+            Some(text) => Value::name(module_name(text)),
             None => Value::unknown(),
         },
-        Makes::Member => match (first().kind, args.get(1).whole()) {
+        ValueFunction::Member => match (first().kind, args.get(1).whole()) {
             (Kind::Name, Some(member)) if first().shape == "__builtins__" => Value::name(member),
             (Kind::Name, Some(member)) => Value::name(format!("{}.{member}", first().shape)),
             _ => Value::unknown(),
         },
-        Makes::Split => split(&first(), None),
-        Makes::Dirname => dirname(first()),
-        Makes::Reverse => join_texts(&args.items, "").map(&|text| Some(text.chars().rev().collect())),
-        Makes::Input => Value::from(From::Input),
-        Makes::List => Value::list(args.items.iter().chain(&args.named).cloned().collect()),
-        Makes::Pair => Value::list(vec![args.get(1), first()]),
-        Makes::Implode => match (first(), args.items.get(1)) {
+        ValueFunction::SplitWords => split(&first(), None),
+        ValueFunction::Dirname => dirname(first()),
+        ValueFunction::Reverse => join_texts(&args.items, "").map(&|text| Some(text.chars().rev().collect())),
+        ValueFunction::StandardInput => Value::from(From::Input),
+        ValueFunction::List => Value::list(args.items.iter().chain(&args.named).cloned().collect()),
+        ValueFunction::SwapPair => Value::list(vec![args.get(1), first()]),
+        ValueFunction::JoinTexts => match (first(), args.items.get(1)) {
             (list, separator) if list.kind == Kind::List => {
                 join_texts(&list.items, separator.and_then(Value::whole).unwrap_or_default())
             }
@@ -144,20 +123,11 @@ pub(super) fn call(language: Language, name: &str, args: &Args) -> Option<Value>
                 join_texts(args.items.get(1..).unwrap_or_default(), separator.whole().unwrap_or_default())
             }
         },
-        Makes::Format => {
+        ValueFunction::Format => {
             format_percent(&first(), &Value::list(args.items.get(1..).unwrap_or_default().to_vec()))
         }
-        Makes::Mapped => return None,
-    })
-}
-
-/// Whether a function calls the first argument with what the second holds.
-pub(super) fn maps(language: Language, name: &str) -> bool {
-    find(language, name) == Some(Makes::Mapped)
-}
-
-fn with_path(value: Value, name: &str) -> Value {
-    if name.starts_with("pathlib.") { value.with_kind(Kind::Path) } else { value }
+        ValueFunction::Map => tainted(),
+    }
 }
 
 fn rot13(letter: char) -> char {

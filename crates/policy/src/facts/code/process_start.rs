@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Programs that are started.
+//! Calls that start programs or shells.
 
 use super::args::Args;
 use super::reader::Reader;
 use super::value::{From, Kind, Value};
-use super::{Act, Argument, Language, calls, text};
+use super::{Act, Argument, text};
 
 impl Reader {
+    /// One text for a shell, or several words of a program.
     pub(super) fn shell_or_words(&mut self, args: &Args) {
         let mut items: Vec<Value> = args.items.clone();
         // The environment may stand first, options last.
@@ -25,14 +26,23 @@ impl Reader {
         }
     }
 
-    pub(super) fn program(&mut self, args: &Args) {
+    /// A text for a shell, or a list of words of a program.
+    pub(super) fn shell_or_list(&mut self, command: &Value) {
+        for one in choices(command) {
+            match one.kind {
+                Kind::List => self.start(&flatten(&one.items)),
+                _ => self.shell_text(one),
+            }
+        }
+    }
+
+    /// A list of words, or a text, for a shell if the option says so.
+    pub(super) fn subprocess(&mut self, args: &Args) {
         let command = args.at_or(0, &["args"]);
-        let shell = args.is_on("shell") || self.language == Language::Php;
-        for one in if command.kind == Kind::Either { command.items.iter().collect() } else { vec![&command] }
-        {
+        let shell = args.is_on("shell");
+        for one in choices(&command) {
             match (one.kind, shell) {
                 (Kind::List, false) => self.start(&flatten(&one.items)),
-                (Kind::List, true) if self.language == Language::Php => self.start(&flatten(&one.items)),
                 (Kind::List, true) => self.shell_text(&one.items.first().cloned().unwrap_or_default()),
                 (_, true) => self.shell_text(one),
                 (Kind::Unknown | Kind::Member | Kind::Name, false) => {
@@ -46,6 +56,7 @@ impl Reader {
         }
     }
 
+    /// A program and a list of its words.
     pub(super) fn spawn(&mut self, args: &Args) {
         let mut items: Vec<Value> =
             args.items.iter().filter(|item| item.kind != Kind::Map).take(2).cloned().collect();
@@ -68,10 +79,9 @@ impl Reader {
         let Some(first) = words.first() else { return };
         let rest = words.get(1..).unwrap_or_default();
         if first.is_text()
-            && calls::is_shell(&first.shape)
+            && is_shell(&first.shape)
             && rest.iter().all(|word| {
-                word.whole()
-                    .is_some_and(|text| text.starts_with('-') && text != "-c" || calls::is_shell(text))
+                word.whole().is_some_and(|text| text.starts_with('-') && text != "-c" || is_shell(text))
             })
         {
             self.shell = true;
@@ -82,6 +92,44 @@ impl Reader {
         let arguments: Vec<Argument> = words.iter().map(Value::argument).collect();
         self.act(Act::Start(arguments));
     }
+}
+
+/// Each value it may be.
+fn choices(value: &Value) -> &[Value] {
+    if value.kind == Kind::Either { &value.items } else { std::slice::from_ref(value) }
+}
+
+/// Whether a text starts a shell that reads its commands from its input.
+pub(super) fn is_bare_shell(text: &str) -> bool {
+    let mut words =
+        text.split_whitespace().skip_while(|word| matches!(*word, "exec" | "env" | "/usr/bin/env"));
+    let Some(first) = words.next() else { return false };
+    is_shell(first)
+        && words.all(|word| {
+            word.starts_with('-') && !word.starts_with("-c")
+                || word.contains(['<', '>', '&'])
+                || matches!(word, "0" | "1" | "2")
+        })
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    matches!(
+        name,
+        "sh" | "bash"
+            | "dash"
+            | "zsh"
+            | "ksh"
+            | "ash"
+            | "csh"
+            | "tcsh"
+            | "fish"
+            | "cmd"
+            | "cmd.exe"
+            | "powershell"
+            | "powershell.exe"
+            | "pwsh"
+    )
 }
 
 /// Lists among the words are opened.

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Members, calls and indices behind a value.
+//! What follows an operand: members, calls and indices.
 
 use super::args::Args;
+use super::function::hands_on;
+use super::language::description::contains;
 use super::lex::Kind as Token;
 use super::operand::map;
 use super::reader::{Code, LONGEST_NAME, Reader};
 use super::value::{Kind, Value};
-use super::{Language, calls, pure};
 
 impl Reader {
     /// Members, calls and indices behind a value.
-    pub(super) fn behind(
+    pub(super) fn postfix(
         &mut self,
         code: &mut Code<'_>,
         mut value: Value,
         mut target: Option<String>,
     ) -> (Value, Option<String>) {
+        let syntax = self.syntax();
         while let Some(token) = code.peek() {
-            let dotted = match token.text {
-                "." | "?." | "&." => !matches!(self.language, Language::Perl | Language::Php),
-                "->" | "::" => true,
-                ":" => self.language == Language::Lua && code.word_ahead(1).is_some() && !token.space,
-                _ => false,
-            } && token.kind == Token::Sign;
+            let dotted = token.kind == Token::Sign
+                && contains(&syntax.member_signs, token.text)
+                && (token.text != ":" || code.word_ahead(1).is_some() && !token.space);
             if dotted {
                 let Some(next) = code.ahead(1) else {
                     code.at += 1;
@@ -50,17 +49,17 @@ impl Reader {
                     let args = self.arguments(code, &value);
                     value = self.call(value, args);
                 }
-                (Token::Sign, "[") if !(token.space && self.language == Language::Ruby) => {
+                (Token::Sign, "[") if !(token.space && syntax.spaced_bracket_is_argument) => {
                     value = self.index(code, value);
                 }
                 (Token::Sign, "{")
-                    if self.language == Language::Perl
+                    if syntax.brace_indices
                         && !token.space
                         && target.as_deref().is_some_and(|name| name.starts_with('$')) =>
                 {
                     value = self.index(code, value);
                 }
-                (Token::Sign, "{") if self.language == Language::Ruby && code.sign_ahead(1, "|") => {
+                (Token::Sign, "{") if syntax.bar_parameters && code.sign_ahead(1, "|") => {
                     if value.kind == Kind::List {
                         self.element = Some(value.element());
                     }
@@ -72,12 +71,12 @@ impl Reader {
                         value
                     };
                 }
-                (Token::Sign, "{") if self.language == Language::Lua && value.kind == Kind::Name => {
+                (Token::Sign, "{") if syntax.literal_arguments && value.kind == Kind::Name => {
                     let table = self.braces(code);
                     value = self.call(value, Args::of(vec![table]));
                 }
                 (Token::Text, _)
-                    if self.language == Language::Lua && matches!(value.kind, Kind::Name | Kind::Member) =>
+                    if syntax.literal_arguments && matches!(value.kind, Kind::Name | Kind::Member) =>
                 {
                     code.at += 1;
                     let text = self.parts(&token.parts);
@@ -97,17 +96,15 @@ impl Reader {
             target = None;
         }
         // `Dir.glob("*") do |f|`
-        if self.language == Language::Ruby && value.kind == Kind::List && code.is_word("do") {
+        if value.kind == Kind::List
+            && code.word_ahead(0).is_some_and(|word| contains(&syntax.block_words, word))
+        {
             self.element = Some(value.element());
         }
         // `unlink for …`
         let alone =
             code.peek().is_none_or(|token| matches!(token.text, ";" | "}" | "for" | "foreach" | "if"));
-        if alone
-            && self.language == Language::Perl
-            && matches!(value.shape.as_str(), "unlink" | "rmdir")
-            && value.kind == Kind::Name
-        {
+        if alone && value.kind == Kind::Name && contains(&syntax.topic_calls, &value.shape) {
             value = self.call(value, Args::default());
         }
         (value, target)
@@ -116,7 +113,7 @@ impl Reader {
     /// What stands between braces: a map, a block, or a list.
     pub(super) fn braces(&mut self, code: &mut Code<'_>) -> Value {
         let args = self.bracket(code);
-        if self.language == Language::Lua && args.named.is_empty() {
+        if self.syntax().braces_are_lists && args.named.is_empty() {
             Value::list(args.items)
         } else {
             map(args)
@@ -140,15 +137,13 @@ impl Reader {
 
     /// Whether arguments without brackets follow: `unlink "a", "b"`, `system "ls"`.
     fn takes_bare(&self, code: &Code<'_>, value: &Value) -> bool {
-        if !matches!(self.language, Language::Perl | Language::Ruby | Language::Php)
-            || value.kind != Kind::Name
-        {
+        let syntax = self.syntax();
+        if !syntax.bare_arguments || value.kind != Kind::Name {
             return false;
         }
         let Some(next) = code.peek() else { return false };
         let starts = match next.kind {
-            Token::Text | Token::Run | Token::Words | Token::Glob => true,
-            Token::Number => self.language != Language::Php,
+            Token::Text | Token::Run | Token::Words | Token::Glob | Token::Number => true,
             Token::Word => {
                 let ends = matches!(
                     next.text,
@@ -167,19 +162,15 @@ impl Reader {
                         | "as"
                         | "not"
                 );
-                !(ends || self.language == Language::Perl && matches!(next.text, "eq" | "ne" | "x"))
+                !ends && !self.description.operators.iter().any(|(word, _)| *word == next.text)
             }
             Token::Sign => {
-                matches!(next.text, "\\" | "*") && next.space
-                    || matches!(next.text, ":") && self.language == Language::Ruby && next.space
-                    || next.text == "[" && self.language == Language::Ruby
-                    || next.text == "{" && self.language == Language::Perl && value.shape == "exec"
+                next.space && contains(&syntax.bare_argument_signs, next.text)
+                    || next.text == "{" && contains(&syntax.bare_block_calls, &value.shape)
             }
             _ => false,
         };
-        starts
-            && (calls::find(self.language, &value.shape).is_some()
-                || pure::is_function(self.language, &value.shape))
+        starts && self.description.find_call(&value.shape).is_some()
     }
 
     /// Arguments without brackets: until the statement ends.
@@ -191,7 +182,7 @@ impl Reader {
             args.items.extend(block.items);
         }
         loop {
-            if self.language == Language::Ruby
+            if self.syntax().symbols
                 && code.sign_ahead(1, ":")
                 && code.ahead(1).is_some_and(|sign| !sign.space)
             {
@@ -228,7 +219,7 @@ impl Reader {
                     return known;
                 }
                 let named = |full| Value { items: value.items, ..Value::name(full) };
-                pure::constant(self.language, &full).unwrap_or_else(|| named(full))
+                self.constant(&full).unwrap_or_else(|| named(full))
             }
             Kind::Map => value.key(name).cloned().unwrap_or_default(),
             // Only the last member of a chain means anything.
@@ -253,9 +244,9 @@ impl Reader {
         }
     }
 
-    /// Ruby calls methods without brackets; blocks behind them are given what the receiver holds.
+    /// Methods without brackets are called, too; blocks behind them are given what the receiver holds.
     fn after_member(&mut self, code: &Code<'_>, value: Value) -> Value {
-        if self.language != Language::Ruby && self.language != Language::Perl {
+        if !self.syntax().bare_methods {
             return value;
         }
         if code.is_sign("(")
@@ -271,7 +262,7 @@ impl Reader {
         }
         if value.kind == Kind::Member {
             let receiver = value.items.first().cloned().unwrap_or_default();
-            if calls::hands_on(&value.shape) {
+            if hands_on(&value.shape) {
                 self.element = Some(receiver.element());
                 return Value { kind: Kind::Member, ..value };
             }
@@ -280,7 +271,7 @@ impl Reader {
         let next_is_value =
             code.peek().is_some_and(|token| matches!(token.kind, Token::Text | Token::Word | Token::Number));
         if value.kind == Kind::Name && !is_constant(&value.shape) && !next_is_value {
-            if calls::hands_on(value.shape.rsplit('.').next().unwrap_or_default()) {
+            if hands_on(value.shape.rsplit('.').next().unwrap_or_default()) {
                 self.element = Some(Value::unknown());
             }
             return self.call(value, Args::default());

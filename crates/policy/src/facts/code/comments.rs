@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Text without meaning: blanks, comments, and what is outside the tags around embedded code.
+
+use super::lex::Lexer;
+use super::quote;
+
+impl Lexer<'_> {
+    /// Passes over blanks and comments.
+    pub(super) fn blank(&mut self) -> bool {
+        let from = self.at;
+        loop {
+            match self.byte(0) {
+                b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
+                b'\\' if self.byte(1) == b'\n' => self.at += 2,
+                b'\\' if self.byte(1) == b'\r' && self.byte(2) == b'\n' => self.at += 3,
+                // The line that names the interpreter.
+                b'#' if self.at == 0 => self.skip_line(),
+                byte if byte.is_ascii_punctuation() && self.skip_comment() => {}
+                _ => break,
+            }
+        }
+        self.at > from
+    }
+
+    /// Passes over a comment, or over text outside the code, if one begins here.
+    fn skip_comment(&mut self) -> bool {
+        let rest = self.rest();
+        let rules = self.rules;
+        for comment in &rules.block_comments {
+            if rest.starts_with(comment.open) && (!comment.at_line_start || self.begins_line(comment.open)) {
+                self.skip_past(comment.close);
+                return true;
+            }
+        }
+        if let Some(sign) = rules.line_comments.iter().find(|sign| rest.starts_with(**sign)) {
+            if rules.not_comments.iter().any(|sign| rest.starts_with(sign)) {
+                return false;
+            }
+            self.skip_line_comment(sign.len());
+            return true;
+        }
+        if rules.code_tags.as_ref().is_some_and(|tags| rest.starts_with(tags.close)) {
+            self.skip_to_code();
+            return true;
+        }
+        false
+    }
+
+    /// Whether this is the start of a line, and what opens here is followed by a letter or ends with one.
+    fn begins_line(&self, open: &str) -> bool {
+        let line_start = self.at == 0 || self.text.as_bytes().get(self.at - 1) == Some(&b'\n');
+        line_start
+            && (open.ends_with(|c: char| c.is_ascii_alphabetic())
+                || self.byte(open.len()).is_ascii_alphabetic())
+    }
+
+    fn skip_line(&mut self) {
+        self.at = self.rest().find('\n').map_or(self.text.len(), |end| self.at + end);
+    }
+
+    fn skip_past(&mut self, end: &str) {
+        self.at = self.rest().find(end).map_or(self.text.len(), |found| self.at + found + end.len());
+    }
+
+    fn skip_line_comment(&mut self, sign: usize) {
+        self.at += sign;
+        match quote::long_bracket(self.rest()).filter(|_| self.rules.long_brackets) {
+            Some(level) => self.skip_past(&format!("]{}]", "=".repeat(level))),
+            None => self.skip_line(),
+        }
+    }
+
+    /// Passes over text outside the code, and over the tag that begins the code.
+    pub(super) fn skip_to_code(&mut self) {
+        let Some(tags) = &self.rules.code_tags else { return };
+        self.skip_past(tags.open);
+        for name in &tags.names {
+            if self.rest().starts_with(name) {
+                self.at += name.len();
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Description of a language: how its text is split into tokens, how it is written, what its calls do.
+//!
+//! The types are shared by the build script, which reads them from `languages/*.yaml` with `S = String`, and by
+//! the reader, which decodes them from the compiled form with `S = &'static str`. Lists of words are sorted by
+//! the build script, so that [`contains`] can search them.
+
+use serde::{Deserialize, Serialize};
+
+use super::call::CallRule;
+use super::lexical::Lexical;
+
+/// Everything the reader knows about one language.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(bound(deserialize = "S: Deserialize<'de> + Default"))]
+pub(crate) struct Description<S> {
+    pub(crate) reader: ReaderKind,
+    pub(crate) lexical: Lexical<S>,
+    pub(crate) syntax: Syntax<S>,
+    pub(crate) names: NameRules<S>,
+    /// Operators that mean something else than in most languages.
+    pub(crate) operators: Vec<(S, Operator)>,
+    /// Names that have a value without being called.
+    pub(crate) constants: Vec<(S, Constant)>,
+    /// Calls that matter, sorted by name.
+    pub(crate) calls: Vec<(S, CallRule<S>)>,
+}
+
+/// Whether the description is all there is, or some syntax is read by Rust code of its own.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReaderKind {
+    #[default]
+    Generic,
+    /// Imports, `with`, `lambda`, comprehensions, slices, prefixed strings.
+    Python,
+    /// Imports and arrow functions.
+    #[serde(rename = "javascript")]
+    JavaScript,
+    /// Not read as expressions at all.
+    Awk,
+}
+
+/// How statements and expressions are written.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    bound(deserialize = "S: Deserialize<'de> + Default")
+)]
+pub(crate) struct Syntax<S> {
+    /// Words before a value that do not change it: `return`, `new`.
+    pub(crate) prefix_words: Vec<S>,
+    /// Words that declare variables.
+    pub(crate) declaration_words: Vec<S>,
+    /// Words that begin a function.
+    pub(crate) function_words: Vec<S>,
+    /// Words that begin a block whose parameters stand between bars: `do |x|`.
+    pub(crate) block_words: Vec<S>,
+    /// Words that begin a statement without effect, up to `;`.
+    pub(crate) skipped_statements: Vec<S>,
+    /// Signs between a value and its member.
+    pub(crate) member_signs: Vec<S>,
+    /// How named arguments and keys are written.
+    pub(crate) keys: Vec<KeyStyle>,
+    pub(crate) for_each: ForEach,
+    /// Whether a loop may follow its body: `unlink $_ for glob("*")`.
+    pub(crate) postfix_for: bool,
+    /// The variable that stands for the current element where none is named.
+    pub(crate) topic: Option<S>,
+    /// Functions that take the topic if they are written alone.
+    pub(crate) topic_calls: Vec<S>,
+    /// Functions whose first argument may be a block that is run for each element: `map { … } LIST`.
+    pub(crate) block_functions: Vec<S>,
+    /// Functions that call their first argument for everything below their other arguments.
+    pub(crate) tree_walkers: Vec<S>,
+    /// Variables that a tree walker sets, beside the topic.
+    pub(crate) tree_walker_variables: Vec<S>,
+    /// Whether known functions take arguments without brackets.
+    pub(crate) bare_arguments: bool,
+    /// Signs that may begin such arguments, behind a blank.
+    pub(crate) bare_argument_signs: Vec<S>,
+    /// Functions whose first such argument may be a block: `exec {"/bin/sh"} "sh"`.
+    pub(crate) bare_block_calls: Vec<S>,
+    /// Whether methods without arguments are called without brackets.
+    pub(crate) bare_methods: bool,
+    /// Whether a single text or table may be an argument without brackets: `f "x"`, `f {x}`.
+    pub(crate) literal_arguments: bool,
+    /// Whether the parameters of blocks stand between bars: `{ |x| … }`.
+    pub(crate) bar_parameters: bool,
+    /// Whether `:name` is a text.
+    pub(crate) symbols: bool,
+    /// Whether texts side by side are one text.
+    pub(crate) adjacent_texts_join: bool,
+    /// Whether braces without keys are a list.
+    pub(crate) braces_are_lists: bool,
+    /// Whether `$x{key}` is an element.
+    pub(crate) brace_indices: bool,
+    /// Whether `[` behind a blank begins an argument, not an index.
+    pub(crate) spaced_bracket_is_argument: bool,
+    /// Whether `a, b = x, y` gives values to several names.
+    pub(crate) unpacks_names: bool,
+    /// Whether a text can be called by the name it holds.
+    pub(crate) texts_are_callable: bool,
+    /// What the method `format` of a text does.
+    pub(crate) format_method: FormatMethod,
+}
+
+/// How the key of a named argument or entry is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum KeyStyle {
+    /// `f(key=1)`
+    EqualsInCalls,
+    /// `{key = 1}`
+    EqualsInBraces,
+    /// `{key: 1}`
+    ColonInBraces,
+    /// `key: 1`, without a blank before the colon.
+    TightColon,
+    /// `key => 1`
+    Arrow,
+}
+
+/// How a loop over a list is written.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ForEach {
+    /// `for x in list`, `for (x of list)`; every language has this one.
+    #[default]
+    InOrOf,
+    /// `foreach my $x (list)`
+    VariableThenList,
+    /// `foreach (list as $x)`
+    ListAsVariable,
+}
+
+/// What the method `format` of a text does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FormatMethod {
+    #[default]
+    None,
+    /// Fills in `{}`.
+    Braces,
+    /// Fills in `%s`.
+    Percent,
+}
+
+/// How the name of a call is simplified before it is looked up.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    bound(deserialize = "S: Deserialize<'de> + Default")
+)]
+pub(crate) struct NameRules<S> {
+    /// Prefixes and what they are replaced by, in this order.
+    pub(crate) prefixes: Vec<(S, S)>,
+    /// Suffixes that are dropped.
+    pub(crate) suffixes: Vec<S>,
+    /// Parts that are dropped wherever they are: `.promises`.
+    pub(crate) dropped_parts: Vec<S>,
+    pub(crate) ignore_case: bool,
+    /// Whether only the last part counts: `File::Path::rmtree` is `rmtree`.
+    pub(crate) last_part_only: bool,
+    /// Methods that keep the class before them in spite of that.
+    pub(crate) class_methods: Vec<S>,
+}
+
+/// What an operator makes of the values beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operator {
+    /// Joins two texts or lists.
+    Concatenate,
+    /// The value is one of the two: `a || b`.
+    Either,
+    /// The value is the second: `a && b`.
+    Second,
+    /// `a ? b : c`
+    Ternary,
+    /// `a if b else c`
+    Conditional,
+    Assign,
+    /// Adds to the end of a text.
+    Append,
+    /// Joins two paths; divides numbers.
+    Divide,
+    /// Fills in `%s`.
+    Format,
+    /// The value is not a text.
+    Other,
+    /// Not an operator.
+    None,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Constant {
+    Home,
+    WorkingDirectory,
+    PathSeparator,
+    StandardInput,
+}
+
+/// Whether a sorted list contains a word.
+pub(crate) fn contains<S: AsRef<str>>(sorted: &[S], word: &str) -> bool {
+    sorted.binary_search_by(|item| item.as_ref().cmp(word)).is_ok()
+}
