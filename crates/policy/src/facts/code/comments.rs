@@ -2,6 +2,7 @@
 
 //! Text without meaning: blanks, comments, and what is outside the tags around embedded code.
 
+use super::language::lexical::starts_with;
 use super::lex::Lexer;
 use super::quote;
 
@@ -28,19 +29,19 @@ impl Lexer<'_> {
         let rest = self.rest();
         let rules = self.rules;
         for comment in &rules.block_comments {
-            if rest.starts_with(comment.open) && (!comment.at_line_start || self.begins_line(comment.open)) {
+            if starts_with(rest, comment.open) && (!comment.at_line_start || self.begins_line(comment.open)) {
                 self.skip_past(comment.close);
                 return true;
             }
         }
-        if let Some(sign) = rules.line_comments.iter().find(|sign| rest.starts_with(**sign)) {
-            if rules.not_comments.iter().any(|sign| rest.starts_with(sign)) {
+        if let Some(sign) = rules.line_comments.iter().find(|sign| starts_with(rest, sign)) {
+            if rules.not_comments.iter().any(|sign| starts_with(rest, sign)) {
                 return false;
             }
             self.skip_line_comment(sign.len());
             return true;
         }
-        if rules.code_tags.as_ref().is_some_and(|tags| rest.starts_with(tags.close)) {
+        if rules.code_tags.as_ref().is_some_and(|tags| starts_with(rest, tags.close)) {
             self.skip_to_code();
             return true;
         }

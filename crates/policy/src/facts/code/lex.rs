@@ -4,7 +4,7 @@
 
 use super::Language;
 use super::language::description::{ReaderKind, contains};
-use super::language::lexical::{Lexical, LineBreaks};
+use super::language::lexical::{Lexical, LineBreaks, starts_with};
 use super::quote::{self, Quote};
 
 /// What a token is.
@@ -221,7 +221,7 @@ impl<'a> Lexer<'a> {
         let bytes = self.text.as_bytes().get(from..).unwrap_or_default();
         self.at = from + bytes.iter().take_while(|byte| in_name(**byte)).count();
         let rest = self.rest();
-        if self.byte(1) != b'=' && self.rules.name_suffixes.iter().any(|suffix| rest.starts_with(suffix)) {
+        if self.byte(1) != b'=' && self.rules.name_suffixes.iter().any(|suffix| starts_with(rest, suffix)) {
             self.at += 1;
         }
         true
@@ -230,8 +230,7 @@ impl<'a> Lexer<'a> {
     /// How many bytes of sigils a name that begins here has.
     fn sigils(&self) -> usize {
         let rest = self.rest();
-        let own =
-            |signs: &[&'static str]| signs.iter().find(|sign| rest.starts_with(**sign)).map(|s| s.len());
+        let own = |signs: &[&'static str]| signs.iter().find(|sign| starts_with(rest, sign)).map(|s| s.len());
         own(&self.rules.sigils)
             .or_else(|| own(&self.rules.sigils_before_values).filter(|_| !self.after_value()))
             .unwrap_or(0)
@@ -259,7 +258,7 @@ impl<'a> Lexer<'a> {
 
     fn sign(&mut self, space: bool) {
         let rest = self.rest();
-        let long = SIGNS.iter().find(|sign| rest.starts_with(**sign)).map(|sign| sign.len());
+        let long = SIGNS.iter().find(|sign| starts_with(rest, sign)).map(|sign| sign.len());
         let length = long.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
         match self.byte(0) {
             open @ (b'(' | b'[' | b'{') => self.open.push(open),

@@ -3,7 +3,7 @@
 //! Texts between quotes, in every spelling that a language can describe.
 
 use super::interpolation::{end, parts};
-use super::language::lexical::{Escapes, Interpolation, QuoteKind, QuoteRule};
+use super::language::lexical::{Escapes, Interpolation, QuoteKind, QuoteRule, starts_with};
 use super::lex::{Kind, Lexer, Part, Waiting};
 
 /// How a text between quotes is read.
@@ -66,7 +66,7 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
     let rules = lexer.rules;
     let rest = lexer.rest();
     if let Some(document) = &rules.here_documents
-        && rest.starts_with(document.open)
+        && starts_with(rest, document.open)
         && !(document.before_values && lexer.after_value())
     {
         return here_document(lexer);
@@ -78,10 +78,10 @@ pub(super) fn opens(lexer: &Lexer<'_>) -> Option<(Kind, Quote)> {
         let quote = Quote { skip: level + 2, close, escapes: Escapes::None, ..Quote::plain(b'[') };
         return Some((Kind::Text, quote));
     }
-    if let Some(rule) = rules.quotes.iter().find(|rule| rest.starts_with(rule.open)) {
+    if let Some(rule) = rules.quotes.iter().find(|rule| starts_with(rest, rule.open)) {
         return fixed(lexer, rule);
     }
-    rules.delimited_quotes.iter().find(|rule| rest.starts_with(rule.open)).and_then(|rule| {
+    rules.delimited_quotes.iter().find(|rule| starts_with(rest, rule.open)).and_then(|rule| {
         let is_word = rule.open.starts_with(|c: char| c.is_ascii_alphabetic());
         if is_word { word_delimited(lexer, rule) } else { sign_delimited(lexer, rule) }
     })

@@ -168,3 +168,9 @@ pub(crate) enum Interpolation {
     /// `$x`, `@x`, `${x}`
     Sigils,
 }
+
+/// Whether a text starts with a sign. Most texts differ in the first byte, which is cheap to see.
+#[inline]
+pub(crate) fn starts_with(text: &str, sign: &str) -> bool {
+    text.as_bytes().first() == sign.as_bytes().first() && text.starts_with(sign)
+}

@@ -108,10 +108,11 @@ impl Description<&'static str> {
     /// The name of a call in the form in which calls are described.
     pub(super) fn simplify_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
         let rules = &self.names;
-        let mut name = Cow::Borrowed(name);
-        for (prefix, replacement) in &rules.prefixes {
-            if let Some(rest) = name.strip_prefix(prefix) {
-                name = Cow::Owned(format!("{replacement}{rest}"));
+        let mut name = name;
+        let mut prefix = "";
+        for (old, new) in &rules.prefixes {
+            if let Some(rest) = name.strip_prefix(old) {
+                (prefix, name) = (new, rest);
             }
         }
         if rules.last_part_only
@@ -119,13 +120,13 @@ impl Description<&'static str> {
             && let Some((_, last)) = name.rsplit_once('.')
             && !contains(&rules.class_methods, last)
         {
-            name = Cow::Owned(last.to_owned());
+            name = last;
         }
         for suffix in &rules.suffixes {
-            if let Some(rest) = name.strip_suffix(suffix) {
-                name = Cow::Owned(rest.to_owned());
-            }
+            name = name.strip_suffix(suffix).unwrap_or(name);
         }
+        let mut name =
+            if prefix.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{prefix}{name}")) };
         for part in &rules.dropped_parts {
             if name.contains(part) {
                 name = Cow::Owned(name.replace(part, ""));
