@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "tenterhook-policy",
         &["tenterhook-document", "tenterhook-event", "tenterhook-shell", "tenterhook-when"],
     ),
+    ("tenterhook-programs", &["tenterhook-document"]),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-baseline", &["tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),

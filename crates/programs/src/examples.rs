@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Checks the examples of data files.
+
+use std::collections::BTreeMap;
+
+use crate::format::role::Role;
+use crate::format::source::ExampleSource;
+use crate::own::Trust;
+use crate::parsed::{Parsed, Variant};
+use crate::programs::Programs;
+
+/// Reads the command line of an example and compares every role with what the example expects. Words of the
+/// role `text` are compared only if the example names them.
+pub fn check_example(programs: &Programs, example: &ExampleSource, trust: Trust) -> Result<(), String> {
+    let words = split_line(&example.line);
+    let Some((name, words)) = words.split_first() else { return Err("example without a command".to_owned()) };
+    let Some(program) = programs.find(name) else { return Err(format!("unknown program `{name}`")) };
+    let bsd = example.expected.iter().any(|(key, value)| key == "variant" && value == "bsd");
+    let variant = if bsd { Variant::Bsd } else { Variant::Gnu };
+    let addition = if trust == Trust::AddsOnly { program.parse_addition(words) } else { None };
+    let parsed = addition.unwrap_or_else(|| program.parse_as(words, variant));
+    let found = describe(&parsed, words);
+    for (key, expected) in &example.expected {
+        let empty = Vec::new();
+        let expected = split_line(expected);
+        let actual = found.get(key.as_str()).unwrap_or(&empty);
+        if key != "variant" && *actual != expected {
+            return Err(format!("`{}`: {key} is {actual:?}, expected {expected:?}", example.line));
+        }
+    }
+    let missing = found.iter().find(|(key, _)| {
+        let optional = matches!(**key, "text" | "options" | "unknown" | "stdin" | "packages");
+        !optional && !example.expected.iter().any(|(expected, _)| expected == *key)
+    });
+    match missing {
+        Some((key, words)) => Err(format!("`{}`: {key} is {words:?}, but not expected", example.line)),
+        None => Ok(()),
+    }
+}
+
+fn describe<'a>(parsed: &Parsed<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, Vec<String>> {
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut add = |key: &'static str, text: &str| found.entry(key).or_default().push(text.to_owned());
+    for name in &parsed.path {
+        add("sub", name);
+    }
+    for option in &parsed.options {
+        if option.known {
+            add("options", option.name);
+        } else {
+            add("unknown", option.written.text);
+        }
+        match option.value {
+            Some(value) if !option.off => add(option.role.name(), value.text),
+            None if option.known && option.role != Role::Text && !option.off => {
+                add(option.role.name(), option.name);
+            }
+            _ => {}
+        }
+    }
+    for operand in &parsed.operands {
+        add(operand.role.name(), operand.part.text);
+    }
+    for inner in &parsed.inner {
+        for word in words.get(inner.start..inner.end).unwrap_or_default() {
+            add(if inner.joined { "joined" } else { "inner" }, word);
+        }
+    }
+    if let Some(verb) = parsed.package_verb {
+        add("packages", &format!("{verb:?}"));
+    }
+    add("stdin", &format!("{:?}", parsed.stdin));
+    found
+}
+
+/// Splits a line at spaces; single and double quotes hold words together.
+fn split_line(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    let mut is_word = false;
+    for letter in line.chars() {
+        match (quote, letter) {
+            (None, ' ') => {
+                if std::mem::take(&mut is_word) {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                is_word = true;
+            }
+            (Some(open), _) if open == letter => quote = None,
+            _ => {
+                word.push(letter);
+                is_word = true;
+            }
+        }
+    }
+    if is_word {
+        words.push(word);
+    }
+    words
+}

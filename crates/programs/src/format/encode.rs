@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! From descriptions to the compiled form.
+
+use std::collections::BTreeMap;
+
+use tenterhook_document::Spot;
+
+use super::record::{
+    CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, NameTable, OperandCase, OptionRecord,
+    RoleCase, Syntax,
+};
+use super::role::Role;
+use super::source::{CommandSource, Mistake, OptionSource};
+
+/// Owned parts of a [`NameTable`].
+#[derive(Debug, Default)]
+pub(crate) struct TableBytes {
+    index: Vec<u8>,
+    keys: Vec<u8>,
+    records: Vec<u8>,
+}
+
+impl TableBytes {
+    fn table(&self) -> NameTable<'_> {
+        NameTable { index: &self.index, keys: &self.keys, records: &self.records }
+    }
+
+    /// Serializes the table.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        postcard::to_allocvec(&self.table()).map_err(|error| error.to_string())
+    }
+}
+
+/// Builds a table, one record at a time.
+#[derive(Default)]
+struct TableBuilder<'a> {
+    keys: BTreeMap<(u8, &'a str), u32>,
+    records: Vec<u8>,
+}
+
+impl<'a> TableBuilder<'a> {
+    /// Adds a record under its names; returns a name that is already taken.
+    fn add(&mut self, names: impl Iterator<Item = (u8, &'a str)>, record: &[u8]) -> Result<(), &'a str> {
+        let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        for (kind, name) in names {
+            if self.keys.insert((kind, name), at).is_some() {
+                return Err(name);
+            }
+        }
+        self.records.extend_from_slice(record);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<TableBytes, String> {
+        let mut bytes = TableBytes { records: self.records, ..TableBytes::default() };
+        for ((kind, name), at) in self.keys {
+            let offset = u32::try_from(bytes.keys.len()).map_err(|error| error.to_string())?;
+            bytes.index.extend_from_slice(&offset.to_le_bytes());
+            let key = postcard::to_allocvec(&(kind, name, at)).map_err(|error| error.to_string())?;
+            bytes.keys.extend_from_slice(&key);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Compiles programs into one table.
+pub(crate) fn encode_programs(programs: &[CommandSource]) -> Result<TableBytes, Mistake> {
+    encode_commands(programs, Inherited::default())
+}
+
+/// What sub-commands take over from the program.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inherited<'a> {
+    syntax: Syntax,
+    manager: &'a str,
+    spec_style: super::record::SpecStyle,
+}
+
+fn encode_commands(commands: &[CommandSource], inherited: Inherited<'_>) -> Result<TableBytes, Mistake> {
+    let mut builder = TableBuilder::default();
+    for command in commands {
+        let record = encode_command(command, inherited)?;
+        let names = command.names.iter().map(|name| (KEY_WORD, name.as_str()));
+        builder.add(names, &record).map_err(|name| (command.spot, format!("`{name}` is described twice")))?;
+    }
+    builder.finish().map_err(internal)
+}
+
+fn internal(message: String) -> Mistake {
+    (Spot::default(), message)
+}
+
+fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<Vec<u8>, Mistake> {
+    let syntax = command.syntax.unwrap_or(inherited.syntax);
+    let manager = if command.manager.is_empty() { inherited.manager } else { &command.manager };
+    let spec_style = if command.manager.is_empty() { inherited.spec_style } else { command.spec_style };
+    let options = encode_options(&command.options)?;
+    let everywhere = encode_options(&command.everywhere)?;
+    let bsd = encode_options(&command.bsd)?;
+    let commands = encode_commands(&command.commands, Inherited { syntax, manager, spec_style })?;
+    let operands = command.operands.iter().map(|case| OperandCase {
+        options: case.options.iter().map(String::as_str).collect(),
+        slots: case.slots.clone(),
+    });
+    let record = CommandRecord {
+        name: command.names.first().map_or("", String::as_str),
+        syntax,
+        stops: command.stops,
+        bundle: command.bundle,
+        dashes: command.dashes,
+        location: command.location,
+        stdin: command.stdin,
+        prompt_operands: command.prompt_operands,
+        manager,
+        spec_style,
+        package_verb: command.package_verb,
+        escape: &command.escape,
+        operands: operands.collect(),
+        options: options.table(),
+        everywhere: everywhere.table(),
+        bsd: bsd.table(),
+        commands: commands.table(),
+    };
+    postcard::to_allocvec(&record).map_err(|error| internal(error.to_string()))
+}
+
+fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
+    let mut builder = TableBuilder::default();
+    for option in options {
+        let names = option.spelling.names.join(" ");
+        let long = option.spelling.names.iter().find(|name| name.len() > 2);
+        let canonical = long.or(option.spelling.names.first()).map_or("", String::as_str);
+        let prefixes = option.prefixes.iter().map(|(prefix, role)| (prefix.as_str(), *role));
+        let cases = option.cases.iter().map(|(options, role)| RoleCase {
+            options: options.iter().map(String::as_str).collect(),
+            role: *role,
+        });
+        let record = OptionRecord {
+            names: &names,
+            canonical,
+            arity: option.spelling.arity,
+            role: option.roles.first().copied().unwrap_or(Role::Text),
+            more: option.roles.iter().skip(1).copied().collect(),
+            prefixes: prefixes.collect(),
+            cases: cases.collect(),
+            ends: option.ends,
+        };
+        let record = postcard::to_allocvec(&record).map_err(|error| internal(error.to_string()))?;
+        let keys = option.spelling.names.iter().map(|name| option_key(name));
+        builder
+            .add(keys, &record)
+            .map_err(|name| (option.spot, format!("option `{name}` is described twice")))?;
+    }
+    builder.finish().map_err(internal)
+}
+
+/// Kind and name of an option as written.
+pub(crate) fn option_key(name: &str) -> (u8, &str) {
+    if let Some(name) = name.strip_prefix("--").filter(|name| !name.is_empty()) {
+        return (KEY_TWO_DASHES, name);
+    }
+    if let Some(name) = name.strip_prefix('-') {
+        return (KEY_ONE_DASH, name);
+    }
+    match name.strip_prefix('+') {
+        Some(name) => (KEY_PLUS, name),
+        None => (KEY_WORD, name),
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a word means to the program that receives it.
+
+use serde::{Deserialize, Serialize};
+
+/// Language of a text that a program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// JavaScript or TypeScript.
+    JavaScript,
+    /// Perl.
+    Perl,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// Lua.
+    Lua,
+    /// awk.
+    Awk,
+    /// sed.
+    Sed,
+    /// SQL.
+    Sql,
+    /// PowerShell.
+    PowerShell,
+    /// AppleScript.
+    AppleScript,
+    /// A language without a reader of its own.
+    Other,
+}
+
+/// What an operand, or the value of an option, means to the program. Options without a value have a role
+/// too, if they change what the program does to its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// Text without further meaning.
+    Text,
+    /// Pattern, expression or filter that is matched but not run.
+    Pattern,
+    /// File that is read.
+    Read,
+    /// File or directory that is created or replaced.
+    Write,
+    /// File that is extended.
+    Append,
+    /// File or directory that is removed.
+    Delete,
+    /// File that is moved away.
+    Move,
+    /// File that is changed in place.
+    Edit,
+    /// File whose mode, owner or attributes are changed.
+    Permit,
+    /// Directory whose names are listed; contents are not read.
+    List,
+    /// Directory the program changes to first.
+    Directory,
+    /// Directory that becomes the root of the file system.
+    Root,
+    /// Directory of this machine that becomes visible in a container: `outside:inside`.
+    Mount,
+    /// File or directory on another machine or in a container.
+    RemotePath,
+    /// Local path or `host:path`.
+    Place,
+    /// Host name or address, with or without user and port.
+    Host,
+    /// Port number.
+    Port,
+    /// URL, with or without a scheme.
+    Url,
+    /// Proxy through which the program connects.
+    Proxy,
+    /// `TCP:host:port,option` and its relatives.
+    Socket,
+    /// Name to resolve, record type or `@server`.
+    Lookup,
+    /// Container image, which may begin with a registry host.
+    Image,
+    /// Version-control repository: URL, `host:path` or a configured name.
+    Repository,
+    /// Package to install or run.
+    Package,
+    /// File that lists packages, or a directory that is a package.
+    PackageFile,
+    /// Package index or source that is used or added.
+    Index,
+    /// Code in another language.
+    Code(Language),
+    /// Text that a shell runs.
+    Shell,
+    /// Command in one word: a program with its arguments, without a shell.
+    Command,
+    /// Program that is started with arguments from elsewhere.
+    Program,
+    /// File that is run.
+    Script,
+    /// Module or library that is loaded and run by name.
+    Module,
+    /// File with settings.
+    Setting,
+    /// File with a key or another credential.
+    Key,
+    /// Setting in the form `name=value`.
+    Assignment,
+    /// Nothing is changed; the program reports what it would do.
+    DryRun,
+    /// Directories are processed with all they contain.
+    Recursive,
+    /// No question is asked.
+    Force,
+    /// Operands that are otherwise read are changed in place.
+    InPlace,
+    /// Output goes to standard output, not to a file.
+    ToStdout,
+    /// The program prints information about itself and stops.
+    Info,
+    /// The program has its instructions and opens no prompt.
+    Batch,
+    /// The program waits for connections instead of making them.
+    Listen,
+}
+
+/// Every role with its name in the data files, except code, whose name ends in a language.
+const ROLE_NAMES: &[(&str, Role)] = &[
+    ("text", Role::Text),
+    ("pattern", Role::Pattern),
+    ("read", Role::Read),
+    ("write", Role::Write),
+    ("append", Role::Append),
+    ("delete", Role::Delete),
+    ("move", Role::Move),
+    ("edit", Role::Edit),
+    ("permit", Role::Permit),
+    ("list", Role::List),
+    ("directory", Role::Directory),
+    ("root", Role::Root),
+    ("mount", Role::Mount),
+    ("remote-path", Role::RemotePath),
+    ("place", Role::Place),
+    ("host", Role::Host),
+    ("port", Role::Port),
+    ("url", Role::Url),
+    ("proxy", Role::Proxy),
+    ("socket", Role::Socket),
+    ("lookup", Role::Lookup),
+    ("image", Role::Image),
+    ("repository", Role::Repository),
+    ("package", Role::Package),
+    ("package-file", Role::PackageFile),
+    ("index", Role::Index),
+    ("shell", Role::Shell),
+    ("command", Role::Command),
+    ("program", Role::Program),
+    ("script", Role::Script),
+    ("module", Role::Module),
+    ("setting", Role::Setting),
+    ("key", Role::Key),
+    ("assignment", Role::Assignment),
+    ("dry-run", Role::DryRun),
+    ("recursive", Role::Recursive),
+    ("force", Role::Force),
+    ("in-place", Role::InPlace),
+    ("to-stdout", Role::ToStdout),
+    ("info", Role::Info),
+    ("batch", Role::Batch),
+    ("listen", Role::Listen),
+];
+
+const LANGUAGE_NAMES: &[(&str, Language)] = &[
+    ("python", Language::Python),
+    ("javascript", Language::JavaScript),
+    ("perl", Language::Perl),
+    ("ruby", Language::Ruby),
+    ("php", Language::Php),
+    ("lua", Language::Lua),
+    ("awk", Language::Awk),
+    ("sed", Language::Sed),
+    ("sql", Language::Sql),
+    ("powershell", Language::PowerShell),
+    ("applescript", Language::AppleScript),
+    ("other", Language::Other),
+];
+
+// === impl Role ===
+
+impl Role {
+    /// The role of that name in a data file: `read`, `code:python`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if let Some(language) = name.strip_prefix("code:") {
+            let found = LANGUAGE_NAMES.iter().find(|(known, _)| *known == language);
+            return found.map(|(_, language)| Self::Code(*language));
+        }
+        ROLE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
+    }
+
+    /// The name of the role in a data file.
+    pub fn name(self) -> &'static str {
+        if matches!(self, Self::Code(_)) {
+            return "code";
+        }
+        ROLE_NAMES.iter().find(|(_, role)| *role == self).map_or("text", |(name, _)| name)
+    }
+
+    /// Every name that [`Role::from_name`] accepts, except those of code.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ROLE_NAMES.iter().map(|(name, _)| *name)
+    }
+
+    /// Whether the role makes fewer rules apply: a dry run, a help text, a listening socket, a path or a
+    /// command elsewhere.
+    pub fn weakens(self) -> bool {
+        matches!(
+            self,
+            Self::DryRun
+                | Self::Info
+                | Self::Batch
+                | Self::Listen
+                | Self::ToStdout
+                | Self::RemotePath
+                | Self::Root
+                | Self::Mount
+        )
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Options as help texts spell them: `-o, --output FILE`, `--color[=WHEN]`, `-exec COMMAND... ;`.
+
+use super::record::Arity;
+
+/// Names and arity of an option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// Names as written, with their dashes.
+    pub names: Vec<String>,
+    /// What follows them.
+    pub arity: Arity,
+}
+
+impl Spelling {
+    /// Reads the spelling of one option.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut names = Vec::new();
+        let mut arity = Arity::None;
+        let mut values = 0_u8;
+        for token in text.split([',', ' ']).filter(|token| !token.is_empty()) {
+            if is_name(token) {
+                let (name, attached) = split_attached(token);
+                names.push(name.to_owned());
+                values = 0;
+                match attached {
+                    Attached::None => {}
+                    Attached::Required => {
+                        values = 1;
+                        arity = Arity::Required(1);
+                    }
+                    Attached::Optional => arity = Arity::Optional,
+                }
+            } else if names.is_empty() {
+                return Err(format!("option `{text}` must start with its name"));
+            } else if token == ";" || token == "+" {
+                arity = Arity::Until;
+            } else if token.ends_with("...") {
+                arity = Arity::Rest;
+            } else if !is_value_name(token) {
+                return Err(format!("`{token}` in option `{text}` is neither a name nor a VALUE"));
+            } else if arity != Arity::Optional {
+                values = values.saturating_add(1);
+                arity = Arity::Required(values);
+            }
+        }
+        if names.is_empty() {
+            return Err("option without a name".to_owned());
+        }
+        Ok(Self { names, arity })
+    }
+
+    /// Reads the name of an option without a value: `-f`, `--force`, `if=`.
+    pub(crate) fn parse_name(text: &str, arity: Arity) -> Result<Self, String> {
+        let names: Vec<_> = text.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        if let Some(name) = names.iter().find(|name| !is_name(name)) {
+            return Err(format!("`{name}` is not the name of an option"));
+        }
+        if names.is_empty() {
+            return Err("option without a name".to_owned());
+        }
+        Ok(Self { names, arity })
+    }
+}
+
+fn is_name(token: &str) -> bool {
+    token.len() > 1
+        && (token.starts_with(['-', '+'])
+            || token.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.starts_with('[')))
+}
+
+/// `FILE`, `<file>`, `NAME`: a value is written in capitals or in angle brackets.
+fn is_value_name(token: &str) -> bool {
+    token.starts_with('<') && token.ends_with('>') || !token.chars().any(|letter| letter.is_ascii_lowercase())
+}
+
+enum Attached {
+    None,
+    Required,
+    Optional,
+}
+
+fn split_attached(token: &str) -> (&str, Attached) {
+    if let Some((name, _)) = token.split_once('[').filter(|(name, _)| name.len() > 1) {
+        return (name, Attached::Optional);
+    }
+    match token.split_once('=') {
+        Some((name, value)) if !value.is_empty() => (name, Attached::Required),
+        // `if=` of programs that write options without dashes.
+        Some((name, _)) => (name, Attached::None),
+        None => (token, Attached::None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_help_texts_spell_them() {
+        let read = |text: &str| {
+            let spelling = Spelling::parse(text).unwrap();
+            (spelling.names.join(" "), spelling.arity)
+        };
+        for (text, names, arity) in [
+            ("-v, --verbose", "-v --verbose", Arity::None),
+            ("-o, --output FILE", "-o --output", Arity::Required(1)),
+            ("-o, --output <file>", "-o --output", Arity::Required(1)),
+            ("-o FILE, --output=FILE", "-o --output", Arity::Required(1)),
+            ("-i[SUFFIX], --in-place[=SUFFIX]", "-i --in-place", Arity::Optional),
+            ("--arg NAME VALUE", "--arg", Arity::Required(2)),
+            ("-exec COMMAND... ;", "-exec", Arity::Until),
+            ("-c, --command COMMAND...", "-c --command", Arity::Rest),
+            ("if=FILE", "if", Arity::Required(1)),
+            ("-?", "-?", Arity::None),
+        ] {
+            assert_eq!(read(text), (names.to_owned(), arity), "{text}");
+        }
+        for text in ["", "output", "-o file", "FILE -o"] {
+            assert!(Spelling::parse(text).is_err(), "{text}");
+        }
+    }
+}

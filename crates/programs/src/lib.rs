@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What command-line programs do with their words.
+//!
+//! Every program is described once, in a data file in `programs/`: its options and their values, operands,
+//! sub-commands, the commands it runs. The build compiles the files into one blob; a lookup decodes only
+//! the program and the options that occur.
+//!
+//! ```
+//! use tenterhook_programs::{Programs, Role};
+//!
+//! let programs = Programs::builtin();
+//! let curl = programs.find("curl").unwrap();
+//! let words = ["--noproxy", "internal", "-o", "out.html", "https://a.test"];
+//! let parsed = curl.parse(&words);
+//! let texts = |role| parsed.parts_with_role(role).map(|part| part.text).collect::<Vec<_>>();
+//! assert_eq!(texts(Role::Write), ["out.html"]);
+//! assert_eq!(texts(Role::Url), ["https://a.test"]);
+//! ```
+
+mod examples;
+mod format;
+mod own;
+mod parsed;
+mod parser;
+mod programs;
+mod table;
+
+pub use examples::check_example;
+pub use format::record::{Arity, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput};
+pub use format::role::{Language, Role};
+pub use format::source::ExampleSource;
+pub use own::{LoadedPrograms, Trust, UserFile, read_examples};
+pub use parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
+pub use programs::{DescribedOption, Program, Programs};

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The programs that are described.
+
+use std::sync::Arc;
+
+use crate::format::record::{
+    CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, PackageVerb, SpecStyle, StandardInput,
+};
+use crate::parsed::{CommandWord, Parsed, Variant};
+use crate::parser::parse_words;
+
+/// The built-in descriptions, compiled by the build script.
+static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin"));
+
+/// Every program that is described: built in, or by the user.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    builtin: NameTable<'static>,
+    /// Tables of the user's descriptions.
+    pub(crate) added: Arc<[u8]>,
+    pub(crate) replacing: Arc<[u8]>,
+}
+
+/// One program.
+#[derive(Debug, Clone)]
+pub struct Program<'a> {
+    pub(crate) record: CommandRecord<'a>,
+    /// The user's description of a program that is built in. It adds to what is read.
+    pub(crate) addition: Option<CommandRecord<'a>>,
+}
+
+/// One option of a described program, for reports and tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescribedOption<'a> {
+    /// The sub-commands it belongs to; empty for the program itself.
+    pub path: Vec<&'a str>,
+    /// Its description.
+    pub option: OptionRecord<'a>,
+}
+
+// === impl Programs ===
+
+impl Programs {
+    /// The built-in descriptions.
+    pub fn builtin() -> Self {
+        let builtin = postcard::from_bytes(BUILTIN).unwrap_or_default();
+        Self { builtin, added: Arc::default(), replacing: Arc::default() }
+    }
+
+    /// The program of that name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. Directories must be cut off before.
+    pub fn find(&self, name: &str) -> Option<Program<'_>> {
+        if let Some(record) = find_in(&decode(&self.replacing), name) {
+            return Some(Program { record, addition: None });
+        }
+        let added = find_in(&decode(&self.added), name);
+        match (find_in(&self.builtin, name), added) {
+            (Some(record), addition) => Some(Program { record, addition }),
+            (None, Some(record)) => Some(Program { record, addition: None }),
+            (None, None) => None,
+        }
+    }
+
+    /// Whether a program of that name is built in.
+    pub fn is_builtin(&self, name: &str) -> bool {
+        find_in(&self.builtin, name).is_some()
+    }
+
+    /// Every built-in name, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.builtin.names().map(|key| key.name)
+    }
+}
+
+fn decode(bytes: &[u8]) -> NameTable<'_> {
+    if bytes.is_empty() { NameTable::default() } else { postcard::from_bytes(bytes).unwrap_or_default() }
+}
+
+fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
+    if table.is_empty() {
+        return None;
+    }
+    let exact = table.find(KEY_WORD, name);
+    // `python3.12` is `python`; `mkfs.ext4` is `mkfs`.
+    let versionless = || {
+        let family =
+            name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
+        (!family.is_empty() && family != name).then(|| table.find(KEY_WORD, family)).flatten()
+    };
+    let kind = || name.split_once('.').and_then(|(family, _)| table.find(KEY_WORD, family));
+    let key = exact.or_else(versionless).or_else(kind)?;
+    table.record(key)
+}
+
+// === impl Program ===
+
+impl<'a> Program<'a> {
+    /// The name under which the program is described.
+    pub fn name(&self) -> &'a str {
+        self.record.name
+    }
+
+    /// Reads the words behind the program's name, as the GNU variant of the program does.
+    pub fn parse<'w, W: CommandWord>(&self, words: &'w [W]) -> Parsed<'w, 'a> {
+        parse_words(&self.record, words, Variant::Gnu)
+    }
+
+    /// Reads the words as another variant of the program does.
+    pub fn parse_as<'w, W: CommandWord>(&self, words: &'w [W], variant: Variant) -> Parsed<'w, 'a> {
+        parse_words(&self.record, words, variant)
+    }
+
+    /// Reads the words by the user's description of a built-in program. Roles found here count in addition
+    /// to those of [`Program::parse`]; they replace nothing.
+    pub fn parse_addition<'w, W: CommandWord>(&self, words: &'w [W]) -> Option<Parsed<'w, 'a>> {
+        self.addition.as_ref().map(|record| parse_words(record, words, Variant::Gnu))
+    }
+
+    /// What the program does with standard input if no word tells it what to do.
+    pub fn stdin(&self) -> StandardInput {
+        self.record.stdin
+    }
+
+    /// Name of the package manager; empty if it is none.
+    pub fn manager(&self) -> &'a str {
+        self.record.manager
+    }
+
+    /// How the package manager writes packages.
+    pub fn spec_style(&self) -> SpecStyle {
+        self.record.spec_style
+    }
+
+    /// What the program itself, without a sub-command, does with packages.
+    pub fn package_verb(&self) -> Option<PackageVerb> {
+        self.record.package_verb
+    }
+
+    /// Where inner commands run.
+    pub fn location(&self) -> Location {
+        self.record.location
+    }
+
+    /// Every option, including those of sub-commands.
+    pub fn options(&self) -> Vec<DescribedOption<'a>> {
+        let mut found = Vec::new();
+        collect_options(&self.record, &[], &mut found);
+        found
+    }
+}
+
+fn collect_options<'a>(record: &CommandRecord<'a>, path: &[&'a str], found: &mut Vec<DescribedOption<'a>>) {
+    for table in [record.options, record.everywhere] {
+        for key in table.names() {
+            let Some(option) = table.record::<OptionRecord<'_>>(key) else { continue };
+            // An option has a key for each of its names; it is listed under the first.
+            let first = option.names.split(' ').next().unwrap_or_default();
+            if first.trim_start_matches(['-', '+']) == key.name {
+                found.push(DescribedOption { path: path.to_vec(), option });
+            }
+        }
+    }
+    for key in record.commands.names() {
+        let Some(command) = record.commands.record::<CommandRecord<'_>>(key) else { continue };
+        if command.name == key.name {
+            let path: Vec<_> = path.iter().copied().chain([key.name]).collect();
+            collect_options(&command, &path, found);
+        }
+    }
+}
