@@ -2,6 +2,8 @@
 
 //! Reads the words of a command by the description of its program. Every word is looked at once.
 
+use std::borrow::Cow;
+
 use crate::format::record::{
     Arity, CommandRecord, Count, Dashes, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, NameTable,
     OperandCase, OptionRecord, Slot, StandardInput, Syntax,
@@ -13,8 +15,8 @@ use crate::parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOpti
 const OFF_VALUES: &[&str] = &["none", "false", "no", "off", "0", "f", "n", "never", ""];
 
 /// Reads the words of a command.
-pub(crate) fn parse_words<'w, 'p, W: CommandWord>(
-    record: &CommandRecord<'p>,
+pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
+    record: &'r CommandRecord<'p>,
     words: &'w [W],
     variant: Variant,
 ) -> Parsed<'w, 'p> {
@@ -22,7 +24,7 @@ pub(crate) fn parse_words<'w, 'p, W: CommandWord>(
         words,
         at: 0,
         variant,
-        level: record.clone(),
+        level: Cow::Borrowed(record),
         outer: Vec::new(),
         command_is_due: !record.commands.is_empty(),
         options_are_over: record.syntax == Syntax::None,
@@ -45,12 +47,12 @@ pub(crate) fn parse_words<'w, 'p, W: CommandWord>(
     parser.finish()
 }
 
-struct Parser<'w, 'p, W> {
+struct Parser<'w, 'p, 'r, W> {
     words: &'w [W],
     at: usize,
     variant: Variant,
     /// The program or sub-command that reads the words now.
-    level: CommandRecord<'p>,
+    level: Cow<'r, CommandRecord<'p>>,
     /// Options of outer levels that count everywhere.
     outer: Vec<NameTable<'p>>,
     command_is_due: bool,
@@ -67,7 +69,7 @@ struct Parser<'w, 'p, W> {
     parsed: Parsed<'w, 'p>,
 }
 
-impl<'w, 'p, W: CommandWord> Parser<'w, 'p, W> {
+impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     fn run(&mut self) {
         if self.level.bundle {
             self.read_bundle();
@@ -151,7 +153,7 @@ impl<'w, 'p, W: CommandWord> Parser<'w, 'p, W> {
         if !level.escape.is_empty() {
             parsed.escape = level.escape;
         }
-        self.level = level;
+        self.level = Cow::Owned(level);
         self.select_case();
         true
     }
@@ -435,8 +437,8 @@ impl<'w, 'p, W: CommandWord> Parser<'w, 'p, W> {
     fn finish(mut self) -> Parsed<'w, 'p> {
         self.apply_conditional_roles();
         let operands = std::mem::take(&mut self.operands);
-        let case = self.case().map(|case| case.slots.clone()).unwrap_or_default();
-        let roles = assign_roles(&case, &operands);
+        let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
+        let roles = assign_roles(slots, &operands);
         let told = !self.parsed.inner.is_empty()
             || roles.iter().copied().any(is_instruction)
             || self.has_instruction

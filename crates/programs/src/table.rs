@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::format::record::NameTable;
+use crate::format::record::{INDEX_ENTRY_BYTES, NameTable};
 
 /// A name that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,20 +17,27 @@ pub(crate) struct FoundKey<'a> {
 impl<'a> NameTable<'a> {
     /// Number of names.
     pub(crate) fn len(&self) -> usize {
-        self.index.len() / 4
+        self.index.len() / INDEX_ENTRY_BYTES
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
+    /// Kind, name and record offset at a position. Names are compared as bytes.
+    fn entry(&self, at: usize) -> Option<(u8, &'a [u8], usize)> {
+        let start = at.checked_mul(INDEX_ENTRY_BYTES)?;
+        let entry = self.index.get(start..)?.first_chunk::<INDEX_ENTRY_BYTES>()?;
+        let [kind, length, k0, k1, k2, k3, r0, r1, r2, r3] = *entry;
+        let key = usize::try_from(u32::from_le_bytes([k0, k1, k2, k3])).ok()?;
+        let name = self.keys.get(key..)?.get(..usize::from(length))?;
+        Some((kind, name, usize::try_from(u32::from_le_bytes([r0, r1, r2, r3])).ok()?))
+    }
+
     /// The key at a position.
     fn key(&self, at: usize) -> Option<FoundKey<'a>> {
-        let start = at.checked_mul(4)?;
-        let offset: [u8; 4] = self.index.get(start..start.checked_add(4)?)?.try_into().ok()?;
-        let encoded = self.keys.get(usize::try_from(u32::from_le_bytes(offset)).ok()?..)?;
-        let ((kind, name, record), _) = postcard::take_from_bytes::<(u8, &'a str, u32)>(encoded).ok()?;
-        Some(FoundKey { name, kind, record_offset: usize::try_from(record).ok()? })
+        let (kind, name, record_offset) = self.entry(at)?;
+        Some(FoundKey { name: str::from_utf8(name).ok()?, kind, record_offset })
     }
 
     /// Position of the first key that is not less than this one.
@@ -38,7 +45,9 @@ impl<'a> NameTable<'a> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            let less = self.key(middle).is_some_and(|key| (key.kind, key.name) < (kind, name));
+            let entry = self.entry(middle);
+            let less =
+                entry.is_some_and(|(its_kind, its_name, _)| (its_kind, its_name) < (kind, name.as_bytes()));
             if less {
                 low = middle.saturating_add(1);
             } else {

@@ -2,8 +2,6 @@
 
 //! Lookup, hostile words, and descriptions that users add.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
-
 use std::time::{Duration, Instant};
 
 use tenterhook_programs::{CommandWord, Programs, Role, Trust, UserFile};
@@ -90,7 +88,8 @@ fn hostile_words_are_read_in_linear_time_and_without_panic() {
         ["tar", "git", "env", "grep", "find", "curl", "sudo", "docker", "kubectl", "dd", "bash", "ssh"]
     {
         let program = programs.find(name).unwrap();
-        for words in [words.as_slice(), &["-a"; 20_000], &["-f"; 20_000], &["x"; 20_000], &["A=1"; 20_000]] {
+        let repeated = ["-a", "-f", "x", "A=1"].map(|word| vec![word; 20_000]);
+        for words in [&words].into_iter().chain(&repeated) {
             let begin = Instant::now();
             let _ = program.parse(words);
             assert!(begin.elapsed() < Duration::from_secs(1), "{name} {:?}", words.first());

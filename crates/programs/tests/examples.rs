@@ -2,8 +2,6 @@
 
 //! Every example in the data files is read as it says.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::fs;
 use std::path::Path;
 

@@ -56,9 +56,11 @@ impl<'a> TableBuilder<'a> {
         let mut bytes = TableBytes { records: self.records, ..TableBytes::default() };
         for ((kind, name), at) in self.keys {
             let offset = u32::try_from(bytes.keys.len()).map_err(|error| error.to_string())?;
+            let length = u8::try_from(name.len()).map_err(|_| format!("name `{name}` is too long"))?;
+            bytes.index.extend_from_slice(&[kind, length]);
             bytes.index.extend_from_slice(&offset.to_le_bytes());
-            let key = postcard::to_allocvec(&(kind, name, at)).map_err(|error| error.to_string())?;
-            bytes.keys.extend_from_slice(&key);
+            bytes.index.extend_from_slice(&at.to_le_bytes());
+            bytes.keys.extend_from_slice(name.as_bytes());
         }
         Ok(bytes)
     }

@@ -188,13 +188,17 @@ pub struct OptionRecord<'a> {
 /// Names in order, each with the place of its record. Nothing is decoded before it is looked up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NameTable<'a> {
-    /// Offsets into `keys`, four bytes each, sorted by key.
+    /// Entries of [`INDEX_ENTRY_BYTES`], sorted by kind and name: kind, length of the name, its offset in `keys`,
+    /// offset of the record in `records`.
     pub index: &'a [u8],
-    /// Keys: kind, name, offset into `records`.
+    /// The names.
     pub keys: &'a [u8],
     /// The records.
     pub records: &'a [u8],
 }
+
+/// Size of an entry in the index of a [`NameTable`].
+pub(crate) const INDEX_ENTRY_BYTES: usize = 10;
 
 /// Kind of a key for sub-commands, programs and `name=value` words.
 pub(crate) const KEY_WORD: u8 = 0;
