@@ -141,7 +141,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.command_is_due = false;
         let commands = self.level.commands;
         let Some(key) = commands.find(KEY_WORD, text) else { return false };
-        let Some(level) = commands.record::<CommandRecord<'p>>(key) else { return false };
+        let Some(level) = commands.command(key) else { return false };
         self.outer.push(self.level.everywhere);
         self.command_is_due = !level.commands.is_empty();
         self.options_are_over = level.syntax == Syntax::None;

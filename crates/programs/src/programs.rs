@@ -89,7 +89,7 @@ fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
     };
     let kind = || name.split_once('.').and_then(|(family, _)| table.find(KEY_WORD, family));
     let key = exact.or_else(versionless).or_else(kind)?;
-    table.record(key)
+    table.command(key)
 }
 
 // === impl Program ===
@@ -161,7 +161,7 @@ fn collect_options<'a>(record: &CommandRecord<'a>, path: &[&'a str], found: &mut
         }
     }
     for key in record.commands.names() {
-        let Some(command) = record.commands.record::<CommandRecord<'_>>(key) else { continue };
+        let Some(command) = record.commands.command(key) else { continue };
         if command.name == key.name {
             let path: Vec<_> = path.iter().copied().chain([key.name]).collect();
             collect_options(&command, &path, found);

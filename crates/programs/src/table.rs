@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::format::record::{INDEX_ENTRY_BYTES, NameTable};
+use crate::format::record::{CommandRecord, INDEX_ENTRY_BYTES, NameTable, NamedRecord};
 
 /// A name that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +82,14 @@ impl<'a> NameTable<'a> {
     pub(crate) fn record<T: Deserialize<'a>>(&self, key: FoundKey<'a>) -> Option<T> {
         let encoded = self.records.get(key.record_offset..)?;
         postcard::take_from_bytes(encoded).ok().map(|(record, _)| record)
+    }
+
+    /// Decodes the command of a key.
+    pub(crate) fn command(&self, key: FoundKey<'a>) -> Option<CommandRecord<'a>> {
+        let named: NamedRecord<'a> = self.record(key)?;
+        let encoded = self.records.get(usize::try_from(named.record_offset).ok()?..)?;
+        let (record, _) = postcard::take_from_bytes::<CommandRecord<'a>>(encoded).ok()?;
+        Some(CommandRecord { name: named.name, ..record })
     }
 
     /// Every name of one kind, in order.

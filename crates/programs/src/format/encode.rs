@@ -2,13 +2,13 @@
 
 //! From descriptions to the compiled form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tenterhook_document::Spot;
 
 use super::record::{
-    CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, NameTable, OperandCase, OptionRecord,
-    RoleCase, Syntax,
+    CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, NameTable, NamedRecord, OperandCase,
+    OptionRecord, RoleCase, Syntax,
 };
 use super::role::Role;
 use super::source::{CommandSource, Mistake, OptionSource};
@@ -28,28 +28,39 @@ impl TableBytes {
 
     /// Serializes the table.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        postcard::to_allocvec(&self.table()).map_err(|error| error.to_string())
+        postcard::to_extend(&self.table(), Vec::new()).map_err(|error| error.to_string())
     }
 }
 
-/// Builds a table, one record at a time.
+/// Builds a table, one record at a time. Equal records are stored once.
 #[derive(Default)]
 struct TableBuilder<'a> {
     keys: BTreeMap<(u8, &'a str), u32>,
+    offsets: HashMap<Vec<u8>, u32>,
     records: Vec<u8>,
 }
 
 impl<'a> TableBuilder<'a> {
     /// Adds a record under its names; returns a name that is already taken.
-    fn add(&mut self, names: impl Iterator<Item = (u8, &'a str)>, record: &[u8]) -> Result<(), &'a str> {
-        let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+    fn add(&mut self, names: impl Iterator<Item = (u8, &'a str)>, record: Vec<u8>) -> Result<(), &'a str> {
+        let at = self.store(record);
         for (kind, name) in names {
             if self.keys.insert((kind, name), at).is_some() {
                 return Err(name);
             }
         }
-        self.records.extend_from_slice(record);
         Ok(())
+    }
+
+    /// Stores a record and returns its offset.
+    fn store(&mut self, record: Vec<u8>) -> u32 {
+        if let Some(at) = self.offsets.get(&record) {
+            return *at;
+        }
+        let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        self.records.extend_from_slice(&record);
+        self.offsets.insert(record, at);
+        at
     }
 
     fn finish(self) -> Result<TableBytes, String> {
@@ -82,9 +93,13 @@ struct Inherited<'a> {
 fn encode_commands(commands: &[CommandSource], inherited: Inherited<'_>) -> Result<TableBytes, Mistake> {
     let mut builder = TableBuilder::default();
     for command in commands {
-        let record = encode_command(command, inherited)?;
+        // Programs that are alike share one record, so their names are stored apart from it.
+        let record_offset = builder.store(encode_command(command, inherited)?);
+        let name = command.names.first().map_or("", String::as_str);
+        let named = postcard::to_extend(&NamedRecord { name, record_offset }, Vec::new())
+            .map_err(|error| internal(error.to_string()))?;
         let names = command.names.iter().map(|name| (KEY_WORD, name.as_str()));
-        builder.add(names, &record).map_err(|name| (command.spot, format!("`{name}` is described twice")))?;
+        builder.add(names, named).map_err(|name| (command.spot, format!("`{name}` is described twice")))?;
     }
     builder.finish().map_err(internal)
 }
@@ -106,7 +121,7 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         slots: case.slots.clone(),
     });
     let record = CommandRecord {
-        name: command.names.first().map_or("", String::as_str),
+        name: "",
         syntax,
         stops: command.stops,
         bundle: command.bundle,
@@ -124,7 +139,7 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         bsd: bsd.table(),
         commands: commands.table(),
     };
-    postcard::to_allocvec(&record).map_err(|error| internal(error.to_string()))
+    postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))
 }
 
 fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
@@ -148,10 +163,10 @@ fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
             cases: cases.collect(),
             ends: option.ends,
         };
-        let record = postcard::to_allocvec(&record).map_err(|error| internal(error.to_string()))?;
+        let record = postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))?;
         let keys = option.spelling.names.iter().map(|name| option_key(name));
         builder
-            .add(keys, &record)
+            .add(keys, record)
             .map_err(|name| (option.spot, format!("option `{name}` is described twice")))?;
     }
     builder.finish().map_err(internal)

@@ -209,10 +209,20 @@ pub(crate) const KEY_TWO_DASHES: u8 = 2;
 /// Kind of a key for options with a plus sign.
 pub(crate) const KEY_PLUS: u8 = 3;
 
+/// The first name of a command and the place of its record in the same table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NamedRecord<'a> {
+    /// The first name.
+    pub name: &'a str,
+    /// Offset into `records`.
+    pub record_offset: u32,
+}
+
 /// A program or one of its sub-commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommandRecord<'a> {
-    /// Its first name.
+    /// Its first name, which the table of commands holds.
+    #[serde(skip)]
     pub name: &'a str,
     /// How options are written.
     pub syntax: Syntax,
