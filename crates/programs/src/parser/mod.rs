@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Reads the words of a command by the description of its program. Every word is looked at once.
+
+mod options;
+mod roles;
+
+use std::borrow::Cow;
+
+use crate::format::record::{
+    CommandRecord, Dashes, KEY_PLUS, KEY_WORD, NameTable, OperandCase, OptionRecord, Slot, StandardInput,
+    Syntax,
+};
+use crate::format::role::Role;
+use crate::parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
+use roles::{assign_roles, first_letter, is_assignment, is_instruction};
+
+/// Values that turn an option off, whatever the program.
+const OFF_VALUES: &[&str] = &["none", "false", "no", "off", "0", "f", "n", "never", ""];
+
+/// Reads the words of a command.
+pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
+    record: &'r CommandRecord<'p>,
+    words: &'w [W],
+    variant: Variant,
+) -> Parsed<'w, 'p> {
+    let mut parser = Parser {
+        words,
+        at: 0,
+        variant,
+        level: Cow::Borrowed(record),
+        outer: Vec::new(),
+        command_is_due: !record.commands.is_empty(),
+        options_are_over: record.syntax == Syntax::None,
+        dashes_at: None,
+        operands: Vec::new(),
+        case: 0,
+        has_instruction: false,
+        conditional: Vec::new(),
+        parsed: Parsed {
+            location: record.location,
+            stdin: record.stdin,
+            manager: record.manager,
+            package_verb: record.package_verb,
+            escape: record.escape,
+            ..Parsed::default()
+        },
+    };
+    parser.select_case();
+    parser.run();
+    parser.finish()
+}
+
+struct Parser<'w, 'p, 'r, W> {
+    words: &'w [W],
+    at: usize,
+    variant: Variant,
+    /// The program or sub-command that reads the words now.
+    level: Cow<'r, CommandRecord<'p>>,
+    /// Options of outer levels that count everywhere.
+    outer: Vec<NameTable<'p>>,
+    command_is_due: bool,
+    options_are_over: bool,
+    /// Number of operands before `--`.
+    dashes_at: Option<usize>,
+    operands: Vec<WordPart<'w>>,
+    /// Position of the operand grammar that applies with the options so far.
+    case: usize,
+    /// Whether an option tells an interpreter what to do.
+    has_instruction: bool,
+    /// Positions of options whose role depends on other options.
+    conditional: Vec<(usize, OptionRecord<'p>)>,
+    parsed: Parsed<'w, 'p>,
+}
+
+impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
+    fn run(&mut self) {
+        if self.level.bundle {
+            self.read_bundle();
+        }
+        while let Some(word) = self.words.get(self.at) {
+            let text = word.text();
+            self.at = self.at.saturating_add(1);
+            if text == "--" && self.dashes_begin_command() {
+                self.dashes_at = Some(self.operands.len());
+                self.options_are_over = true;
+                self.begin_inner(self.at);
+                return;
+            }
+            if self.options_are_over || !self.is_option(text) {
+                if self.read_operand(word, text) {
+                    return;
+                }
+            } else if text == "--" {
+                self.options_are_over = true;
+                self.dashes_at = Some(self.operands.len());
+            } else {
+                self.parsed.open |= word.may_be_option();
+                self.read_option(text);
+            }
+        }
+    }
+
+    fn is_option(&self, text: &'w str) -> bool {
+        match self.level.syntax {
+            Syntax::None => false,
+            Syntax::KeyValue => {
+                text.starts_with("--")
+                    || text.split_once('=').is_some_and(|(name, _)| self.find(KEY_WORD, name).is_some())
+                    || self.find(KEY_WORD, text).is_some()
+            }
+            _ => {
+                text.len() > 1 && text.starts_with('-')
+                    || text.len() > 1 && text.starts_with('+') && self.takes_plus(text)
+            }
+        }
+    }
+
+    fn takes_plus(&self, text: &str) -> bool {
+        let letter = text.get(1..).unwrap_or_default();
+        self.find(KEY_PLUS, letter).is_some() || self.find(KEY_PLUS, first_letter(letter)).is_some()
+    }
+
+    /// Reads an operand; true if the rest of the words is a command.
+    fn read_operand(&mut self, word: &'w W, text: &'w str) -> bool {
+        if !self.options_are_over {
+            self.parsed.open |= word.may_be_option();
+        }
+        if self.command_is_due && self.enter_command(text) {
+            return false;
+        }
+        let position = self.at.saturating_sub(1);
+        if self.inner_begins_with(text) {
+            self.begin_inner(position);
+            return true;
+        }
+        self.operands.push(WordPart { word: position, offset: 0, text });
+        if self.level.stops && !self.is_leading_assignment(text) {
+            self.options_are_over = true;
+        }
+        false
+    }
+
+    fn enter_command(&mut self, text: &str) -> bool {
+        self.command_is_due = false;
+        let commands = self.level.commands;
+        let Some(key) = commands.find(KEY_WORD, text) else { return false };
+        let Some(level) = commands.command(key) else { return false };
+        self.outer.push(self.level.everywhere);
+        self.command_is_due = !level.commands.is_empty();
+        self.options_are_over = level.syntax == Syntax::None;
+        self.parsed.path.push(level.name);
+        let parsed = &mut self.parsed;
+        parsed.location = level.location;
+        parsed.stdin = level.stdin;
+        parsed.package_verb = level.package_verb;
+        if !level.escape.is_empty() {
+            parsed.escape = level.escape;
+        }
+        self.level = Cow::Owned(level);
+        self.select_case();
+        true
+    }
+
+    fn case(&self) -> Option<&OperandCase<'p>> {
+        self.level.operands.get(self.case)
+    }
+
+    /// Selects the first operand grammar whose options are given.
+    fn select_case(&mut self) {
+        let parsed = &self.parsed;
+        let applies =
+            |case: &OperandCase<'_>| case.options.is_empty() || parsed.has_any(case.options.as_slice());
+        self.case = self.level.operands.iter().position(applies).unwrap_or(usize::MAX);
+    }
+
+    /// An option can only select an earlier grammar, so that no option is looked at twice.
+    fn select_earlier_case(&mut self, option: &ParsedOption<'_, '_>) {
+        let names = |case: &OperandCase<'_>| case.options.iter().any(|name| option.is(name));
+        let earlier = self.level.operands.iter().take(self.case).position(names);
+        self.case = earlier.unwrap_or(self.case);
+    }
+
+    fn inner_slot(&self) -> Option<(usize, Slot)> {
+        let case = self.case()?;
+        let at = case.slots.iter().position(|slot| slot.inner)?;
+        let before = case.slots.iter().take(at).filter(|slot| slot.role != Role::Assignment).count();
+        case.slots.get(at).map(|slot| (before, *slot))
+    }
+
+    fn is_leading_assignment(&self, text: &str) -> bool {
+        let takes =
+            self.case().is_some_and(|case| case.slots.iter().any(|slot| slot.role == Role::Assignment));
+        takes && is_assignment(text)
+    }
+
+    /// Whether the inner command begins with this operand.
+    fn inner_begins_with(&self, text: &str) -> bool {
+        if self.level.dashes == Dashes::OnlyCommand && self.dashes_at.is_none() {
+            return false;
+        }
+        let Some((before, _)) = self.inner_slot() else { return false };
+        if self.is_leading_assignment(text) {
+            return false;
+        }
+        let own = self.operands.iter().filter(|part| !self.is_leading_assignment(part.text));
+        own.take(before.saturating_add(1)).count() >= before
+    }
+
+    /// Whether `--` begins the command here; only the first one does.
+    fn dashes_begin_command(&self) -> bool {
+        self.level.dashes != Dashes::EndOptions && self.dashes_at.is_none() && self.inner_slot().is_some()
+    }
+
+    fn begin_inner(&mut self, start: usize) {
+        let joined = self.inner_slot().is_some_and(|(_, slot)| slot.role == Role::Shell);
+        self.push_inner(start, self.words.len(), joined);
+        self.at = self.words.len();
+    }
+
+    fn push_inner(&mut self, start: usize, end: usize, joined: bool) {
+        if start < end {
+            let location = self.level.location;
+            self.parsed.inner.push(InnerCommand { start, end, joined, location });
+        }
+    }
+
+    fn finish(mut self) -> Parsed<'w, 'p> {
+        self.apply_conditional_roles();
+        let operands = std::mem::take(&mut self.operands);
+        let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
+        let roles = assign_roles(slots, &operands);
+        let told = !self.parsed.inner.is_empty()
+            || roles.iter().copied().any(is_instruction)
+            || self.has_instruction
+            || self.level.prompt_operands.is_some_and(|most| operands.len() > usize::from(most));
+        if told {
+            self.parsed.stdin = StandardInput::Data;
+        }
+        let joined = operands.into_iter().zip(roles).map(|(part, role)| ParsedOperand { role, part });
+        self.parsed.operands = joined.collect();
+        self.parsed
+    }
+
+    /// Some options mean something else beside others: `tar -c -f` writes, `tar -x -f` reads.
+    fn apply_conditional_roles(&mut self) {
+        let mut known: Vec<(&str, Option<Role>)> = Vec::new();
+        for (at, option) in std::mem::take(&mut self.conditional) {
+            let found = known.iter().find(|(name, _)| *name == option.canonical).map(|(_, role)| *role);
+            let role = found.unwrap_or_else(|| {
+                let case = option.cases.iter().find(|case| self.parsed.has_any(case.options.as_slice()));
+                let role = case.map(|case| case.role);
+                known.push((option.canonical, role));
+                role
+            });
+            if let (Some(role), Some(entry)) = (role, self.parsed.options.get_mut(at)) {
+                entry.role = role;
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Reads options and their values.
+
+use super::roles::is_instruction;
+use super::{OFF_VALUES, Parser};
+use crate::format::record::{Arity, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, OptionRecord, Syntax};
+use crate::format::role::Role;
+use crate::parsed::{CommandWord, ParsedOption, Variant, WordPart};
+
+impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
+    /// `tar xf FILE`: the first word is a cluster without its dash.
+    pub(super) fn read_bundle(&mut self) {
+        let Some(word) = self.words.first() else { return };
+        let text = word.text();
+        if !text.is_empty() && !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            self.at = 1;
+            self.read_bundled_letters(text);
+        }
+    }
+
+    /// Letters take their values from the words behind, in order.
+    pub(super) fn read_bundled_letters(&mut self, text: &'w str) {
+        for (offset, letter) in text.char_indices() {
+            let end = offset.saturating_add(letter.len_utf8());
+            let name = text.get(offset..end).unwrap_or_default();
+            let written = WordPart { word: 0, offset, text: name };
+            match self.find(KEY_ONE_DASH, name) {
+                Some(option) => self.push_option(&option, written, None),
+                None => self.push_unknown(written),
+            }
+        }
+    }
+
+    pub(super) fn read_option(&mut self, text: &'w str) {
+        let position = self.at.saturating_sub(1);
+        let written = WordPart { word: position, offset: 0, text };
+        match self.level.syntax {
+            Syntax::KeyValue => self.read_named(written, KEY_WORD, 0),
+            Syntax::Words => self.read_word_option(written),
+            _ if text.starts_with("--") => self.read_named(written, KEY_TWO_DASHES, 2),
+            _ if text.starts_with('+') => self.read_letters(written, KEY_PLUS),
+            _ => {
+                let name = text.get(1..).unwrap_or_default();
+                let (name, _) = name.split_once('=').unwrap_or((name, ""));
+                // Some programs have long names with one dash beside letters.
+                if name.chars().nth(1).is_some() && self.find(KEY_ONE_DASH, name).is_some() {
+                    self.read_named(written, KEY_ONE_DASH, 1);
+                } else {
+                    self.read_letters(written, KEY_ONE_DASH);
+                }
+            }
+        }
+    }
+
+    /// `-name value`, `--name=value`; both dashes mean the same.
+    pub(super) fn read_word_option(&mut self, written: WordPart<'w>) {
+        let text = written.text;
+        let dashes = if text.starts_with("--") { 2 } else { 1 };
+        let name = text.get(dashes..).unwrap_or_default();
+        let (name, _) = name.split_once('=').unwrap_or((name, ""));
+        let kind = if self.find(KEY_ONE_DASH, name).is_some() { KEY_ONE_DASH } else { KEY_TWO_DASHES };
+        if text.starts_with('+') {
+            self.read_letters(written, KEY_PLUS);
+        } else {
+            self.read_named(written, kind, dashes);
+        }
+    }
+
+    /// An option that is a whole word, with or without `=value`.
+    pub(super) fn read_named(&mut self, written: WordPart<'w>, kind: u8, dashes: usize) {
+        let body = written.text.get(dashes..).unwrap_or_default();
+        let (name, value) = match body.split_once('=') {
+            Some((name, value)) => {
+                let offset = dashes.saturating_add(name.len()).saturating_add(1);
+                (name, Some(WordPart { word: written.word, offset, text: value }))
+            }
+            None => (body, None),
+        };
+        let end = dashes.saturating_add(name.len());
+        let shown = WordPart { text: written.text.get(..end).unwrap_or_default(), ..written };
+        match self.find(kind, name).or_else(|| self.find_abbreviation(kind, name)) {
+            Some(option) => self.push_option(&option, shown, value),
+            None => match name.strip_prefix("no-").and_then(|name| self.find(kind, name)) {
+                Some(option) => self.push_negated(&option, shown),
+                None => self.push_unknown(written),
+            },
+        }
+    }
+
+    /// `--no-force` takes back `--force`.
+    pub(super) fn push_negated(&mut self, option: &OptionRecord<'p>, written: WordPart<'w>) {
+        let (name, names, role) = (option.canonical, option.names, option.role);
+        let entry = ParsedOption { name, names, written, role, value: None, known: true, off: true };
+        self.parsed.options.push(entry);
+    }
+
+    /// A cluster of letters, of which the last may have a value.
+    pub(super) fn read_letters(&mut self, written: WordPart<'w>, kind: u8) {
+        let text = written.text;
+        for (offset, letter) in text.char_indices().skip(1) {
+            let end = offset.saturating_add(letter.len_utf8());
+            let name = text.get(offset..end).unwrap_or_default();
+            let part = WordPart { offset, text: name, ..written };
+            let rest = text.get(end..).unwrap_or_default();
+            let Some(option) = self.find(kind, name) else {
+                self.push_unknown(part);
+                continue;
+            };
+            let takes_value = !rest.is_empty() && option.arity != Arity::None;
+            // `-v=false`, as Go programs take it.
+            let is_switch = rest.starts_with('=') && option.arity == Arity::None;
+            let offset = if is_switch { end.saturating_add(1) } else { end };
+            if takes_value || is_switch {
+                let text = text.get(offset..).unwrap_or_default();
+                self.push_option(&option, part, Some(WordPart { offset, text, ..written }));
+                return;
+            }
+            self.push_option(&option, part, None);
+        }
+    }
+
+    pub(super) fn find(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
+        let bsd = (self.variant == Variant::Bsd).then_some(self.level.bsd);
+        let own = [self.level.options, self.level.everywhere];
+        let mut tables = bsd.into_iter().chain(own).chain(self.outer.iter().rev().copied());
+        tables.find_map(|table| table.record(table.find(kind, name)?))
+    }
+
+    pub(super) fn find_abbreviation(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
+        if self.level.syntax != Syntax::Gnu || kind != KEY_TWO_DASHES || name.is_empty() {
+            return None;
+        }
+        let own = [self.level.options, self.level.everywhere];
+        let mut tables = own.into_iter().chain(self.outer.iter().rev().copied());
+        tables.find_map(|table| table.record(table.find_abbreviation(kind, name)?))
+    }
+
+    pub(super) fn push_unknown(&mut self, written: WordPart<'w>) {
+        self.parsed.options.push(ParsedOption {
+            name: "",
+            names: "",
+            written,
+            role: Role::Text,
+            value: None,
+            known: false,
+            off: false,
+        });
+    }
+
+    pub(super) fn push_option(
+        &mut self,
+        option: &OptionRecord<'p>,
+        written: WordPart<'w>,
+        value: Option<WordPart<'w>>,
+    ) {
+        let mut entry = ParsedOption {
+            name: option.canonical,
+            names: option.names,
+            written,
+            role: option.role,
+            value,
+            known: true,
+            off: false,
+        };
+        match option.arity {
+            Arity::None | Arity::Optional => {
+                let attached = value.map(|part| part.text);
+                entry.off =
+                    attached.is_some_and(|text| OFF_VALUES.iter().any(|off| text.eq_ignore_ascii_case(off)));
+                self.push_entry(option, entry);
+            }
+            Arity::Required(count) => {
+                for number in 0..usize::from(count) {
+                    let role = option.more.get(number.wrapping_sub(1)).copied().unwrap_or(option.role);
+                    let value = entry.value.take().or_else(|| self.next_word());
+                    self.push_entry(option, ParsedOption { role, value, ..entry });
+                }
+            }
+            Arity::Rest => {
+                let start = value.map_or(self.at, |part| part.word);
+                self.push_entry(option, entry);
+                if value.is_none() {
+                    self.push_inner(start, self.words.len(), option.role == Role::Shell);
+                    self.at = self.words.len();
+                }
+            }
+            Arity::Until => {
+                self.push_entry(option, entry);
+                let rest = self.words.get(self.at..).unwrap_or_default();
+                let ends = |word: &W| matches!(word.text(), ";" | "+" | "\\;");
+                let length = rest.iter().position(ends).unwrap_or(rest.len());
+                let end = self.at.saturating_add(length);
+                self.push_inner(self.at, end, false);
+                self.at = end.saturating_add(1);
+            }
+        }
+        self.options_are_over |= option.ends;
+    }
+
+    pub(super) fn push_entry(&mut self, option: &OptionRecord<'p>, mut entry: ParsedOption<'w, 'p>) {
+        if let Some(part) = entry.value {
+            let prefix = option.prefixes.iter().find(|(prefix, _)| part.text.starts_with(prefix));
+            if let Some((prefix, role)) = prefix {
+                entry.role = *role;
+                let text = part.text.get(prefix.len()..).unwrap_or_default();
+                let offset = part.offset.saturating_add(prefix.len());
+                entry.value = Some(WordPart { offset, text, ..part });
+            }
+        }
+        if !entry.off {
+            // `ssh -o ProxyCommand=…` runs a text too, but does not replace the remote shell.
+            self.has_instruction |= is_instruction(option.role) && entry.role == option.role;
+            self.select_earlier_case(&entry);
+        }
+        if !option.cases.is_empty() {
+            self.conditional.push((self.parsed.options.len(), option.clone()));
+        }
+        self.parsed.options.push(entry);
+    }
+
+    pub(super) fn next_word(&mut self) -> Option<WordPart<'w>> {
+        let text = self.words.get(self.at)?.text();
+        let part = WordPart { word: self.at, offset: 0, text };
+        self.at = self.at.saturating_add(1);
+        Some(part)
+    }
+}
