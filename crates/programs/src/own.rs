@@ -10,7 +10,7 @@ use crate::examples::check_example;
 use crate::format::encode::encode_programs;
 use crate::format::record::Location;
 use crate::format::role::Role;
-use crate::format::source::{CommandSource, ExampleSource, OptionSource, read_file};
+use crate::format::source::{CommandSource, ExampleSource, read_file};
 use crate::programs::Programs;
 
 /// A longer file is refused unread.
@@ -141,7 +141,7 @@ fn find_weakening(command: &CommandSource, found: &mut Vec<(Spot, String)>) {
     };
     let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
     for option in options {
-        for role in option_roles(option).filter(|role| role.weakens()) {
+        for role in option.all_roles().filter(|role| role.weakens()) {
             refuse(option.spot, role);
         }
     }
@@ -156,12 +156,6 @@ fn find_weakening(command: &CommandSource, found: &mut Vec<(Spot, String)>) {
     for command in &command.commands {
         find_weakening(command, found);
     }
-}
-
-fn option_roles(option: &OptionSource) -> impl Iterator<Item = Role> {
-    let prefixes = option.prefixes.iter().map(|(_, role)| *role);
-    let cases = option.cases.iter().map(|(_, role)| *role);
-    option.roles.iter().copied().chain(prefixes).chain(cases)
 }
 
 fn check_examples(file: &UserFile<'_>, programs: &Programs, problems: &mut Vec<Problem>) {

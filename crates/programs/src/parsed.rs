@@ -10,6 +10,11 @@ pub trait CommandWord {
     /// The text, with unknown parts left out or replaced by the caller.
     fn text(&self) -> &str;
 
+    /// The start of the text that is certain. Letters behind it are not read as options.
+    fn certain_text(&self) -> &str {
+        self.text()
+    }
+
     /// Whether the word may turn out to be an option, or several words: an unknown value at its start.
     fn may_be_option(&self) -> bool {
         false
@@ -103,6 +108,10 @@ pub struct Parsed<'w, 'p> {
     pub inner: Vec<InnerCommand>,
     /// Whether an unknown word may be an option or a sub-command, so that anything may have been meant.
     pub open: bool,
+    /// Whether the first word is a cluster of letters without a dash: `tar xf`.
+    pub bundled: bool,
+    /// Whether the program reads no word as an option.
+    pub optionless: bool,
     /// Where inner commands run, and where remote paths are.
     pub location: Location,
     /// What happens with standard input, if nothing among the words tells the program what to do.

@@ -136,6 +136,16 @@ impl<'a> Program<'a> {
         self.record.package_verb
     }
 
+    /// Whether a word of the program or of a sub-command can name a host.
+    pub fn connects(&self) -> bool {
+        self.record.connects || self.addition.as_ref().is_some_and(|record| record.connects)
+    }
+
+    /// Whether an address among the words is just a text.
+    pub fn ignores_addresses(&self) -> bool {
+        self.record.ignores_addresses
+    }
+
     /// Where inner commands run.
     pub fn location(&self) -> Location {
         self.record.location

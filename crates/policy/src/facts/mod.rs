@@ -4,6 +4,7 @@
 
 mod alphabet;
 pub(crate) mod code;
+mod description;
 mod directory;
 mod effect;
 mod evidence;

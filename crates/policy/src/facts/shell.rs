@@ -23,7 +23,6 @@ mod interpreter;
 mod invoke;
 mod launch;
 mod narrow;
-mod option_values;
 mod options;
 mod others;
 mod output;

@@ -133,6 +133,8 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         spec_style,
         package_verb: command.package_verb,
         escape: &command.escape,
+        ignores_addresses: command.ignores_addresses,
+        connects: connects(command),
         operands: operands.collect(),
         options: options.table(),
         everywhere: everywhere.table(),
@@ -140,6 +142,15 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         commands: commands.table(),
     };
     postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))
+}
+
+/// Whether a word can name a host.
+fn connects(command: &CommandSource) -> bool {
+    let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
+    let operands = command.operands.iter().flat_map(|case| &case.slots);
+    options.flat_map(OptionSource::all_roles).any(Role::names_host)
+        || operands.map(|slot| slot.role).any(Role::names_host)
+        || command.commands.iter().any(connects)
 }
 
 fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {

@@ -15,6 +15,8 @@ pub enum Arity {
     Required(u8),
     /// A value only if it is in the same word: `--color[=WHEN]`, `-i[SUFFIX]`.
     Optional,
+    /// A number only if it is in the same word; letters behind it are further options: `perl -0777ne`.
+    Number,
     /// Every word behind the option is a command.
     Rest,
     /// The words up to `;` or `+` are a command.
@@ -246,6 +248,10 @@ pub(crate) struct CommandRecord<'a> {
     pub package_verb: Option<PackageVerb>,
     /// The Rust function that completes the description, where data is not enough.
     pub escape: &'a str,
+    /// Whether an address among the words is just a text.
+    pub ignores_addresses: bool,
+    /// Whether a word of the program or of a sub-command can name a host.
+    pub connects: bool,
     /// Operand grammars; the first whose options are given applies.
     #[serde(borrow)]
     pub operands: Vec<OperandCase<'a>>,

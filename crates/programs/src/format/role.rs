@@ -75,8 +75,12 @@ pub enum Role {
     Url,
     /// Proxy through which the program connects.
     Proxy,
+    /// Where a host is really reached: `HOST:PORT:ADDRESS`.
+    Route,
     /// `TCP:host:port,option` and its relatives.
     Socket,
+    /// Method of a request, in capitals. A position with this role takes nothing else.
+    Method,
     /// Name to resolve, record type or `@server`.
     Lookup,
     /// Container image, which may begin with a registry host.
@@ -146,7 +150,9 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("port", Role::Port),
     ("url", Role::Url),
     ("proxy", Role::Proxy),
+    ("route", Role::Route),
     ("socket", Role::Socket),
+    ("method", Role::Method),
     ("lookup", Role::Lookup),
     ("image", Role::Image),
     ("repository", Role::Repository),
@@ -209,6 +215,22 @@ impl Role {
     /// Every name that [`Role::from_name`] accepts, except those of code.
     pub fn names() -> impl Iterator<Item = &'static str> {
         ROLE_NAMES.iter().map(|(name, _)| *name)
+    }
+
+    /// Whether a word with the role can name a host.
+    pub fn names_host(self) -> bool {
+        matches!(
+            self,
+            Self::Host
+                | Self::Url
+                | Self::Proxy
+                | Self::Route
+                | Self::Socket
+                | Self::Lookup
+                | Self::Image
+                | Self::Repository
+                | Self::Place
+        )
     }
 
     /// Whether the role makes fewer rules apply: a dry run, a help text, a listening socket, a path or a

@@ -67,12 +67,24 @@ pub(crate) struct CommandSource {
     pub spec_style: SpecStyle,
     pub package_verb: Option<PackageVerb>,
     pub escape: String,
+    pub ignores_addresses: bool,
     pub operands: Vec<OperandSource>,
     pub options: Vec<OptionSource>,
     pub everywhere: Vec<OptionSource>,
     pub bsd: Vec<OptionSource>,
     pub commands: Vec<CommandSource>,
     pub examples: Vec<ExampleSource>,
+}
+
+// === impl OptionSource ===
+
+impl OptionSource {
+    /// Every role that the option or its values can have.
+    pub(crate) fn all_roles(&self) -> impl Iterator<Item = Role> {
+        let prefixes = self.prefixes.iter().map(|(_, role)| *role);
+        let cases = self.cases.iter().map(|(_, role)| *role);
+        self.roles.iter().copied().chain(prefixes).chain(cases)
+    }
 }
 
 /// Deeper sub-commands than any program has; a file that nests further is refused.
@@ -175,6 +187,7 @@ impl Reader<'_> {
             "spec-style" => command.spec_style = self.word(value, STYLES).unwrap_or_default(),
             "packages" => command.package_verb = self.word(value, VERBS),
             "escape" => command.escape = self.text(value),
+            "ignores-addresses" => command.ignores_addresses = self.flag(value).unwrap_or_default(),
             "operands" => command.operands = self.operands(value),
             "flags" => command.options.extend(self.names(value, Arity::None)),
             "values" => command.options.extend(self.names(value, Arity::Required(1))),

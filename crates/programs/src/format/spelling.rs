@@ -31,6 +31,7 @@ impl Spelling {
                         arity = Arity::Required(1);
                     }
                     Attached::Optional => arity = Arity::Optional,
+                    Attached::Number => arity = Arity::Number,
                 }
             } else if names.is_empty() {
                 return Err(format!("option `{text}` must start with its name"));
@@ -40,7 +41,7 @@ impl Spelling {
                 arity = Arity::Rest;
             } else if !is_value_name(token) {
                 return Err(format!("`{token}` in option `{text}` is neither a name nor a VALUE"));
-            } else if arity != Arity::Optional {
+            } else if !matches!(arity, Arity::Optional | Arity::Number) {
                 values = values.saturating_add(1);
                 arity = Arity::Required(values);
             }
@@ -79,11 +80,13 @@ enum Attached {
     None,
     Required,
     Optional,
+    Number,
 }
 
 fn split_attached(token: &str) -> (&str, Attached) {
-    if let Some((name, _)) = token.split_once('[').filter(|(name, _)| name.len() > 1) {
-        return (name, Attached::Optional);
+    if let Some((name, value)) = token.split_once('[').filter(|(name, _)| name.len() > 1) {
+        let is_number = matches!(value, "N]" | "=N]");
+        return (name, if is_number { Attached::Number } else { Attached::Optional });
     }
     match token.split_once('=') {
         Some((name, value)) if !value.is_empty() => (name, Attached::Required),
@@ -109,6 +112,7 @@ mod tests {
             ("-o, --output <file>", "-o --output", Arity::Required(1)),
             ("-o FILE, --output=FILE", "-o --output", Arity::Required(1)),
             ("-i[SUFFIX], --in-place[=SUFFIX]", "-i --in-place", Arity::Optional),
+            ("-U[N], --unified[=N]", "-U --unified", Arity::Number),
             ("--arg NAME VALUE", "--arg", Arity::Required(2)),
             ("-exec COMMAND... ;", "-exec", Arity::Until),
             ("-c, --command COMMAND...", "-c --command", Arity::Rest),

@@ -18,6 +18,7 @@ pub(super) const COMMAND_KEYS: &[&str] = &[
     "spec-style",
     "packages",
     "escape",
+    "ignores-addresses",
     "operands",
     "flags",
     "values",

@@ -43,6 +43,7 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
             manager: record.manager,
             package_verb: record.package_verb,
             escape: record.escape,
+            optionless: record.syntax == Syntax::None,
             ..Parsed::default()
         },
     };
@@ -135,7 +136,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             return true;
         }
         self.operands.push(WordPart { word: position, offset: 0, text });
-        if self.level.stops && !self.is_leading_assignment(text) {
+        // A sub-command that is not described still has options.
+        let takes_options = !self.level.stops || !self.level.commands.is_empty();
+        if !takes_options && !self.is_leading_assignment(text) {
             self.options_are_over = true;
         }
         false

@@ -16,6 +16,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         if !text.is_empty() && !text.starts_with('-') && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
         {
             self.at = 1;
+            self.parsed.bundled = true;
             self.read_bundled_letters(text);
         }
     }
@@ -28,7 +29,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             let written = WordPart { word: 0, offset, text: name };
             match self.find(KEY_ONE_DASH, name) {
                 Some(option) => self.push_option(&option, written, None),
-                None => self.push_unknown(written),
+                None => self.push_unknown(written, None),
             }
         }
     }
@@ -84,7 +85,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             Some(option) => self.push_option(&option, shown, value),
             None => match name.strip_prefix("no-").and_then(|name| self.find(kind, name)) {
                 Some(option) => self.push_negated(&option, shown),
-                None => self.push_unknown(written),
+                None => self.push_unknown(shown, value),
             },
         }
     }
@@ -99,15 +100,26 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     /// A cluster of letters, of which the last may have a value.
     pub(super) fn read_letters(&mut self, written: WordPart<'w>, kind: u8) {
         let text = written.text;
-        for (offset, letter) in text.char_indices().skip(1) {
+        let certain = self.words.get(written.word).map_or(0, |word| word.certain_text().len());
+        let mut letters = text.char_indices().skip(1).take_while(|(offset, _)| *offset < certain);
+        while let Some((offset, letter)) = letters.next() {
             let end = offset.saturating_add(letter.len_utf8());
             let name = text.get(offset..end).unwrap_or_default();
             let part = WordPart { offset, text: name, ..written };
             let rest = text.get(end..).unwrap_or_default();
             let Some(option) = self.find(kind, name) else {
-                self.push_unknown(part);
+                self.push_unknown(part, None);
                 continue;
             };
+            if option.arity == Arity::Number {
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                let value = WordPart { offset: end, text: rest.get(..digits).unwrap_or_default(), ..written };
+                self.push_option(&option, part, (digits > 0).then_some(value));
+                if let Some(last) = digits.checked_sub(1) {
+                    let _ = letters.nth(last);
+                }
+                continue;
+            }
             let takes_value = !rest.is_empty() && option.arity != Arity::None;
             // `-v=false`, as Go programs take it.
             let is_switch = rest.starts_with('=') && option.arity == Arity::None;
@@ -137,13 +149,13 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         tables.find_map(|table| table.record(table.find_abbreviation(kind, name)?))
     }
 
-    pub(super) fn push_unknown(&mut self, written: WordPart<'w>) {
+    pub(super) fn push_unknown(&mut self, written: WordPart<'w>, value: Option<WordPart<'w>>) {
         self.parsed.options.push(ParsedOption {
             name: "",
             names: "",
             written,
             role: Role::Text,
-            value: None,
+            value,
             known: false,
             off: false,
         });
@@ -165,7 +177,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             off: false,
         };
         match option.arity {
-            Arity::None | Arity::Optional => {
+            Arity::None | Arity::Optional | Arity::Number => {
                 let attached = value.map(|part| part.text);
                 entry.off =
                     attached.is_some_and(|text| OFF_VALUES.iter().any(|off| text.eq_ignore_ascii_case(off)));
@@ -201,7 +213,11 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     pub(super) fn push_entry(&mut self, option: &OptionRecord<'p>, mut entry: ParsedOption<'w, 'p>) {
         if let Some(part) = entry.value {
-            let prefix = option.prefixes.iter().find(|(prefix, _)| part.text.starts_with(prefix));
+            // Names of settings are compared without regard to case, as ssh does.
+            let begins = |prefix: &str| {
+                part.text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            };
+            let prefix = option.prefixes.iter().find(|(prefix, _)| begins(prefix));
             if let Some((prefix, role)) = prefix {
                 entry.role = *role;
                 let text = part.text.get(prefix.len()..).unwrap_or_default();

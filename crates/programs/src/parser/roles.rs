@@ -25,6 +25,11 @@ pub(super) fn is_assignment(text: &str) -> bool {
     })
 }
 
+/// Whether a word is the method of a request: `GET`.
+fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
 /// Gives every operand the role of its position. Positions behind one that takes any number are counted
 /// from the end.
 pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Role> {
@@ -46,6 +51,11 @@ pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Rol
                 }
             }
             Count::Optional if open.len() <= needed => {}
+            Count::One | Count::Optional if slot.role == Role::Method => {
+                if operands.get(open.start).is_some_and(|part| is_method(part.text)) {
+                    set_role(&mut roles, open.next(), Role::Method);
+                }
+            }
             Count::One | Count::Optional => set_role(&mut roles, open.next(), slot.role),
         }
     }

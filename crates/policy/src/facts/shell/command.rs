@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use tenterhook_programs::Role;
+
 use super::super::effect::{Side, programs_like};
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
 use super::super::{Certainty, TextSpan, home_of};
-use super::options::{self, Parsed, ShellOption, Value};
+use super::options::{self, Operand, ShellOption, Value};
 use super::place::Directory;
 use super::word::Word;
 use super::wrappers::is_wrapper;
@@ -92,29 +94,30 @@ impl ShellCommand {
             program_name(&first.text).to_owned()
         };
         let parsed = options::parse(&program, rest);
-        let moved = goes_to(&program, &parsed.values).map(|place| {
+        let moved = goes_to(&parsed.values).map(|place| {
             let mut cwd = cwd.clone();
             cwd.change((!place.dynamic).then_some(place.text.as_str()), false);
             cwd
         });
         let cwd = moved.as_ref().unwrap_or(cwd);
         let mut operands: Vec<_> =
-            parsed.operands.iter().map(|word| fact(word, ground, cwd.main())).collect();
-        spare_targets(&program, &parsed, &mut operands);
+            parsed.operands.iter().map(|operand| fact(&operand.word, ground, cwd.main())).collect();
+        spare_targets(&parsed.operands, &mut operands);
         let elsewhere: Vec<_> = parsed
             .operands
             .iter()
             .zip(&operands)
-            .flat_map(|(word, fact)| elsewhere(word, fact, ground, cwd))
+            .flat_map(|(operand, fact)| elsewhere(&operand.word, fact, ground, cwd))
             .collect();
         operands.extend(elsewhere);
         let value = |value: &Value| PathFact {
-            spared: is_written(&program, &value.option),
+            spared: is_spared(value.role),
             ..fact(&value.word, ground, cwd.main())
         };
         let named = parsed
             .values
             .iter()
+            .filter(|value| names_path(value))
             .map(value)
             .chain(rest.iter().filter_map(|word| inner_path(word, ground, cwd.main())))
             .collect();
@@ -193,39 +196,75 @@ impl ShellCommand {
 }
 
 /// The directory that the operands are relative to, if an option names one.
-fn goes_to<'a>(program: &str, values: &'a [Value]) -> Option<&'a Word> {
-    let takes = matches!(program, "tar" | "bsdtar" | "git" | "make" | "gmake" | "ninja");
-    let goes = |value: &&Value| value.option == "C" || value.option == "directory";
-    values.iter().filter(|_| takes).rfind(goes).map(|value| &value.word)
+fn goes_to(values: &[Value]) -> Option<&Word> {
+    values.iter().rfind(|value| value.role == Role::Directory).map(|value| &value.word)
 }
 
 /// What is written to is not read: the last operand of `cp`, all of `tee`.
-fn spare_targets(program: &str, parsed: &Parsed, operands: &mut [PathFact]) {
-    match program {
-        "tee" | "touch" | "truncate" | "mkdir" | "sponge" => {
-            for path in operands {
-                path.spared = true;
-            }
-        }
-        "cp" | "mv" | "install" | "ln" | "rsync" | "scp"
-            if operands.len() > 1 && !parsed.options.iter().any(|option| option.is("t")) =>
-        {
-            if let Some(last) = operands.last_mut() {
-                last.spared = true;
-            }
-        }
-        _ => {}
+fn spare_targets(operands: &[Operand], facts: &mut [PathFact]) {
+    for (operand, fact) in operands.iter().zip(facts.iter_mut()) {
+        fact.spared = matches!(operand.role, Role::Write | Role::Append);
+    }
+    // Of several places the last one is the target.
+    let places = operands.iter().filter(|operand| operand.role == Role::Place).count();
+    let last = operands.iter().rposition(|operand| operand.role == Role::Place).filter(|_| places > 1);
+    if let Some(last) = last.and_then(|at| facts.get_mut(at)) {
+        last.spared = true;
     }
 }
 
-/// Whether the value of an option is only written to, left out, or used as a key.
-fn is_written(program: &str, option: &str) -> bool {
-    match program {
-        _ if options::is_setting(option) => true,
-        "curl" => matches!(option, "o" | "output" | "D" | "dump-header" | "c" | "cookie-jar"),
-        "wget" => matches!(option, "o" | "O" | "output-document" | "output-file"),
-        "cp" | "mv" | "install" | "ln" => matches!(option, "t" | "target-directory"),
-        _ => option == "output",
+/// Whether the value of an option is only written to, or used as a key.
+fn is_spared(role: Role) -> bool {
+    matches!(role, Role::Write | Role::Append | Role::Key | Role::Setting)
+}
+
+/// Whether the value of an option is a path of this machine.
+fn names_path(value: &Value) -> bool {
+    match value.role {
+        Role::Read
+        | Role::Write
+        | Role::Append
+        | Role::Delete
+        | Role::Move
+        | Role::Edit
+        | Role::Permit
+        | Role::List
+        | Role::Directory
+        | Role::Root
+        | Role::Mount
+        | Role::Place
+        | Role::PackageFile
+        | Role::Script
+        | Role::Setting
+        | Role::Key => true,
+        Role::Program | Role::Module => value.word.text.contains('/'),
+        Role::Text
+        | Role::Pattern
+        | Role::RemotePath
+        | Role::Host
+        | Role::Port
+        | Role::Url
+        | Role::Proxy
+        | Role::Route
+        | Role::Socket
+        | Role::Method
+        | Role::Lookup
+        | Role::Image
+        | Role::Repository
+        | Role::Package
+        | Role::Index
+        | Role::Code(_)
+        | Role::Shell
+        | Role::Command
+        | Role::Assignment
+        | Role::DryRun
+        | Role::Recursive
+        | Role::Force
+        | Role::InPlace
+        | Role::ToStdout
+        | Role::Info
+        | Role::Batch
+        | Role::Listen => false,
     }
 }
 

@@ -3,8 +3,9 @@
 //! Options and operands of a command, by the customs of getopt.
 
 use serde::Serialize;
+use tenterhook_programs::{Parsed as Described, ParsedOption, Role};
 
-use super::option_values::{takes_long_names_with_one_dash, values_of};
+use super::super::description;
 use super::word::Word;
 
 /// One option word.
@@ -24,20 +25,27 @@ pub struct ShellOption {
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) options: Vec<ShellOption>,
-    pub(super) operands: Vec<Word>,
+    pub(super) operands: Vec<Operand>,
     pub(super) values: Vec<Value>,
     /// Whether an unknown word may turn out to be an option.
     pub(super) open: bool,
 }
 
+/// A word that is neither an option nor its value.
+#[derive(Debug)]
+pub(super) struct Operand {
+    pub(super) word: Word,
+    pub(super) role: Role,
+}
+
 /// The value of an option.
 #[derive(Debug)]
 pub(super) struct Value {
-    pub(super) option: String,
     pub(super) word: Word,
+    pub(super) role: Role,
 }
 
-/// Options that say with which key or settings to work, whatever the program.
+/// Options of programs without a description whose value is the next word: a key or settings, as a rule.
 const SETTINGS: &[&str] = &[
     "identity",
     "identity-file",
@@ -56,11 +64,6 @@ const SETTINGS: &[&str] = &[
     "exclude",
 ];
 
-/// Whether an option says with which key or settings to work, or what to leave out.
-pub(super) fn is_setting(option: &str) -> bool {
-    option == "i" || SETTINGS.contains(&option) || option.starts_with("exclude")
-}
-
 /// Whether the value of an option means that the option is not in effect.
 fn turns_off(value: &str) -> bool {
     ["none", "false", "no", "off", "0", "f", "n", "never", ""]
@@ -70,8 +73,63 @@ fn turns_off(value: &str) -> bool {
 
 /// Tells options, their values and operands apart.
 pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
-    let (letters, names) = values_of(program);
-    let one_dash = takes_long_names_with_one_dash(program);
+    match description::parse(program, words) {
+        Some(described) => parse_described(words, &described),
+        None => parse_undescribed(words, true),
+    }
+}
+
+/// Takes options, values and operands from the words as the description of the program reads them. The names
+/// of sub-commands count as operands; so do the words of inner commands, but not their options.
+fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
+    if described.optionless {
+        return parse_undescribed(words, false);
+    }
+    let mut parsed = Parsed { open: described.open, ..Parsed::default() };
+    let mut options = described.options.iter().peekable();
+    let mut operands = described.operands.iter().peekable();
+    let mut inner = described.inner.iter().peekable();
+    let mut options_are_over = false;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if let Some(command) = inner.next_if(|command| command.start == at) {
+            let more = parse_undescribed(words.get(at..command.end).unwrap_or_default(), false);
+            parsed.operands.extend(more.operands);
+            at = command.end;
+            continue;
+        }
+        let written = at;
+        at += 1;
+        if let Some(operand) = operands.next_if(|operand| operand.part.word == written) {
+            // `python manage.py flush --noinput`: options of a script are looked at, too.
+            if options_are_over || word.opens || word.text.len() < 2 || !word.text.starts_with('-') {
+                parsed.operands.push(Operand { word: word.clone(), role: operand.role });
+            } else {
+                let more = parse_undescribed(std::slice::from_ref(word), false);
+                parsed.options.extend(more.options);
+            }
+            continue;
+        }
+        let mut last: Option<&ParsedOption<'_, '_>> = None;
+        while let Some(option) = options.next_if(|option| option.written.word == written) {
+            if let Some(part) = option.value {
+                at = at.max(part.word + 1);
+                parsed.values.push(Value { word: description::word_of(words, part), role: option.role });
+            }
+            last = Some(option);
+        }
+        match last {
+            Some(option) => parsed.push_option(word, option),
+            None if word.is("--") && !options_are_over => options_are_over = true,
+            None => parsed.operands.push(Operand { word: word.clone(), role: Role::Text }),
+        }
+    }
+    parsed
+}
+
+/// Reads words without a description. With `guess`, options that bring a key or settings in most programs
+/// take the next word as their value.
+fn parse_undescribed(words: &[Word], guess: bool) -> Parsed {
     let mut parsed = Parsed::default();
     let mut words = words.iter();
     let mut options_are_over = false;
@@ -79,54 +137,55 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
         let text = word.text.as_str();
         if options_are_over || !text.starts_with('-') || text == "-" {
             parsed.open |= word.opens && !options_are_over;
-            parsed.operands.push(word.clone());
-        } else if word.is("--") {
+            parsed.operands.push(Operand { word: word.clone(), role: Role::Text });
+            continue;
+        }
+        if word.is("--") {
             options_are_over = true;
-        } else if let Some(long) = text.strip_prefix("--") {
-            let (name, value) =
-                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let off = value.is_some_and(turns_off);
-            parsed.options.push(ShellOption { name: name.to_owned(), long: true, off });
-            if value.is_none() && (names.contains(&name) || SETTINGS.contains(&name)) {
-                let word = words.next().cloned();
-                parsed.values.extend(word.map(|word| Value { option: name.to_owned(), word }));
+            continue;
+        }
+        let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
+        let (name, long, takes) = match text.strip_prefix("--") {
+            Some(long) => {
+                let name = long.split('=').next().unwrap_or(long);
+                (name, true, !long.contains('=') && SETTINGS.contains(&name))
             }
-        } else {
-            let cluster = text.trim_start_matches('-');
-            if one_dash && names.contains(&cluster) {
-                parsed.options.push(ShellOption { name: cluster.to_owned(), long: false, off: false });
-                let option = cluster.to_owned();
-                parsed.values.extend(words.next().cloned().map(|word| Value { option, word }));
-                continue;
-            }
-            let takes = cluster.char_indices().find(|(_, letter)| letters.contains(*letter));
-            let (name, value) = match takes {
-                Some((at, letter)) => {
-                    cluster.split_at_checked(at + letter.len_utf8()).unwrap_or((cluster, ""))
+            None => {
+                let cluster = text.trim_start_matches('-');
+                let key = cluster.find('i').filter(|_| guess).map(|at| at + 1);
+                let name = key.and_then(|end| cluster.get(..end)).unwrap_or(cluster);
+                if name.len() < cluster.len() {
+                    let word = word.tail(text.len() - cluster.len() + name.len());
+                    parsed.values.push(Value { word, role: Role::Key });
                 }
-                None => (cluster, ""),
-            };
-            // `-dryrun=false`, as Go programs take it.
-            let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
-            parsed.options.push(ShellOption { name: name.to_owned(), long: false, off });
-            let option = takes.map(|(_, letter)| letter.to_string()).unwrap_or_default();
-            if takes.is_some() && value.is_empty() {
-                parsed.values.extend(words.next().cloned().map(|word| Value { option, word }));
-            } else if !value.is_empty() {
-                let value = value.trim_start_matches('@');
-                let shape = word.shape.rsplit_once(value).map_or("*", |_| value);
-                let word = Word {
-                    text: value.to_owned(),
-                    shape: shape.to_owned(),
-                    dynamic: word.dynamic,
-                    pattern: word.pattern,
-                    ..Word::default()
-                };
-                parsed.values.push(Value { option, word });
+                (name, false, key == Some(cluster.len()))
             }
+        };
+        parsed.options.push(ShellOption { name: name.to_owned(), long, off });
+        if takes && guess {
+            parsed.values.extend(words.next().map(|word| Value { word: word.clone(), role: Role::Key }));
         }
     }
     parsed
+}
+
+// === impl Parsed ===
+
+impl Parsed {
+    /// Adds an option word; `last` is the last option that is written in it.
+    fn push_option(&mut self, word: &Word, last: &ParsedOption<'_, '_>) {
+        let text = word.text.as_str();
+        // Rules are about the whole word in `if=FILE`, and `chattr +i` is not `chattr -i`.
+        if text.starts_with('+') || !text.starts_with('-') && text.contains('=') {
+            self.operands.push(Operand { word: word.clone(), role: last.role });
+            return;
+        }
+        let long = text.starts_with("--");
+        let end = last.written.offset.saturating_add(last.written.text.len());
+        let name = text.get(..end).unwrap_or(text).trim_start_matches('-');
+        let off = last.off || text.split_once('=').is_some_and(|(_, value)| turns_off(value));
+        self.options.push(ShellOption { name: name.to_owned(), long, off });
+    }
 }
 
 // === impl ShellOption ===
@@ -163,8 +222,8 @@ mod tests {
         parse(&program.text, rest)
     }
 
-    fn texts(words: &[Word]) -> Vec<&str> {
-        words.iter().map(|word| word.text.as_str()).collect()
+    fn texts(words: &[Operand]) -> Vec<&str> {
+        words.iter().map(|operand| operand.word.text.as_str()).collect()
     }
 
     fn values(parsed: &Parsed) -> Vec<&str> {
@@ -191,5 +250,31 @@ mod tests {
         let curl = parsed("curl -sd@file https://x --upload-file f");
         assert_eq!((texts(&curl.operands), values(&curl)), (vec!["https://x"], vec!["file", "f"]));
         assert_eq!(texts(&parsed("rm -rf -- -x y").operands), ["-x", "y"]);
+    }
+
+    #[test]
+    fn options_take_values_as_the_program_is_described() {
+        let texts = |line: &str| texts(&parsed(line).operands).join(" ");
+        let curl = "curl --quote x.txt --noproxy secret.txt --pinnedpubkey key.pem https://a.test";
+        assert_eq!(texts(curl), "https://a.test");
+        assert_eq!(texts("docker run -i alpine rm -rf x"), "run alpine rm x");
+        assert_eq!(texts("tar xzf a.tgz -C /tmp b"), "b");
+        assert_eq!(texts("find . -name x -newer y"), ".");
+        assert_eq!(texts("dd if=a of=b"), "if=a of=b");
+        assert_eq!(texts("chattr +i a"), "+i a");
+        assert_eq!(texts("unknown-program -i key a"), "a");
+    }
+
+    #[test]
+    fn the_options_of_an_inner_command_are_not_those_of_the_outer_one() {
+        let options = |line: &str| {
+            let parsed = parsed(line);
+            parsed.options.iter().map(|option| option.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(options("ssh -C a.test mysql -uUSER"), "C");
+        assert_eq!(options("sudo -u root rm -rf x"), "u");
+        assert_eq!(options("python manage.py flush --noinput"), "noinput");
+        assert_eq!(options("git unknown -f"), "f");
+        assert_eq!(options("perl -0777ne x"), "0777ne");
     }
 }
