@@ -81,13 +81,13 @@ fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
         return None;
     }
     let exact = table.find(KEY_WORD, name);
-    // `python3.12` is `python`; `mkfs.ext4` is `mkfs`.
+    // `python3.12` is `python`; `mkfs.ext4` is `mkfs.*`.
     let versionless = || {
         let family =
             name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
         (!family.is_empty() && family != name).then(|| table.find(KEY_WORD, family)).flatten()
     };
-    let kind = || name.split_once('.').and_then(|(family, _)| table.find(KEY_WORD, family));
+    let kind = || name.split_once('.').and_then(|(family, _)| table.find_kinds(family));
     let key = exact.or_else(versionless).or_else(kind)?;
     table.command(key)
 }

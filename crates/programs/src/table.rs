@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::format::record::{CommandRecord, INDEX_ENTRY_BYTES, NameTable, NamedRecord};
+use crate::format::record::{CommandRecord, INDEX_ENTRY_BYTES, KEY_WORD, NameTable, NamedRecord};
 
 /// A name that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +76,14 @@ impl<'a> NameTable<'a> {
         let mut others = (at.saturating_add(1)..self.len()).map_while(|at| self.key(at).filter(matches));
         let is_unique = others.all(|key| key.record_offset == first.record_offset);
         is_unique.then_some(first)
+    }
+
+    /// The record of every `FAMILY.KIND`, stored as `FAMILY.*`.
+    pub(crate) fn find_kinds(&self, family: &str) -> Option<FoundKey<'a>> {
+        let at = self.lower_bound(KEY_WORD, family);
+        let mut begins_alike = (at..self.len())
+            .map_while(|at| self.key(at).filter(|key| key.kind == KEY_WORD && key.name.starts_with(family)));
+        begins_alike.find(|key| key.name.strip_suffix(".*") == Some(family))
     }
 
     /// Decodes the record of a key.

@@ -9,7 +9,6 @@ pub(super) mod arguments;
 mod command;
 mod git;
 mod host;
-mod programs;
 mod read;
 mod text;
 

@@ -2,11 +2,13 @@
 
 //! Command → the addresses it would connect to.
 
-use super::arguments::{Arguments, Piece};
-use super::programs::{How, Program, TEXT_ONLY, program_of};
+use tenterhook_programs::{Location, Parsed, Program, Role, WordPart};
+
+use super::arguments::Piece;
 use super::read::{bare, place, readings};
 use super::{UrlFact, git};
-use crate::facts::{ShellCommand, expand_braces};
+use crate::facts::description::describe;
+use crate::facts::{ShellCommand, Word, expand_braces};
 
 /// More addresses than a command names by hand.
 const MOST: usize = 256;
@@ -14,14 +16,13 @@ const MOST: usize = 256;
 /// The addresses a command would connect to, each once.
 pub(crate) fn urls_of(command: &ShellCommand) -> Vec<UrlFact> {
     let mut found = Found::default();
-    if command.program == "git" {
-        git::urls(&command.words, &mut found);
-    } else if let Some(program) = program_of(&command.program) {
-        found.program(command, program);
-    } else if command.words.iter().any(|word| word.shape.contains("://"))
-        && !TEXT_ONLY.split(' ').any(|name| name == command.program)
-    {
-        found.any(&command.words.iter().map(Piece::from).collect::<Vec<_>>());
+    let mentions_address = || command.words.iter().any(|word| word.shape.contains("://"));
+    match describe(&command.program) {
+        Some(program) if program.connects() || !program.ignores_addresses() && mentions_address() => {
+            found.described(&command.words, &program);
+        }
+        None if mentions_address() => found.any(&command.words.iter().map(Piece::from).collect::<Vec<_>>()),
+        _ => {}
     }
     for path in command.inputs.iter().chain(&command.outputs) {
         found.socket(path.resolved.as_deref().unwrap_or(&path.text), path.dynamic);
@@ -117,109 +118,93 @@ impl Found {
         }
     }
 
-    fn program(&mut self, command: &ShellCommand, program: &Program) {
-        let given = Arguments::read(&command.words, program.letters, program.values);
-        let scheme = if matches!(program.how, How::Web | How::Request) { "http" } else { "" };
-        for value in given.values(program.hosts) {
-            for part in value.shape.split(',') {
-                self.bare(Piece { shape: part, ..value }, "");
-            }
+    /// What the words of a described program name.
+    fn described(&mut self, words: &[Word], program: &Program<'_>) {
+        let parsed = program.parse(words);
+        let piece = |part: WordPart<'_>| words.get(part.word).map(|word| Piece::from(word).after(part.offset));
+        if parsed.escape == "git" {
+            git::add_settings(&parsed, piece, self);
         }
-        match program.how {
-            How::Web => self.web(&command.program, &given, scheme),
-            How::Request => self.request(&given),
-            How::HostPort => {
-                let listens = given.has(&["l", "listen", "U"]);
-                let host = given.operands.first().filter(|_| !listens);
-                if let Some(host) = host {
-                    self.host_and_port(*host, given.operands.get(1).copied());
-                }
-            }
-            How::Hosts => {
-                for operand in &given.operands {
-                    self.host_and_port(*operand, None);
-                }
-            }
-            How::Shell => self.shell(&given),
-            How::Copy => {
-                for operand in &given.operands {
-                    let found = self.place(*operand);
-                    if !found && command.program == "sftp" {
-                        self.host_and_port(*operand, None);
+        let mut rest = Vec::new();
+        for option in parsed.options.iter().filter(|option| !option.off) {
+            let Some(value) = option.value.and_then(piece) else { continue };
+            match option.role {
+                Role::Host | Role::Proxy | Role::Url => {
+                    let scheme = if option.role == Role::Url { "http" } else { "" };
+                    let value = protocol_removed(value);
+                    for shape in value.shape.split(',') {
+                        self.bare(Piece { shape, ..value }, scheme);
                     }
                 }
+                Role::Route => self.route(value),
+                Role::Image => self.image(value),
+                Role::Place | Role::Repository => _ = self.place(value),
+                Role::Lookup => self.lookup(value),
+                _ => rest.push(value),
             }
-            How::Socat => {
-                for operand in &given.operands {
-                    self.socat(*operand);
-                }
-            }
-            How::Lookup => self.lookup(&given),
-            How::Images => self.images(&given),
-            How::Options => self.any(&given.operands),
+        }
+        self.operands(&parsed, piece, &mut rest);
+        let here = parsed.inner.iter().filter(|command| command.location == Location::Here && !command.joined);
+        for command in here {
+            rest.extend(words.iter().take(command.end).skip(command.start).map(Piece::from));
+        }
+        if !program.ignores_addresses() {
+            self.any(&rest);
         }
     }
 
-    fn web(&mut self, program: &str, given: &Arguments<'_>, scheme: &str) {
-        for operand in &given.operands {
-            // curl has braces of its own.
-            let each =
-                expand_braces(operand.shape).filter(|_| program == "curl" && operand.shape.contains('{'));
-            match each {
-                Some(each) => each.iter().for_each(|shape| self.bare(Piece { shape, ..*operand }, scheme)),
-                None => self.bare(*operand, scheme),
+    fn operands<'a>(
+        &mut self,
+        parsed: &Parsed<'_, '_>,
+        piece: impl Fn(WordPart<'_>) -> Option<Piece<'a>>,
+        rest: &mut Vec<Piece<'a>>,
+    ) {
+        let listens = parsed.has_role(Role::Listen);
+        let port = parsed.parts_with_role(Role::Port).last().and_then(&piece);
+        for operand in &parsed.operands {
+            let Some(word) = piece(operand.part) else { continue };
+            match operand.role {
+                Role::Url => self.web(word),
+                // `sftp me@a.test:/x`, `sftp a.test`
+                Role::Host if word.shape.contains(":/") && self.place(word) => {}
+                Role::Host if !listens => self.host_and_port(word, port),
+                Role::Lookup => self.lookup(word),
+                Role::Socket => self.socat(word),
+                Role::Image => self.image(word),
+                Role::Repository => self.repository(word),
+                Role::Place if parsed.location == Location::Here => _ = self.place(word),
+                Role::Host | Role::Port | Role::Method | Role::Pattern => {}
+                _ => rest.push(word),
             }
         }
-        // Where curl really goes when it is told that a host is somewhere else.
-        for value in given.values(&["resolve"]) {
-            let place = value.shape.trim_start_matches('+').splitn(3, ':').nth(2);
-            for shape in place.into_iter().flat_map(|places| places.split(',')) {
-                self.bare(Piece { shape, ..value }, "");
-            }
-        }
-        for value in given.values(&["connect-to"]) {
-            if let Some(shape) = value.shape.splitn(3, ':').nth(2).filter(|rest| !rest.starts_with(':')) {
-                self.bare(Piece { shape, ..value }, "");
-            }
-        }
-        // `wget -e https_proxy=host:port`, `wget -i https://…/list`
-        for value in given.values(&["e", "execute"]) {
-            if let Some(proxy) = value.value().filter(|_| value.text.contains("proxy")) {
-                self.bare(proxy, "");
-            }
-        }
-        let lists: Vec<_> = given.values(&["i", "input-file"]).collect();
-        self.any(&lists);
     }
 
-    fn request(&mut self, given: &Arguments<'_>) {
-        let method = |piece: &&Piece<'_>| piece.text.bytes().all(|byte| byte.is_ascii_uppercase());
-        let Some(target) = given.operands.iter().find(|piece| !method(piece)) else { return };
+    fn web(&mut self, operand: Piece<'_>) {
         // `:3000/x` is this machine.
-        match target.shape.strip_prefix(':') {
-            Some(rest) => {
-                let shape = format!("localhost:{rest}");
-                self.bare(Piece { shape: &shape, ..*target }, "http");
-            }
-            None => self.bare(*target, "http"),
+        if let Some(rest) = operand.shape.strip_prefix(':') {
+            let shape = format!("localhost:{rest}");
+            return self.bare(Piece { shape: &shape, ..operand }, "http");
         }
-        let proxies: Vec<_> = given
-            .values(&["proxy"])
-            .map(|value| value.after(value.text.find(':').map_or(0, |at| at + 1)))
-            .collect();
-        self.any(&proxies);
+        // curl has braces of its own.
+        match expand_braces(operand.shape).filter(|_| operand.shape.contains('{')) {
+            Some(each) => each.iter().for_each(|shape| self.bare(Piece { shape, ..operand }, "http")),
+            None => self.bare(operand, "http"),
+        }
     }
 
-    fn shell(&mut self, given: &Arguments<'_>) {
-        let port = given.values(&["p"]).last();
-        for setting in given.values(&["o"]) {
-            let name = setting.text.split(['=', ' ']).next().unwrap_or_default().to_ascii_lowercase();
-            if matches!(name.as_str(), "hostname" | "proxyjump") {
-                self.bare(setting.after(name.len() + 1), "");
-            }
+    /// Where curl really goes when it is told that a host is somewhere else: `HOST:PORT:ADDRESS[,ADDRESS]`.
+    fn route(&mut self, value: Piece<'_>) {
+        let place = value.shape.trim_start_matches('+').splitn(3, ':').nth(2);
+        let addresses = place.into_iter().flat_map(|places| places.split(','));
+        for shape in addresses.filter(|shape| !shape.starts_with(':')) {
+            self.bare(Piece { shape, ..value }, "");
         }
-        if let Some(host) = given.operands.first() {
-            self.host_and_port(*host, port);
+    }
+
+    /// A repository by its address. A name without a colon is one that is configured, or a directory.
+    fn repository(&mut self, piece: Piece<'_>) {
+        if !self.place(piece) && piece.dynamic && piece.shape.starts_with('*') {
+            self.bare(piece, "");
         }
     }
 
@@ -248,39 +233,31 @@ impl Found {
         }
     }
 
-    fn lookup(&mut self, given: &Arguments<'_>) {
-        for operand in &given.operands {
-            let shape = operand.shape.strip_prefix('@').unwrap_or(operand.shape);
-            let is_type = shape.len() < 8
-                && shape.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-            let is_name = shape.contains(['.', ':', '*']) || shape == "localhost";
-            if !operand.shape.starts_with('+') && !is_type && is_name {
-                self.host_and_port(Piece { shape, ..*operand }, None);
-            }
+    fn lookup(&mut self, operand: Piece<'_>) {
+        let shape = operand.shape.strip_prefix('@').unwrap_or(operand.shape);
+        let is_type =
+            shape.len() < 8 && shape.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        let is_name = shape.contains(['.', ':', '*']) || shape == "localhost";
+        if !operand.shape.starts_with('+') && !is_type && is_name {
+            self.host_and_port(Piece { shape, ..operand }, None);
         }
     }
 
-    fn images(&mut self, given: &Arguments<'_>) {
-        let mut operands =
-            given.operands.iter().filter(|piece| piece.text != "image" && piece.text != "container");
-        let verb = operands.next().map_or("", |piece| piece.text);
-        match verb {
-            "pull" | "push" | "run" | "create" | "from" => {
-                let Some(image) = operands.next() else { return };
-                let first = image.shape.split_once('/').map_or("", |(first, _)| first);
-                if image.shape.contains("://") {
-                    self.whole(*image);
-                } else if first.contains(['.', ':', '*']) || first == "localhost" {
-                    self.host_and_port(Piece { shape: first, ..*image }, None);
-                }
-            }
-            "login" => {
-                if let Some(host) = operands.next() {
-                    self.bare(*host, "");
-                }
-            }
-            "exec" => {}
-            _ => self.any(&operands.copied().collect::<Vec<_>>()),
+    /// An image, which may begin with the host of its registry.
+    fn image(&mut self, image: Piece<'_>) {
+        let first = image.shape.split_once('/').map_or("", |(first, _)| first);
+        if image.shape.contains("://") {
+            self.whole(image);
+        } else if first.contains(['.', ':', '*']) || first == "localhost" {
+            self.host_and_port(Piece { shape: first, ..image }, None);
         }
     }
+}
+
+/// `http:http://proxy.test`: a proxy for one protocol.
+fn protocol_removed(value: Piece<'_>) -> Piece<'_> {
+    let inner = value.text.split_once(':').filter(|(_, rest)| {
+        rest.split_once("://").is_some_and(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    });
+    inner.map_or(value, |(protocol, _)| value.after(protocol.len() + 1))
 }
