@@ -30,7 +30,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
     (
         "tenterhook-policy",
-        &["tenterhook-document", "tenterhook-event", "tenterhook-programs", "tenterhook-shell", "tenterhook-when"],
+        &[
+            "tenterhook-document",
+            "tenterhook-event",
+            "tenterhook-programs",
+            "tenterhook-shell",
+            "tenterhook-when",
+        ],
     ),
     ("tenterhook-programs", &["tenterhook-document"]),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),

@@ -121,7 +121,8 @@ impl Found {
     /// What the words of a described program name.
     fn described(&mut self, words: &[Word], program: &Program<'_>) {
         let parsed = program.parse(words);
-        let piece = |part: WordPart<'_>| words.get(part.word).map(|word| Piece::from(word).after(part.offset));
+        let piece =
+            |part: WordPart<'_>| words.get(part.word).map(|word| Piece::from(word).after(part.offset));
         if parsed.escape == "git" {
             git::add_settings(&parsed, piece, self);
         }
@@ -144,7 +145,8 @@ impl Found {
             }
         }
         self.operands(&parsed, piece, &mut rest);
-        let here = parsed.inner.iter().filter(|command| command.location == Location::Here && !command.joined);
+        let here =
+            parsed.inner.iter().filter(|command| command.location == Location::Here && !command.joined);
         for command in here {
             rest.extend(words.iter().take(command.end).skip(command.start).map(Piece::from));
         }
@@ -257,7 +259,8 @@ impl Found {
 /// `http:http://proxy.test`: a proxy for one protocol.
 fn protocol_removed(value: Piece<'_>) -> Piece<'_> {
     let inner = value.text.split_once(':').filter(|(_, rest)| {
-        rest.split_once("://").is_some_and(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        rest.split_once("://")
+            .is_some_and(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     });
     inner.map_or(value, |(protocol, _)| value.after(protocol.len() + 1))
 }
