@@ -4,8 +4,8 @@
 //! compiled to it when they are loaded, and a snapshot has it.
 //!
 //! A header, then a body. Rules and their alternatives are slices of the body and are decoded when they could
-//! match; the keys of the index are searched where they lie. What takes long to build (regular expressions,
-//! conditions in CEL) is kept as text and built when it is first needed.
+//! match; the keys of the index are found by a hash table in the same bytes. What takes long to build (regular
+//! expressions, conditions in CEL) is kept as text and built when it is first needed.
 //!
 //! The form is for the program that wrote it: another version does not read it. Whether the bytes can be trusted
 //! is for the caller to know; damaged ones never panic, and a rule or index that cannot be read denies.

@@ -7,6 +7,7 @@ use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
 use std::sync::Arc;
 
 use super::{CompiledRules, RuleBytes};
+use crate::conditions::{Matcher, OneOrMore};
 use crate::{
     Choices, Judgement, Layer, LoadMode, Rule, RuleSet, SessionState, Source, Surroundings, compile_packs,
     facts, judge,
@@ -253,12 +254,12 @@ fn a_damaged_index_denies() {
 #[test]
 fn conditions_do_not_nest_without_end() {
     // `not` of `not` of …, each a matcher whose other conditions are not given.
-    let nested = |depth: usize| -> Vec<u8> {
-        let outer = [vec![0; 17], vec![1, 1]].concat();
-        let bytes = std::iter::repeat_n(outer, depth).flatten();
-        bytes.chain([0; 18]).collect()
-    };
-    let read = |depth| postcard::from_bytes::<crate::conditions::Matcher>(&nested(depth));
+    let bytes = |not| postcard::to_allocvec(&Matcher { not, ..Matcher::default() }).unwrap();
+    let inner = bytes(None);
+    let whole = bytes(Some(OneOrMore(vec![Matcher::default()])));
+    let outer = whole.strip_suffix(&inner[..]).unwrap();
+    let nested = |depth: usize| [outer.repeat(depth), inner.clone()].concat();
+    let read = |depth| postcard::from_bytes::<Matcher>(&nested(depth));
     assert!(read(30).is_ok());
     assert!(read(100_000).is_err());
 }
