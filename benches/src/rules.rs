@@ -55,7 +55,7 @@ pub(crate) fn cases() -> Result<Vec<Case>, SetupError> {
     ];
     for (sort, few, many) in sorts {
         cases.push(judging(few, Limit::None, rules(100, sort)?));
-        cases.push(judging(many, Limit::Times(5.0, few), rules(10_000, sort)?));
+        cases.push(judging(many, Limit::Times(2.0, few), rules(10_000, sort)?));
     }
     cases.extend(hostile());
     Ok(cases)
