@@ -52,13 +52,12 @@ pub(crate) fn build(rules: &[Rule], to: &mut BodyWriter) -> Result<Vec<(EventKin
     let mut written: Vec<(KindBuilder, KindForm)> = Vec::new();
     let mut forms = Vec::with_capacity(kinds.len());
     for (kind, builder) in kinds {
-        let form = match written.iter().find(|(other, _)| *other == builder) {
-            Some((_, form)) => *form,
-            None => {
-                let form = builder.write(to)?;
-                written.push((builder, form));
-                form
-            }
+        let form = if let Some((_, form)) = written.iter().find(|(other, _)| *other == builder) {
+            *form
+        } else {
+            let form = builder.write(to)?;
+            written.push((builder, form));
+            form
         };
         forms.push((kind, form));
     }

@@ -51,7 +51,7 @@ impl KeyTable {
             *slot = pair_to_bytes(hash.tag(), number);
             rows.push(row_to_bytes(keys.len(), entries.len())?);
             keys.extend_from_slice(key.as_bytes());
-            entries.extend(of_key.iter().map(entry_to_bytes));
+            entries.extend(of_key.iter().copied().map(entry_to_bytes));
         }
         rows.push(row_to_bytes(keys.len(), entries.len())?);
         Ok(Self {
@@ -106,7 +106,7 @@ impl KeyTable {
             let range = first
                 .and_then(|first| Some(first..rows.partition_point(first, |key| key.starts_with(start))?));
             match range.and_then(|range| rows.entries(range)) {
-                Some(entries) => found.extend(entries.iter().map(entry_from_bytes)),
+                Some(entries) => found.extend(entries.iter().copied().map(entry_from_bytes)),
                 None => found.push(DAMAGED),
             }
         }
@@ -125,7 +125,7 @@ impl KeyTable {
     ) {
         let (slots, _) = body.bytes(self.slots).as_chunks::<SLOT_BYTES>();
         for slot in hash.probes(slots.len()) {
-            let Some((tag, number)) = slots.get(slot).map(pair_from_bytes) else { break };
+            let Some((tag, number)) = slots.get(slot).copied().map(pair_from_bytes) else { break };
             let Some(row) = number.checked_sub(1) else { return };
             if tag != hash.tag() {
                 continue;
@@ -135,7 +135,7 @@ impl KeyTable {
                 break;
             };
             if is_key(key) {
-                return found.extend(entries.iter().map(entry_from_bytes));
+                return found.extend(entries.iter().copied().map(entry_from_bytes));
             }
         }
         // A search ends at an empty slot.
@@ -153,21 +153,21 @@ impl KeyTable {
 
 /// The rows of a table.
 struct Rows<'a> {
-    rows: &'a [[u8; ROW_BYTES]],
+    starts: &'a [[u8; ROW_BYTES]],
     keys: &'a [u8],
     entries: &'a [[u8; ENTRY_BYTES]],
 }
 
 impl<'a> Rows<'a> {
     fn of(table: &KeyTable, body: Body<'a>) -> Self {
-        let (rows, _) = body.bytes(table.rows).as_chunks();
+        let (starts, _) = body.bytes(table.rows).as_chunks();
         let (entries, _) = body.bytes(table.entries).as_chunks();
-        Self { rows, keys: body.bytes(table.keys), entries }
+        Self { starts, keys: body.bytes(table.keys), entries }
     }
 
     /// Where the key and the entries of a row begin.
     fn row(&self, at: usize) -> Option<(usize, usize)> {
-        let (key, entry) = pair_from_bytes(self.rows.get(at)?);
+        let (key, entry) = pair_from_bytes(*self.starts.get(at)?);
         usize::try_from(key).ok().zip(usize::try_from(entry).ok())
     }
 
@@ -181,7 +181,7 @@ impl<'a> Rows<'a> {
 
     /// The first row from this one on whose key is not as asked for; `None` if the table is damaged.
     fn partition_point(&self, first: usize, is_before: impl Fn(&[u8]) -> bool) -> Option<usize> {
-        let (mut low, mut high) = (first, self.rows.len().checked_sub(1)?);
+        let (mut low, mut high) = (first, self.starts.len().checked_sub(1)?);
         while low < high {
             let middle = low.midpoint(high);
             if is_before(self.key(middle)?) { low = middle + 1 } else { high = middle }
@@ -241,16 +241,16 @@ fn pair_to_bytes(first: u32, second: u32) -> [u8; 8] {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-fn pair_from_bytes(bytes: &[u8; 8]) -> (u32, u32) {
-    let both = u64::from_le_bytes(*bytes);
+fn pair_from_bytes(bytes: [u8; 8]) -> (u32, u32) {
+    let both = u64::from_le_bytes(bytes);
     (both as u32, (both >> 32) as u32)
 }
 
-fn entry_to_bytes((rule, part): &Entry) -> [u8; ENTRY_BYTES] {
-    let ([a, b, c, d], [e, f]) = (rule.to_le_bytes(), part.to_le_bytes());
-    [a, b, c, d, e, f]
+fn entry_to_bytes((rule, part): Entry) -> [u8; ENTRY_BYTES] {
+    let ([r0, r1, r2, r3], [p0, p1]) = (rule.to_le_bytes(), part.to_le_bytes());
+    [r0, r1, r2, r3, p0, p1]
 }
 
-fn entry_from_bytes([a, b, c, d, e, f]: &[u8; ENTRY_BYTES]) -> Entry {
-    (u32::from_le_bytes([*a, *b, *c, *d]), u16::from_le_bytes([*e, *f]))
+fn entry_from_bytes([r0, r1, r2, r3, p0, p1]: [u8; ENTRY_BYTES]) -> Entry {
+    (u32::from_le_bytes([r0, r1, r2, r3]), u16::from_le_bytes([p0, p1]))
 }
