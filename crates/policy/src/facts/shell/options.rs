@@ -145,21 +145,18 @@ fn parse_undescribed(words: &[Word], guess: bool) -> Parsed {
             continue;
         }
         let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
-        let (name, long, takes) = match text.strip_prefix("--") {
-            Some(long) => {
-                let name = long.split('=').next().unwrap_or(long);
-                (name, true, !long.contains('=') && SETTINGS.contains(&name))
+        let (name, long, takes) = if let Some(long) = text.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or(long);
+            (name, true, !long.contains('=') && SETTINGS.contains(&name))
+        } else {
+            let cluster = text.trim_start_matches('-');
+            let key = cluster.find('i').filter(|_| guess).map(|at| at + 1);
+            let name = key.and_then(|end| cluster.get(..end)).unwrap_or(cluster);
+            if name.len() < cluster.len() {
+                let word = word.tail(text.len() - cluster.len() + name.len());
+                parsed.values.push(Value { word, role: Role::Key });
             }
-            None => {
-                let cluster = text.trim_start_matches('-');
-                let key = cluster.find('i').filter(|_| guess).map(|at| at + 1);
-                let name = key.and_then(|end| cluster.get(..end)).unwrap_or(cluster);
-                if name.len() < cluster.len() {
-                    let word = word.tail(text.len() - cluster.len() + name.len());
-                    parsed.values.push(Value { word, role: Role::Key });
-                }
-                (name, false, key == Some(cluster.len()))
-            }
+            (name, false, key == Some(cluster.len()))
         };
         parsed.options.push(ShellOption { name: name.to_owned(), long, off });
         if takes && guess {
