@@ -45,7 +45,8 @@ fn describe<'a>(parsed: &Parsed<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, 
     for name in &parsed.path {
         add("sub", name);
     }
-    for option in &parsed.options {
+    // Roles that are always in effect are written in no word.
+    for option in parsed.options.iter().filter(|option| option.written.word < words.len()) {
         if option.known {
             add("options", option.name);
         } else {

@@ -150,6 +150,9 @@ fn find_weakening(command: &CommandSource, found: &mut Vec<(Spot, String)>) {
             refuse(case.spot, slot.role);
         }
     }
+    for role in command.always.iter().filter(|role| role.weakens()) {
+        refuse(command.spot, *role);
+    }
     if command.location != Location::Here {
         found.push((command.spot, "`location` weakens the description of a built-in program".to_owned()));
     }

@@ -71,6 +71,8 @@ pub struct ParsedOption<'w, 'p> {
     pub known: bool,
     /// Whether its value turns it off: `--dry-run=none`.
     pub off: bool,
+    /// Whether the role comes from the start of the value: `-o ProxyCommand=…`.
+    pub by_prefix: bool,
 }
 
 /// An operand.
@@ -106,6 +108,8 @@ pub struct Parsed<'w, 'p> {
     pub operands: Vec<ParsedOperand<'w>>,
     /// Commands among the words.
     pub inner: Vec<InnerCommand>,
+    /// Whether the program, with this sub-command, runs its operands or a shell on standard input.
+    pub wraps: bool,
     /// Whether an unknown word may be an option or a sub-command, so that anything may have been meant.
     pub open: bool,
     /// Whether the first word is a cluster of letters without a dash: `tar xf`.

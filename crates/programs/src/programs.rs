@@ -141,6 +141,21 @@ impl<'a> Program<'a> {
         self.record.connects || self.addition.as_ref().is_some_and(|record| record.connects)
     }
 
+    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in place.
+    pub fn wraps(&self) -> bool {
+        self.record.wraps || self.addition.as_ref().is_some_and(|record| record.wraps)
+    }
+
+    /// Whether the program or a sub-command works on another machine, in a container or below another root.
+    pub fn leaves(&self) -> bool {
+        self.record.leaves || self.addition.as_ref().is_some_and(|record| record.leaves)
+    }
+
+    /// Whether a value or a single operand can be a text that is run.
+    pub fn runs(&self) -> bool {
+        self.record.runs || self.addition.as_ref().is_some_and(|record| record.runs)
+    }
+
     /// Whether an address among the words is just a text.
     pub fn ignores_addresses(&self) -> bool {
         self.record.ignores_addresses

@@ -20,6 +20,11 @@ pub(super) fn parse<'w>(program: &str, words: &'w [Word]) -> Option<Parsed<'w, '
     describe(program).map(|described| described.parse(words))
 }
 
+/// The names of every described program, in order.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.names()
+}
+
 /// The word, or the part of one, that an option or operand is.
 pub(super) fn word_of(words: &[Word], part: WordPart<'_>) -> Word {
     let Some(word) = words.get(part.word) else { return Word::default() };
@@ -43,3 +48,6 @@ impl CommandWord for Word {
         self.opens
     }
 }
+
+#[cfg(test)]
+mod tests;

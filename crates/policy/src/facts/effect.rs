@@ -5,16 +5,13 @@
 //! A rule about deleting should not have to know `rm`, `find -delete`, `rsync --delete`,
 //! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
 
-mod archive;
-mod copy;
-mod disk;
-mod edit;
 mod fetch;
 mod given;
-mod own;
+mod landing;
 mod programs;
-mod remote;
+mod search;
 mod tool;
+mod transfer;
 mod version;
 
 use serde::{Deserialize, Serialize};

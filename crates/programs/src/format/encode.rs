@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use tenterhook_document::Spot;
 
 use super::record::{
-    CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, NameTable, NamedRecord, OperandCase,
-    OptionRecord, RoleCase, Syntax,
+    Arity, CommandRecord, KEY_ONE_DASH, KEY_PLUS, KEY_TWO_DASHES, KEY_WORD, Location, NameTable, NamedRecord,
+    OperandCase, OptionRecord, RoleCase, StandardInput, Syntax,
 };
 use super::role::Role;
 use super::source::{CommandSource, Mistake, OptionSource};
@@ -135,6 +135,10 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         escape: &command.escape,
         ignores_addresses: command.ignores_addresses,
         connects: connects(command),
+        wraps: wraps(command),
+        leaves: leaves(command),
+        runs: runs(command),
+        always: command.always.clone(),
         operands: operands.collect(),
         options: options.table(),
         everywhere: everywhere.table(),
@@ -151,6 +155,29 @@ fn connects(command: &CommandSource) -> bool {
     options.flat_map(OptionSource::all_roles).any(Role::names_host)
         || operands.map(|slot| slot.role).any(Role::names_host)
         || command.commands.iter().any(connects)
+}
+
+/// Whether the operands can be a command that runs in place.
+fn wraps(command: &CommandSource) -> bool {
+    let has_inner = command.operands.iter().any(|case| case.slots.iter().any(|slot| slot.inner));
+    let has_rest = command.options.iter().any(|option| option.spelling.arity == Arity::Rest);
+    let runs = has_inner || has_rest || command.stdin == StandardInput::Shell;
+    runs && command.location == Location::Here || command.commands.iter().any(wraps)
+}
+
+/// Whether something happens elsewhere.
+fn leaves(command: &CommandSource) -> bool {
+    command.location != Location::Here || command.commands.iter().any(leaves)
+}
+
+/// Whether a value or a single operand can be a text that is run.
+fn runs(command: &CommandSource) -> bool {
+    let is_run = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+    let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
+    let operands = command.operands.iter().flat_map(|case| &case.slots);
+    options.flat_map(OptionSource::all_roles).any(is_run)
+        || operands.map(|slot| slot.role).any(is_run)
+        || command.commands.iter().any(runs)
 }
 
 fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {

@@ -147,7 +147,7 @@ pub(crate) struct Slot {
 /// An operand grammar, and the options with which it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OperandCase<'a> {
-    /// Options of which one must be given; empty: always.
+    /// Options of which one must be given, or several joined by `&`; empty: always.
     #[serde(borrow)]
     pub options: Vec<&'a str>,
     /// The positions in order.
@@ -252,6 +252,14 @@ pub(crate) struct CommandRecord<'a> {
     pub ignores_addresses: bool,
     /// Whether a word of the program or of a sub-command can name a host.
     pub connects: bool,
+    /// Whether the program or a sub-command runs its operands, or a shell on standard input, in place.
+    pub wraps: bool,
+    /// Whether the program or a sub-command works on another machine, in a container or below another root.
+    pub leaves: bool,
+    /// Whether a word of the program or of a sub-command can be something that is run.
+    pub runs: bool,
+    /// Roles that are in effect without an option.
+    pub always: Vec<Role>,
     /// Operand grammars; the first whose options are given applies.
     #[serde(borrow)]
     pub operands: Vec<OperandCase<'a>>,

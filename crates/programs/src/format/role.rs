@@ -45,6 +45,12 @@ pub enum Role {
     Read,
     /// File or directory that is created or replaced.
     Write,
+    /// File or directory at which the operands are put, or into which an archive is unpacked.
+    Target,
+    /// File that is read, with or without `NAME=` before it.
+    NamedFile,
+    /// Field of a form, read from a file if it is written `NAME=@FILE`, `NAME=<FILE`, `@FILE` or `NAME@FILE`.
+    Form,
     /// File that is extended.
     Append,
     /// File or directory that is removed.
@@ -73,6 +79,8 @@ pub enum Role {
     Port,
     /// URL, with or without a scheme.
     Url,
+    /// URL whose content is kept in a file of the same name.
+    Download,
     /// Proxy through which the program connects.
     Proxy,
     /// Where a host is really reached: `HOST:PORT:ADDRESS`.
@@ -119,6 +127,18 @@ pub enum Role {
     Force,
     /// Operands that are otherwise read are changed in place.
     InPlace,
+    /// An archive is unpacked.
+    Unpack,
+    /// What is at the target and not among the sources is deleted.
+    Prune,
+    /// A place with a colon is in a store, not on a machine.
+    Store,
+    /// A source `x/` stands for what is in `x`.
+    Contents,
+    /// A source takes the place of the target itself, even of a directory.
+    Onto,
+    /// Without a path to read, the program goes through the working directory if it is recursive.
+    Search,
     /// Output goes to standard output, not to a file.
     ToStdout,
     /// The program prints information about itself and stops.
@@ -135,6 +155,9 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("pattern", Role::Pattern),
     ("read", Role::Read),
     ("write", Role::Write),
+    ("target", Role::Target),
+    ("named-file", Role::NamedFile),
+    ("form", Role::Form),
     ("append", Role::Append),
     ("delete", Role::Delete),
     ("move", Role::Move),
@@ -149,6 +172,7 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("host", Role::Host),
     ("port", Role::Port),
     ("url", Role::Url),
+    ("download", Role::Download),
     ("proxy", Role::Proxy),
     ("route", Role::Route),
     ("socket", Role::Socket),
@@ -171,6 +195,12 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("recursive", Role::Recursive),
     ("force", Role::Force),
     ("in-place", Role::InPlace),
+    ("unpack", Role::Unpack),
+    ("prune", Role::Prune),
+    ("store", Role::Store),
+    ("contents", Role::Contents),
+    ("onto", Role::Onto),
+    ("search", Role::Search),
     ("to-stdout", Role::ToStdout),
     ("info", Role::Info),
     ("batch", Role::Batch),
@@ -223,6 +253,7 @@ impl Role {
             self,
             Self::Host
                 | Self::Url
+                | Self::Download
                 | Self::Proxy
                 | Self::Route
                 | Self::Socket

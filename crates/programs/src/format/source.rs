@@ -68,6 +68,7 @@ pub(crate) struct CommandSource {
     pub package_verb: Option<PackageVerb>,
     pub escape: String,
     pub ignores_addresses: bool,
+    pub always: Vec<Role>,
     pub operands: Vec<OperandSource>,
     pub options: Vec<OptionSource>,
     pub everywhere: Vec<OptionSource>,
@@ -188,6 +189,10 @@ impl Reader<'_> {
             "packages" => command.package_verb = self.word(value, VERBS),
             "escape" => command.escape = self.text(value),
             "ignores-addresses" => command.ignores_addresses = self.flag(value).unwrap_or_default(),
+            "always" => {
+                let names = split_words(&key_text(value));
+                command.always = names.iter().filter_map(|name| self.role(value, name)).collect();
+            }
             "operands" => command.operands = self.operands(value),
             "flags" => command.options.extend(self.names(value, Arity::None)),
             "values" => command.options.extend(self.names(value, Arity::Required(1))),
@@ -386,6 +391,8 @@ impl Reader<'_> {
                 (None, None) => (token, Count::One),
             };
             let inner = matches!(name, "command" | "shell") && count == Count::Many;
+            // Each operand is a text of its own.
+            let name = if name == "shell-lines" { "shell" } else { name };
             if slots.iter().any(|slot| slot.inner) {
                 self.wrong(node, "nothing can follow a command");
             }

@@ -84,7 +84,7 @@ enum Attached {
 }
 
 fn split_attached(token: &str) -> (&str, Attached) {
-    if let Some((name, value)) = token.split_once('[').filter(|(name, _)| name.len() > 1) {
+    if let Some((name, value)) = token.split_once('[').filter(|(name, _)| name.len() > 1 || *name == "+") {
         let is_number = matches!(value, "N]" | "=N]");
         return (name, if is_number { Attached::Number } else { Attached::Optional });
     }

@@ -19,6 +19,7 @@ pub(super) const COMMAND_KEYS: &[&str] = &[
     "packages",
     "escape",
     "ignores-addresses",
+    "always",
     "operands",
     "flags",
     "values",

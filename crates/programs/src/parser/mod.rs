@@ -35,6 +35,7 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
         dashes_at: None,
         operands: Vec::new(),
         case: 0,
+        case_options: Vec::new(),
         has_instruction: false,
         conditional: Vec::new(),
         parsed: Parsed {
@@ -67,6 +68,8 @@ struct Parser<'w, 'p, 'r, W> {
     operands: Vec<WordPart<'w>>,
     /// Position of the operand grammar that applies with the options so far.
     case: usize,
+    /// Options given so far that operand grammars depend on.
+    case_options: Vec<&'p str>,
     /// Whether an option tells an interpreter what to do.
     has_instruction: bool,
     /// Positions of options whose role depends on other options.
@@ -119,7 +122,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     fn takes_plus(&self, text: &str) -> bool {
         let letter = text.get(1..).unwrap_or_default();
-        self.find(KEY_PLUS, letter).is_some() || self.find(KEY_PLUS, first_letter(letter)).is_some()
+        // `vim +COMMAND`: the name is the sign alone.
+        ["", first_letter(letter), letter].iter().any(|name| self.find(KEY_PLUS, name).is_some())
     }
 
     /// Reads an operand; true if the rest of the words is a command.
@@ -173,14 +177,28 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     fn select_case(&mut self) {
         let parsed = &self.parsed;
         let applies =
-            |case: &OperandCase<'_>| case.options.is_empty() || parsed.has_any(case.options.as_slice());
+            |case: &OperandCase<'_>| {
+                let given = |names: &&str| names.split('&').all(|name| parsed.has_any(&[name]));
+                case.options.is_empty() || case.options.iter().any(given)
+            };
         self.case = self.level.operands.iter().position(applies).unwrap_or(usize::MAX);
     }
 
-    /// An option can only select an earlier grammar, so that no option is looked at twice.
+    /// Selects another operand grammar if an option makes one apply. Only the first option of each name is looked
+    /// at, so that many options cost no more than a few.
     fn select_earlier_case(&mut self, option: &ParsedOption<'_, '_>) {
-        let names = |case: &OperandCase<'_>| case.options.iter().any(|name| option.is(name));
-        let earlier = self.level.operands.iter().take(self.case).position(names);
+        let cases = self.level.operands.iter().take(self.case);
+        let names = cases.flat_map(|case| &case.options).flat_map(|names| names.split('&'));
+        let new = names.filter(|name| option.is(name) && !self.case_options.contains(name)).count();
+        if new == 0 {
+            return;
+        }
+        let cases = self.level.operands.iter().take(self.case);
+        let names = cases.flat_map(|case| &case.options).flat_map(|names| names.split('&'));
+        self.case_options.extend(names.filter(|name| option.is(name)));
+        let given = |names: &&str| names.split('&').all(|name| self.case_options.contains(&name));
+        let applies = |case: &OperandCase<'_>| case.options.iter().any(|names| given(&names));
+        let earlier = self.level.operands.iter().take(self.case).position(applies);
         self.case = earlier.unwrap_or(self.case);
     }
 
@@ -231,17 +249,34 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     fn finish(mut self) -> Parsed<'w, 'p> {
         self.apply_conditional_roles();
         let operands = std::mem::take(&mut self.operands);
+        // `parted DEVICE print`: a word can select the grammar, too.
+        let is_given = |name: &&str| {
+            !name.starts_with(['-', '+']) && operands.iter().any(|part| part.text == *name)
+        };
+        let mut earlier = self.level.operands.iter().take(self.case);
+        let by_word = earlier.position(|case| case.options.iter().any(|name| is_given(&name)));
+        self.case = by_word.unwrap_or(self.case);
         let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
         let roles = assign_roles(slots, &operands);
         let told = !self.parsed.inner.is_empty()
             || roles.iter().copied().any(is_instruction)
             || self.has_instruction
             || self.level.prompt_operands.is_some_and(|most| operands.len() > usize::from(most));
+        let has_inner = |case: &OperandCase<'_>| case.slots.iter().any(|slot| slot.inner);
+        self.parsed.wraps =
+            self.level.operands.iter().any(has_inner) || self.level.stdin == StandardInput::Shell;
         if told {
             self.parsed.stdin = StandardInput::Data;
         }
         let joined = operands.into_iter().zip(roles).map(|(part, role)| ParsedOperand { role, part });
         self.parsed.operands = joined.collect();
+        for role in &self.level.always {
+            let written = WordPart { word: usize::MAX, offset: 0, text: "" };
+            let (name, names) = ("", "");
+            let (known, off, by_prefix) = (true, false, false);
+            let entry = ParsedOption { name, names, written, role: *role, value: None, known, off, by_prefix };
+            self.parsed.options.push(entry);
+        }
         self.parsed
     }
 

@@ -41,7 +41,14 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             Syntax::KeyValue => self.read_named(written, KEY_WORD, 0),
             Syntax::Words => self.read_word_option(written),
             _ if text.starts_with("--") => self.read_named(written, KEY_TWO_DASHES, 2),
-            _ if text.starts_with('+') => self.read_letters(written, KEY_PLUS),
+            _ if text.starts_with('+') => match self.find(KEY_PLUS, "") {
+                Some(option) => {
+                    let value = WordPart { offset: 1, text: text.get(1..).unwrap_or_default(), ..written };
+                    let shown = WordPart { text: text.get(..1).unwrap_or_default(), ..written };
+                    self.push_option(&option, shown, Some(value));
+                }
+                None => self.read_letters(written, KEY_PLUS),
+            },
             _ => {
                 let name = text.get(1..).unwrap_or_default();
                 let (name, _) = name.split_once('=').unwrap_or((name, ""));
@@ -93,7 +100,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     /// `--no-force` takes back `--force`.
     pub(super) fn push_negated(&mut self, option: &OptionRecord<'p>, written: WordPart<'w>) {
         let (name, names, role) = (option.canonical, option.names, option.role);
-        let entry = ParsedOption { name, names, written, role, value: None, known: true, off: true };
+        let entry = ParsedOption { name, names, written, role, value: None, known: true, off: true, by_prefix: false };
         self.parsed.options.push(entry);
     }
 
@@ -134,9 +141,14 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     }
 
     pub(super) fn find(&self, kind: u8, name: &str) -> Option<OptionRecord<'p>> {
-        let bsd = (self.variant == Variant::Bsd).then_some(self.level.bsd);
         let own = [self.level.options, self.level.everywhere];
-        let mut tables = bsd.into_iter().chain(own).chain(self.outer.iter().rev().copied());
+        let own = own.into_iter().chain(self.outer.iter().rev().copied());
+        // An option that only the other variant knows means what it means there.
+        let (first, last) = match self.variant {
+            Variant::Bsd => (Some(self.level.bsd), None),
+            Variant::Gnu => (None, Some(self.level.bsd)),
+        };
+        let mut tables = first.into_iter().chain(own).chain(last);
         tables.find_map(|table| table.record(table.find(kind, name)?))
     }
 
@@ -158,6 +170,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             value,
             known: false,
             off: false,
+            by_prefix: false,
         });
     }
 
@@ -175,6 +188,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             value,
             known: true,
             off: false,
+            by_prefix: false,
         };
         match option.arity {
             Arity::None | Arity::Optional | Arity::Number => {
@@ -220,6 +234,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             let prefix = option.prefixes.iter().find(|(prefix, _)| begins(prefix));
             if let Some((prefix, role)) = prefix {
                 entry.role = *role;
+                entry.by_prefix = true;
                 let text = part.text.get(prefix.len()..).unwrap_or_default();
                 let offset = part.offset.saturating_add(prefix.len());
                 entry.value = Some(WordPart { offset, text, ..part });

@@ -18,9 +18,9 @@ pub(super) fn first_letter(text: &str) -> &str {
     text.chars().next().and_then(|letter| text.get(..letter.len_utf8())).unwrap_or_default()
 }
 
-/// Whether a word sets a variable: `NAME=value`.
+/// Whether a word sets a variable, `NAME=value`, or clears all of them, `-`.
 pub(super) fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
+    text == "-" || text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
     })
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The words of a command as its row in the table tells them apart.
+//! The words of a command as the description of its program reads them.
 
-use super::super::Word;
-use super::programs::Row;
-use super::{Does, Side};
+use tenterhook_programs::{Location, Parsed, Role, WordPart};
+
+use super::super::{Word, description};
+use super::{Does, Side, within};
 
 /// Something a program does to a path it names.
 #[derive(Debug, Clone)]
@@ -19,27 +20,10 @@ pub(crate) struct Touch {
     pub(crate) on: Option<Side>,
 }
 
-/// One option with its value.
-#[derive(Debug)]
-pub(super) struct Opt<'a> {
-    /// A letter, or a long name without its dashes.
-    pub(super) name: &'a str,
-    pub(super) long: bool,
-    pub(super) value: Option<Word>,
-    /// Whether the value stands in the option's own word.
-    pub(super) inner: bool,
-}
-
-/// The words of a command, told apart.
-#[derive(Debug)]
+/// The words of a command and what they mean.
 pub(super) struct Given<'a> {
-    pub(super) program: &'a str,
-    /// All of them, as written.
     pub(super) words: &'a [Word],
-    pub(super) options: Vec<Opt<'a>>,
-    pub(super) operands: Vec<&'a Word>,
-    /// Whether the row's options for going below are given.
-    pub(super) deep: bool,
+    pub(super) parsed: Parsed<'a, 'static>,
 }
 
 // === impl Touch ===
@@ -61,103 +45,48 @@ impl Touch {
 // === impl Given ===
 
 impl<'a> Given<'a> {
-    pub(super) fn new(row: &Row, program: &'a str, words: &'a [Word]) -> Self {
-        let mut given = Self { program, words, options: Vec::new(), operands: Vec::new(), deep: false };
-        let mut rest = words;
-        let mut options_are_over = false;
-        while let Some((word, after)) = rest.split_first() {
-            rest = after;
-            let text = word.text.as_str();
-            if options_are_over || !text.starts_with('-') || text.len() == 1 || word.opens {
-                given.operands.push(word);
-            } else if text == "--" {
-                options_are_over = true;
-            } else if let Some(long) = text.strip_prefix("--") {
-                rest = given.long(row, word, long, after);
-            } else {
-                rest = given.letters(row, word, after);
-            }
-        }
-        given.deep = given.has(row.deep);
-        given
+    /// Reads the words of a program; `None` if it is not described.
+    pub(super) fn new(program: &str, words: &'a [Word]) -> Option<Self> {
+        description::parse(program, words).map(|parsed| Self { words, parsed })
     }
 
-    fn long(&mut self, row: &Row, word: &Word, long: &'a str, after: &'a [Word]) -> &'a [Word] {
-        if let Some((name, _)) = long.split_once('=') {
-            let value = Some(word.tail(name.len() + 3));
-            self.options.push(Opt { name, long: true, value, inner: true });
-            return after;
-        }
-        let takes = row.long_values.contains(&long) || row.given.iter().any(|(name, _)| *name == long);
-        let value = after.first().filter(|_| takes).cloned();
-        self.options.push(Opt { name: long, long: true, value, inner: false });
-        after.get(usize::from(takes)..).unwrap_or_default()
+    /// Whether an option with this role is given, or the program always acts as if it were.
+    pub(super) fn has(&self, role: Role) -> bool {
+        self.parsed.has_role(role)
     }
 
-    fn letters(&mut self, row: &Row, word: &'a Word, after: &'a [Word]) -> &'a [Word] {
-        for (at, letter) in word.text.char_indices().skip(1) {
-            let end = at + letter.len_utf8();
-            let name = word.text.get(at..end).unwrap_or_default();
-            let takes = row.values.contains(letter) || row.given.iter().any(|(given, _)| *given == name);
-            if !takes {
-                self.options.push(Opt { name, long: false, value: None, inner: false });
-                continue;
-            }
-            let inner = end < word.text.len();
-            let value = if inner { Some(word.tail(end)) } else { after.first().cloned() };
-            self.options.push(Opt { name, long: false, value, inner });
-            return after.get(usize::from(!inner)..).unwrap_or_default();
-        }
-        after
+    /// Whether an option with this role is given that takes no value.
+    pub(super) fn has_flag(&self, role: Role) -> bool {
+        let mut options = self.parsed.options.iter();
+        options.any(|option| option.role == role && option.value.is_none() && !option.off)
     }
 
-    /// Whether one of these options is given; long ones may be cut short, as getopt takes them.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|option| names.iter().any(|name| option.is(name)))
+    /// The word, or the part of one, that an option or operand is.
+    pub(super) fn word(&self, part: WordPart<'_>) -> Word {
+        description::word_of(self.words, part)
     }
 
-    /// The value of the last of these options.
-    pub(super) fn value(&self, names: &[&str]) -> Option<&Word> {
-        let last = self.options.iter().rev().find(|option| names.iter().any(|name| option.is(name)));
-        last.and_then(|option| option.value.as_ref())
+    /// The values of options with this role.
+    pub(super) fn values(&self, role: Role) -> impl DoubleEndedIterator<Item = (Word, bool)> {
+        let options = self.parsed.options.iter().filter(move |option| option.role == role && !option.off);
+        options.filter_map(|option| option.value).map(|part| (self.word(part), part.offset > 0))
     }
 
-    /// The values of options that name paths.
-    pub(super) fn by_options(&self, row: &Row) -> Vec<Touch> {
-        let mut touches = Vec::new();
-        for option in &self.options {
-            let Some((_, does)) = row.given.iter().find(|(name, _)| option.is(name)) else { continue };
-            let Some(value) = &option.value else { continue };
-            touches.push(Touch::new(*does, value).inner(option.inner));
-        }
-        touches
+    /// The operands with this role.
+    pub(super) fn operands(&self, role: Role) -> impl DoubleEndedIterator<Item = Word> {
+        let operands = self.parsed.operands.iter().filter(move |operand| operand.role == role);
+        operands.map(|operand| self.word(operand.part))
     }
 
-    /// The word behind this one, for programs whose options are words (`-in FILE`).
-    pub(super) fn behind(&self, word: &str) -> Option<&'a Word> {
-        let at = self.words.iter().position(|given| given.is(word))?;
-        self.words.get(at + 1)
+    /// The directory that the program has changed to when it reads a word, by its options before that.
+    pub(super) fn directory_at(&self, word: usize) -> Option<Word> {
+        let options = self.parsed.options.iter().take_while(|option| option.written.word < word);
+        let values = options.filter(|option| option.role == Role::Directory).filter_map(|option| option.value);
+        values.map(|part| self.word(part)).fold(None, |at, to| Some(within(at.as_ref(), &to)))
     }
 
-    /// Every word behind one of these.
-    pub(super) fn all_behind(&self, words: &[&str]) -> impl Iterator<Item = &'a Word> {
-        let pairs = self.words.windows(2).filter_map(|pair| match pair {
-            [option, value] if words.contains(&option.text.as_str()) => Some(value),
-            _ => None,
-        });
-        pairs.collect::<Vec<_>>().into_iter()
-    }
-}
-
-// === impl Opt ===
-
-impl Opt<'_> {
-    fn is(&self, name: &str) -> bool {
-        let one_letter = name.len() == 1;
-        match (self.long, one_letter) {
-            (true, false) => self.name.len() > 1 && name.starts_with(self.name),
-            (false, true) => self.name == name,
-            _ => false,
-        }
+    /// Whether the other side of a transfer is a machine, not a store or a container.
+    pub(super) fn reaches_machines(&self) -> bool {
+        self.parsed.location != Location::Container && !self.has(Role::Store)
     }
 }

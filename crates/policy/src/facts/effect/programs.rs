@@ -1,379 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The programs that are known to do something to files: one row each, or one for a family.
+//! What programs do to files, by the roles of their words.
 //!
-//! A program without a row does nothing that is known; what is redirected counts all the same.
+//! A program without a description does nothing that is known; what is redirected counts all the same.
 
+use std::cmp::Reverse;
+
+use tenterhook_programs::{Language, ParsedOperand, Role};
+
+use super::super::{Word, description};
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
-use super::archive::{gzip, seven_zip, tar, unzip, zip};
-use super::copy::{copy, cpio, dpkg, install, pax};
-use super::disk::{cryptsetup, dd, diskutil, nvme, wipefs};
-use super::edit::{awk, editor, in_place, sed, yq};
-use super::fetch::{curl, wget};
+use super::fetch::add_downloads;
 use super::given::{Given, Touch};
-use super::own::{chattr, docker, find, gpg, kubectl, openssl, shred, ssh_keygen, xattr, xxd};
-use super::remote::{aws, gsutil, rclone, rsync, scp};
-use super::version::git;
-use crate::facts::known::known;
-
-/// What a program does to its operands.
-#[derive(Clone, Copy)]
-pub(super) enum What {
-    /// Nothing.
-    Nothing,
-    /// The same to each.
-    Each(Does),
-    /// The same to each; with one of these options it only adds to the end.
-    EachOrAppend(&'static [&'static str]),
-    /// Something to the first alone.
-    First(Does),
-    /// Something to the last alone.
-    Last(Does),
-    /// The first so many are no paths, unless one of these options takes their place.
-    After(usize, &'static [&'static str], Does),
-    /// As [`What::After`]; without any path it goes through the working directory, if it goes below at all.
-    Search(&'static [&'static str]),
-    /// Something to all but the last, which is written; or to all, with the target in `-t`. Trees that are
-    /// copied or moved write everything below where they land.
-    Copy(Does),
-    /// The first is read, the second written.
-    Filter,
-    /// In a way of its own.
-    Own(fn(&Given<'_>) -> Vec<Touch>),
-}
-
-/// One program, or several that are alike.
-pub(super) struct Row {
-    pub(super) names: &'static [&'static str],
-    pub(super) what: What,
-    /// Options that take a value which is no path: letters, and long names.
-    pub(super) values: &'static str,
-    pub(super) long_values: &'static [&'static str],
-    /// Options whose value is a path, and what is done to it.
-    pub(super) given: &'static [(&'static str, Does)],
-    /// Options with which it takes everything below.
-    pub(super) deep: &'static [&'static str],
-}
-
-const fn row(names: &'static [&'static str], what: What) -> Row {
-    Row { names, what, values: "", long_values: &[], given: &[], deep: &[] }
-}
-
-const RECURSIVE: &[&str] = &["r", "R", "recursive"];
-const PATTERN: &[&str] = &["e", "f", "regexp", "file", "files", "type-list"];
-const GREP_VALUES: &str = "emABCdDgtTEjr";
-const COPIES: &str = "mgoSZ";
-const COPIES_LONG: &[&str] = &["mode", "owner", "group", "suffix", "backup", "strip-program", "context"];
-const TARGET: &[(&str, Does)] = &[("t", Write), ("target-directory", Write)];
-
-/// Every program that is known.
-pub(super) const PROGRAMS: &[Row] = &[
-    // Removing.
-    Row { deep: RECURSIVE, ..row(&["rm", "grm", "srm"], What::Each(Delete)) },
-    row(&["unlink", "gunlink", "rmdir", "grmdir"], What::Each(Delete)),
-    Row { deep: &["r"], ..row(&["wipe"], What::Each(Delete)) },
-    Row { values: "ns", long_values: &["iterations", "size"], ..row(&["shred", "gshred"], What::Own(shred)) },
-    row(&["trash", "trash-put", "rip", "rimraf", "del", "del-cli"], What::Own(super::own::trash)),
-    // Copying and moving.
-    Row {
-        values: COPIES,
-        long_values: COPIES_LONG,
-        given: TARGET,
-        deep: &["r", "R", "recursive", "a", "archive"],
-        ..row(&["cp", "gcp", "ditto"], What::Copy(Read))
-    },
-    Row { values: COPIES, long_values: COPIES_LONG, given: TARGET, ..row(&["mv", "gmv"], What::Copy(Move)) },
-    Row { values: COPIES, long_values: COPIES_LONG, given: TARGET, ..row(&["ln", "gln"], What::Copy(Read)) },
-    Row {
-        values: COPIES,
-        long_values: COPIES_LONG,
-        given: TARGET,
-        ..row(&["install", "ginstall"], What::Own(install))
-    },
-    row(&["rename", "prename", "perl-rename", "file-rename"], What::After(1, &["e"], Move)),
-    Row {
-        values: "CDEFHIMOR",
-        long_values: &["directory", "file", "format", "owner", "pattern-file", "block-size", "io-size"],
-        ..row(&["cpio", "gcpio"], What::Own(cpio))
-    },
-    Row { values: "bfopsxEgBTU", ..row(&["pax"], What::Own(pax)) },
-    row(&["dpkg", "dpkg-deb"], What::Own(dpkg)),
-    Row { given: &[("d", Write), ("dest", Write)], ..row(&["unsquashfs"], What::First(Read)) },
-    Row {
-        values: "eTfBM",
-        long_values: &["rsh", "exclude", "include", "filter", "partial-dir", "rsync-path", "chmod", "chown"],
-        given: &[("exclude-from", Read), ("include-from", Read), ("files-from", Read), ("log-file", Write)],
-        deep: &["r", "recursive", "a", "archive"],
-        ..row(&["rsync"], What::Own(rsync))
-    },
-    Row { values: "cDFiJloPSX", deep: &["r"], ..row(&["scp", "sftp"], What::Own(scp)) },
-    row(&["rclone"], What::Own(rclone)),
-    row(&["aws"], What::Own(aws)),
-    row(&["gsutil", "gcloud"], What::Own(gsutil)),
-    row(&["docker", "podman", "nerdctl"], What::Own(docker)),
-    row(&["kubectl", "oc"], What::Own(kubectl)),
-    // Archives.
-    row(&["tar", "bsdtar", "gtar"], What::Own(tar)),
-    Row { values: "tbnxi", ..row(&["zip"], What::Own(zip)) },
-    Row { values: "dxPO", ..row(&["unzip"], What::Own(unzip)) },
-    row(&["7z", "7za", "7zr", "7zz", "unrar", "rar"], What::Own(seven_zip)),
-    Row {
-        values: "ST",
-        deep: &["r"],
-        ..row(
-            &["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "zstd", "unzstd", "pigz"],
-            What::Own(gzip),
-        )
-    },
-    Row {
-        values: "dDr",
-        long_values: &["date", "reference"],
-        ..row(&["touch", "gtouch"], What::Each(Write))
-    },
-    // Writing.
-    row(&["tee", "gtee", "sponge"], What::EachOrAppend(&["a", "append"])),
-    Row {
-        values: "sr",
-        long_values: &["size", "reference"],
-        ..row(&["truncate", "gtruncate"], What::Each(Write))
-    },
-    Row { values: "lo", long_values: &["length", "offset"], ..row(&["fallocate"], What::Each(Write)) },
-    Row { values: "mZ", long_values: &["mode"], ..row(&["mkdir", "gmkdir", "mkfifo"], What::Each(Write)) },
-    row(&["mknod"], What::First(Write)),
-    Row { values: "m", ..row(&["sqlite3", "sqlite"], What::First(Write)) },
-    row(&["sudoedit", "dos2unix", "unix2dos", "rustfmt", "ptx"], What::Each(Write)),
-    Row {
-        given: &[("i", Read), ("input", Read), ("o", Write), ("output", Write), ("d", Write)],
-        values: "pFVB",
-        ..row(&["patch", "gpatch"], What::First(Write))
-    },
-    Row { values: "labCn", given: &[], ..row(&["split", "gsplit", "csplit"], What::First(Read)) },
-    // Editing in place.
-    Row {
-        values: "el",
-        long_values: &["expression", "line-length"],
-        given: &[("f", Read), ("file", Read)],
-        ..row(&["sed", "gsed"], What::Own(sed))
-    },
-    row(&["perl", "ruby"], What::Own(in_place)),
-    Row {
-        values: "Fv",
-        long_values: &["field-separator", "assign", "include"],
-        ..row(&["awk", "gawk", "mawk", "nawk"], What::Own(awk))
-    },
-    row(&["ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "micro", "pico"], What::Own(editor)),
-    row(&["yq", "tomlq", "xq"], What::Own(yq)),
-    row(
-        &["crudini", "dasel", "augtool", "json", "plutil", "PlistBuddy", "defaults"],
-        What::Own(super::edit::settings),
-    ),
-    // Devices.
-    row(&["dd", "gdd", "dcfldd"], What::Own(dd)),
-    Row {
-        values: "tLUNbiIEOmJgGoqTC",
-        ..row(&["mkfs", "mke2fs", "mkswap", "mkdosfs", "newfs", "blkdiscard"], What::Each(Write))
-    },
-    row(&["wipefs"], What::Own(wipefs)),
-    row(&["parted", "sgdisk", "sfdisk", "fdisk", "gdisk", "cfdisk"], What::Own(super::disk::partition)),
-    // What was to be seen there is gone.
-    Row {
-        values: "toLUNOS",
-        long_values: &["types", "options", "source"],
-        ..row(&["mount"], What::Own(super::disk::mount))
-    },
-    row(&["pvcreate", "pvremove"], What::Last(Write)),
-    Row { values: "bcsoiKrE", ..row(&["ddrescue", "dd_rescue"], What::Filter) },
-    Row { values: "fOocSWmst", ..row(&["qemu-img"], What::Own(super::disk::image)) },
-    row(&["cryptsetup"], What::Own(cryptsetup)),
-    row(&["nvme"], What::Own(nvme)),
-    row(&["diskutil"], What::Own(diskutil)),
-    // Permissions.
-    Row {
-        deep: &["R", "recursive"],
-        long_values: &["reference", "from"],
-        ..row(&["chmod", "chown", "chgrp", "gchmod", "gchown"], What::Own(super::own::permit))
-    },
-    row(&["chcon", "chflags", "setcap"], What::After(1, &["reference"], Permit)),
-    Row {
-        values: "mxMX",
-        long_values: &["modify", "remove", "set", "restore"],
-        deep: &["R", "recursive"],
-        ..row(&["setfacl"], What::Each(Permit))
-    },
-    Row { values: "nvx", ..row(&["setfattr", "restorecon"], What::Each(Permit)) },
-    row(&["chattr"], What::Own(chattr)),
-    row(&["xattr"], What::Own(xattr)),
-    // Reading.
-    row(
-        &[
-            "cat",
-            "gcat",
-            "tac",
-            "nl",
-            "less",
-            "more",
-            "most",
-            "zcat",
-            "gzcat",
-            "bzcat",
-            "xzcat",
-            "zstdcat",
-            "zless",
-            "strings",
-            "cut",
-            "paste",
-            "join",
-            "comm",
-            "diff",
-            "cmp",
-            "sdiff",
-            "colordiff",
-            "delta",
-            "column",
-            "fold",
-            "fmt",
-            "pr",
-            "expand",
-            "unexpand",
-            "rev",
-            "wc",
-            "md5sum",
-            "sha1sum",
-            "sha224sum",
-            "sha256sum",
-            "sha384sum",
-            "sha512sum",
-            "shasum",
-            "md5",
-            "cksum",
-            "b2sum",
-            "hexyl",
-            "pygmentize",
-            "glow",
-            "look",
-            "uuencode",
-            "pbcopy",
-            "zdiff",
-            "vimdiff",
-            "tsort",
-            "base32",
-            "basenc",
-            "difft",
-        ],
-        What::Each(Read),
-    ),
-    Row {
-        values: "lHrm",
-        long_values: &["language", "theme", "line-range"],
-        ..row(&["bat", "batcat"], What::Each(Read))
-    },
-    Row {
-        values: "w",
-        long_values: &["wrap"],
-        given: &[("i", Read), ("input", Read), ("o", Write), ("output", Write)],
-        ..row(&["base64", "gbase64"], What::Each(Read))
-    },
-    Row {
-        values: "ncs",
-        long_values: &["lines", "bytes", "sleep-interval", "pid"],
-        ..row(&["head", "tail", "ghead", "gtail"], What::Each(Read))
-    },
-    Row { values: "AjNStwn", ..row(&["od", "hexdump", "hd"], What::Each(Read)) },
-    Row { values: "clnos", ..row(&["xxd"], What::Own(xxd)) },
-    Row {
-        values: "ktST",
-        long_values: &["key", "field-separator", "buffer-size", "temporary-directory"],
-        given: &[("o", Write), ("output", Write)],
-        ..row(&["sort", "gsort"], What::Each(Read))
-    },
-    Row { values: "nie", given: &[("o", Write), ("output", Write)], ..row(&["shuf"], What::Each(Read)) },
-    Row { values: "fsw", ..row(&["uniq"], What::Filter) },
-    Row { values: "ft", given: &[("o", Write), ("output", Write)], ..row(&["iconv"], What::Each(Read)) },
-    Row {
-        values: GREP_VALUES_OF_GREP,
-        long_values: &["regexp", "include", "exclude", "exclude-dir", "max-count", "context", "color"],
-        given: &[("f", Read), ("file", Read)],
-        deep: &["r", "R", "recursive", "dereference-recursive"],
-        ..row(&["grep", "egrep", "fgrep", "zgrep", "ggrep", "pcregrep"], What::Search(PATTERN))
-    },
-    Row {
-        values: GREP_VALUES,
-        long_values: &["regexp", "glob", "type", "type-not", "max-count", "context", "iglob", "max-depth"],
-        given: &[("f", Read), ("file", Read)],
-        ..row(&["rg", "ag", "ack", "ugrep"], What::Search(PATTERN))
-    },
-    Row {
-        values: "L",
-        long_values: &["arg", "argjson", "indent"],
-        given: &[("f", Read), ("from-file", Read)],
-        ..row(&["jq", "gojq", "jaq"], What::Own(super::own::jq))
-    },
-    row(&["openssl"], What::Own(openssl)),
-    row(&["gpg", "gpg2", "age", "rage", "sops"], What::Own(gpg)),
-    row(&["ssh-keygen"], What::Own(ssh_keygen)),
-    Row {
-        given: &[("a", Read), ("attach", Read), ("A", Read)],
-        values: "sScbr",
-        ..row(&["mail", "mailx", "mutt", "swaks"], What::Nothing)
-    },
-    Row { given: &[("a", Read), ("arg-file", Read)], values: "dEILnPsi", ..row(&["xargs"], What::Nothing) },
-    Row { given: &[("f", Read)], values: "qt", ..row(&["at", "batch"], What::Nothing) },
-    // The network.
-    row(&["curl"], What::Own(curl)),
-    row(&["wget"], What::Own(wget)),
-    // The rest.
-    row(&["find", "gfind"], What::Own(find)),
-    row(&["git"], What::Own(git)),
-];
-const GREP_VALUES_OF_GREP: &str = "emABCdD";
-
-/// The known program that a glob in a program's place stands for: the first, as they do the most.
-pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
-    let mut names = PROGRAMS.iter().flat_map(|row| row.names).copied();
-    names.find(|name| fast_glob::glob_match(glob, name))
-}
+use super::landing::{Landing, land};
+use super::transfer::add_transfers;
+use super::{here, search, version, within};
 
 /// What a program does to the paths among its words.
-pub(crate) fn touches(program: &str, words: &[super::super::Word]) -> Vec<Touch> {
-    // `mkfs.ext4`
-    let name = if program.starts_with("mkfs.") { "mkfs" } else { program };
-    if !known!(PROGRAMS, names).may_have(name) {
-        return Vec::new();
+pub(crate) fn touches(program: &str, words: &[Word]) -> Vec<Touch> {
+    let Some(given) = Given::new(program, words) else { return Vec::new() };
+    match given.parsed.escape {
+        "git" => return version::git(words),
+        "find" => return search::find(&given),
+        _ => {}
     }
-    let Some(row) = PROGRAMS.iter().find(|row| row.names.contains(&name)) else { return Vec::new() };
-    let given = Given::new(row, name, words);
-    let mut touches = given.by_options(row);
-    let each = |does: Does, from: usize| {
-        let paths = given.operands.iter().skip(from);
-        paths.map(move |word| Touch::new(does, word))
-    };
-    match row.what {
-        What::Nothing => {}
-        What::Each(does) => touches.extend(each(does, 0).map(|touch| touch.deep(given.deep))),
-        What::EachOrAppend(options) => {
-            touches.extend(each(if given.has(options) { Append } else { Write }, 0));
-        }
-        What::First(does) => touches.extend(each(does, 0).take(1)),
-        What::Last(does) => touches.extend(given.operands.last().map(|word| Touch::new(does, word))),
-        What::After(count, instead, does) => {
-            let count = if given.has(instead) { 0 } else { count };
-            touches.extend(each(does, count).map(|touch| touch.deep(given.deep)));
-        }
-        What::Search(instead) => {
-            let count = usize::from(!given.has(instead));
-            // The one that is made for it goes below by itself.
-            let deep = row.deep.is_empty() || given.deep;
-            touches.extend(each(Read, count).map(|touch| touch.deep(deep)));
-            if deep && given.operands.len() == count {
-                touches.push(Touch::new(Read, &super::super::Word::literal(".")).deep(true));
-            }
-        }
-        What::Copy(does) => touches.extend(copy(&given, does)),
-        What::Filter => {
-            touches.extend(each(Read, 0).take(1));
-            touches.extend(each(Write, 1).take(1));
-        }
-        What::Own(own) => touches.extend(own(&given)),
+    let mut touches = values(&given);
+    touches.extend(operands(&given));
+    add_targets(&given, &mut touches);
+    // A dry run reads what it is given, but transfers nothing.
+    if !given.has(Role::DryRun) {
+        add_transfers(&given, &mut touches);
+    }
+    add_downloads(&given, &mut touches);
+    if given.has(Role::DryRun) {
+        touches.retain(|touch| touch.does == Read);
     }
     touches
+}
+
+/// The values of options that name paths.
+fn values(given: &Given<'_>) -> Vec<Touch> {
+    let mut touches = Vec::new();
+    for option in given.parsed.options.iter().filter(|option| !option.off) {
+        let Some(part) = option.value else { continue };
+        let does = match option.role {
+            Role::Read | Role::Script => Read,
+            Role::Write => Write,
+            Role::Append => Append,
+            Role::Delete => Delete,
+            Role::Move => Move,
+            Role::Edit => Write,
+            Role::Permit => Permit,
+            Role::NamedFile | Role::Form => {
+                touches.extend(inner_file(&given.word(part), option.role));
+                continue;
+            }
+            _ => continue,
+        };
+        touches.push(Touch::new(does, &given.word(part)).inner(part.offset > 0));
+    }
+    touches
+}
+
+/// The file in `NAME=FILE`; in a form only `NAME=@FILE`, `NAME=<FILE`, `@FILE` and `NAME@FILE`.
+fn inner_file(value: &Word, role: Role) -> Option<Touch> {
+    let text = value.text.as_str();
+    let name_end = text.find('=');
+    let start = match (role, name_end) {
+        (Role::NamedFile, _) => name_end.map_or(0, |at| at + 1),
+        (_, Some(at)) if text.get(at + 1..)?.starts_with(['@', '<']) => at + 2,
+        (_, None) => text.find('@')? + 1,
+        (_, Some(at)) => text.find('@').filter(|mark| *mark < at)? + 1,
+    };
+    let mut path = value.tail(start);
+    // `;type=text/plain` belongs to the form.
+    if let Some((name, _)) = path.text.split_once(';').filter(|_| role == Role::Form) {
+        path = Word { text: name.to_owned(), shape: name.to_owned(), ..path.clone() };
+    }
+    Some(Touch::new(Read, &path).inner(start > 0))
+}
+
+/// What is done to operands.
+fn operands(given: &Given<'_>) -> Vec<Touch> {
+    let deep = given.has(Role::Recursive);
+    let edit = edit_of(given);
+    let removes = given.has_flag(Role::Delete);
+    let is_awk = has_code(given, Language::Awk);
+    let mut touches = Vec::new();
+    let mut searched = false;
+    for operand in &given.parsed.operands {
+        searched |= operand.role == Role::Read;
+        let does = match operand.role {
+            Role::Read => edit.unwrap_or(Read),
+            Role::Edit if given.has(Role::ToStdout) => Read,
+            Role::Edit => edit.unwrap_or(Write),
+            Role::Write => Write,
+            Role::Append => Append,
+            Role::Delete => Delete,
+            Role::Move => Move,
+            Role::Permit => Permit,
+            _ => continue,
+        };
+        if is_awk && is_assignment(operand) {
+            continue;
+        }
+        let directory = given.directory_at(operand.part.word);
+        let path = within(directory.as_ref(), &given.word(operand.part));
+        // A file is written as a whole, whatever is put into it.
+        let below = deep && !matches!(operand.role, Role::Write | Role::Append);
+        touches.push(Touch::new(does, &path).deep(below));
+        if removes && matches!(does, Read | Write) && is_source(given, operand) {
+            touches.push(Touch::new(Delete, &path).deep(deep));
+        }
+    }
+    // What is searched without a path is the working directory.
+    if given.has(Role::Search) && deep && !searched {
+        touches.push(Touch::new(Read, &here()).deep(true));
+    }
+    touches
+}
+
+/// Whether an operand is removed by a program that removes what it has processed; the archive is not.
+fn is_source(given: &Given<'_>, operand: &ParsedOperand<'_>) -> bool {
+    operand.role == Role::Read || given.parsed.operands.iter().all(|other| other.role != Role::Read)
+}
+
+/// What is done to files that are edited in place: nothing is left of one from which every line is taken.
+fn edit_of(given: &Given<'_>) -> Option<Does> {
+    if !given.has(Role::InPlace) {
+        return None;
+    }
+    let empties_by_sed = || {
+        let options = given.values(Role::Code(Language::Sed)).map(|(word, _)| word);
+        let mut scripts = options.chain(given.operands(Role::Code(Language::Sed)));
+        scripts.any(|word| takes_every_line(&word.text))
+    };
+    // Perl and Ruby print each line with `-p`; with `-n` only code that prints leaves something.
+    let prints = |word: &Word| {
+        let text = word.text.as_str();
+        ["print", "say", "puts", "write", "$<", "system", "open"].iter().any(|verb| text.contains(verb))
+    };
+    let empties_by_code = || {
+        let is_line_editor = has_code(given, Language::Perl) || has_code(given, Language::Ruby);
+        let prints_each = given.parsed.has_any(&["-p"]);
+        is_line_editor && !prints_each && !given.words.iter().any(prints)
+    };
+    Some(if empties_by_sed() || empties_by_code() { Delete } else { Write })
+}
+
+fn has_code(given: &Given<'_>, language: Language) -> bool {
+    given.parsed.parts_with_role(Role::Code(language)).next().is_some()
+}
+
+fn takes_every_line(script: &str) -> bool {
+    let script: String = script.chars().filter(|c| !c.is_whitespace() && *c != ';').collect();
+    matches!(
+        script.as_str(),
+        "d" | "1,$d"
+            | "0,$d"
+            | "/./d"
+            | "/.*/d"
+            | "/^/d"
+            | "/$/d"
+            | "Q"
+            | "1Q"
+            | "s/.*//"
+            | "s/.*//g"
+            | "s/.//g"
+            | "1,$!p"
+    )
+}
+
+/// `awk '…' NAME=value file`: an operand that sets a variable.
+fn is_assignment(operand: &ParsedOperand<'_>) -> bool {
+    let name = operand.part.text.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+}
+
+/// What is written where sources land or archives are unpacked.
+fn add_targets(given: &Given<'_>, touches: &mut Vec<Touch>) {
+    let named = given.values(Role::Target).next_back();
+    let target = named.clone().map(|(word, _)| word).or_else(|| given.operands(Role::Target).next_back());
+    let inner = named.as_ref().is_some_and(|(_, inner)| *inner);
+    if given.has(Role::Unpack) {
+        if !given.has(Role::ToStdout) && !given.has(Role::Info) {
+            let to = target.or_else(|| given.directory_at(usize::MAX)).unwrap_or_else(here);
+            touches.push(Touch::new(Write, &to).deep(true).inner(inner));
+        }
+        return;
+    }
+    // Transfers and downloads say themselves what they write there.
+    let elsewhere = [Role::Place, Role::Download].iter().any(|role| given.operands(*role).next().is_some());
+    let Some(target) = target.filter(|_| !elsewhere) else { return };
+    let sources: Vec<Word> = given.operands(Role::Read).chain(given.operands(Role::Move)).collect();
+    let moves = given.operands(Role::Move).next().is_some();
+    // `mv "$f" "${f%.x}.y"` gives each a new name where it is.
+    if moves && sources.len() == 1 && is_new_name(&target) {
+        for touch in touches.iter_mut().filter(|touch| touch.does == Move && touch.path.pattern) {
+            touch.path.shape = touch.path.shape.trim_end_matches('*').to_owned() + "…";
+        }
+    }
+    let landing = Landing {
+        tree: given.has(Role::Recursive) || moves,
+        onto: given.has(Role::Onto),
+        slash_is_contents: given.has(Role::Contents),
+    };
+    if sources.is_empty() || named.is_some() {
+        touches.push(Touch::new(Write, &target).inner(inner));
+    }
+    let sources: Vec<&Word> = sources.iter().collect();
+    let landed = land(landing, &target, &sources).into_iter();
+    // An option that names the target has said so already.
+    let said = |touch: &Touch| named.is_some() && !touch.deep && touch.path == target;
+    touches.extend(landed.filter(|touch| !said(touch)));
+}
+
+/// Whether a target is a name made of something that is only known when it runs, in the same directory.
+fn is_new_name(target: &Word) -> bool {
+    let text = target.text.as_str();
+    let name = text.trim_start_matches("${").trim_start_matches('$').trim_end_matches('}');
+    // A variable alone may be another directory, unless a command has made it of something.
+    let lone = text.starts_with('$') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let made = !lone || !target.from.is_empty();
+    (target.dynamic || target.shape.contains('*'))
+        && made
+        && !target.shape.contains('/')
+        && !text.starts_with('~')
+}
+
+/// The described program that a glob in a program's place stands for: the one that does the most.
+pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
+    let word = [Word::literal("x")];
+    let harm = |name: &str| {
+        let does = touches(name, &word).into_iter().map(|touch| match touch.does {
+            Delete => 5,
+            Write | Append => 4,
+            Permit | Move => 3,
+            Read | Does::Run => 2,
+        });
+        does.max().unwrap_or(1)
+    };
+    let names = description::names().filter(|name| fast_glob::glob_match(glob, name));
+    // Of several the shortest: `rm` rather than `rimraf`.
+    names.max_by_key(|name| (harm(name), Reverse(name.len()), Reverse(*name)))
 }

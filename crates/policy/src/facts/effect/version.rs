@@ -4,12 +4,12 @@
 
 use super::super::Word;
 use super::Does::{Delete, Move, Read, Write};
-use super::given::{Given, Touch};
+use super::given::Touch;
 use super::{here, within};
 
-pub(super) fn git(given: &Given<'_>) -> Vec<Touch> {
+pub(super) fn git(words: &[Word]) -> Vec<Touch> {
     let mut at = None;
-    let mut rest = given.words;
+    let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         let text = word.text.as_str();
         match text {

@@ -14,7 +14,6 @@ use super::super::{Certainty, TextSpan, home_of};
 use super::options::{self, Operand, ShellOption, Value};
 use super::place::Directory;
 use super::word::Word;
-use super::wrappers::is_wrapper;
 
 /// One command that would run.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -188,9 +187,7 @@ impl ShellCommand {
 
     /// The paths it reads, as far as one can tell.
     pub(crate) fn reads(&self) -> impl Iterator<Item = &PathFact> {
-        // A wrapper's words belong to the command it runs, which is judged by itself.
-        let own = if is_wrapper(&self.program) { 0 } else { usize::MAX };
-        let given = self.operands.iter().chain(&self.named).take(own);
+        let given = self.operands.iter().chain(&self.named);
         given.chain(&self.inputs).filter(|path| !path.spared)
     }
 }
@@ -203,19 +200,13 @@ fn goes_to(values: &[Value]) -> Option<&Word> {
 /// What is written to is not read: the last operand of `cp`, all of `tee`.
 fn spare_targets(operands: &[Operand], facts: &mut [PathFact]) {
     for (operand, fact) in operands.iter().zip(facts.iter_mut()) {
-        fact.spared = matches!(operand.role, Role::Write | Role::Append);
-    }
-    // Of several places the last one is the target.
-    let places = operands.iter().filter(|operand| operand.role == Role::Place).count();
-    let last = operands.iter().rposition(|operand| operand.role == Role::Place).filter(|_| places > 1);
-    if let Some(last) = last.and_then(|at| facts.get_mut(at)) {
-        last.spared = true;
+        fact.spared = matches!(operand.role, Role::Write | Role::Append | Role::Target);
     }
 }
 
 /// Whether the value of an option is only written to, or used as a key.
 fn is_spared(role: Role) -> bool {
-    matches!(role, Role::Write | Role::Append | Role::Key | Role::Setting)
+    matches!(role, Role::Write | Role::Append | Role::Target | Role::Key | Role::Setting)
 }
 
 /// Whether the value of an option is a path of this machine.
@@ -223,6 +214,7 @@ fn names_path(value: &Value) -> bool {
     match value.role {
         Role::Read
         | Role::Write
+        | Role::Target
         | Role::Append
         | Role::Delete
         | Role::Move
@@ -244,6 +236,7 @@ fn names_path(value: &Value) -> bool {
         | Role::Host
         | Role::Port
         | Role::Url
+        | Role::Download
         | Role::Proxy
         | Role::Route
         | Role::Socket
@@ -261,6 +254,14 @@ fn names_path(value: &Value) -> bool {
         | Role::Recursive
         | Role::Force
         | Role::InPlace
+        | Role::Unpack
+        | Role::Prune
+        | Role::Store
+        | Role::Contents
+        | Role::Onto
+        | Role::Search
+        | Role::NamedFile
+        | Role::Form
         | Role::ToStdout
         | Role::Info
         | Role::Batch

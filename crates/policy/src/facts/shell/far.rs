@@ -2,19 +2,18 @@
 
 //! Programs that run commands on other machines, in containers and in other roots.
 
-mod table;
-
 use std::sync::Arc;
 
+use tenterhook_programs::{Location, Parsed, Role, StandardInput};
+
+use super::super::description::{describe, word_of};
 use super::super::effect::Side;
-use super::super::known::known;
 use super::super::path::resolve;
 use super::Reader;
 use super::invoke::joined;
 use super::scope::Scope;
 use super::side::Where;
 use super::word::Word;
-use table::{FAR, Far, Host};
 
 /// Every path is looked for in every one of them.
 const MOST_MOUNTS: usize = 64;
@@ -24,10 +23,15 @@ const MOST_MOUNTS: usize = 64;
 struct Sent {
     /// The words of the command.
     inner: Vec<Word>,
+    /// Whether they are one text for a shell.
+    joins: bool,
     /// Texts for a shell there.
     texts: Vec<Word>,
+    /// Directory the command starts in.
     goes: Option<Word>,
     host: Option<String>,
+    /// Directory that becomes the root.
+    root: Option<String>,
     /// Directories of this side: inside and outside.
     mounts: Vec<(Word, Word)>,
 }
@@ -35,28 +39,24 @@ struct Sent {
 impl Reader {
     /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
     pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        if !known!(FAR, names).may_have(program) {
+        let Some(described) = describe(program).filter(|described| described.leaves()) else { return false };
+        let parsed = described.parse(words);
+        let sent = Sent::new(&parsed, words);
+        if parsed.location == Location::Here || !parsed.wraps && sent.texts.is_empty() {
             return false;
         }
-        let mut rows = FAR.iter().filter(|row| row.names.contains(&program));
-        let Some((row, rest)) = rows.find_map(|row| Some((row, behind_verbs(row, words)?))) else {
-            return false;
-        };
-        let sent = row.sent(rest);
-        let mut inner = self.beyond(row, program, &sent, scope);
-        let own = words.get(..words.len().saturating_sub(sent.inner.len())).unwrap_or_default();
-        inner.stdin.typed &= forwards_input(row, program, own);
+        let mut inner = Self::beyond(&parsed, program, &sent, scope);
+        inner.stdin.typed &= forwards_input(&parsed, program);
         let told_nothing = sent.inner.is_empty() && sent.texts.is_empty();
+        let opens_shell = parsed.stdin == StandardInput::Shell;
         // Without a command, an image runs what it was made for: a shell, as a rule.
-        let shows_image = row.on == Side::Container && row.operands > 0;
-        if told_nothing
-            && (row.shell && !row.only_behind_dashes || shows_image)
-            && !opens_no_shell(row, program, &sent, own)
-        {
+        let shows_image = parsed.location == Location::Container
+            && !parsed.operands.is_empty()
+            && !parsed.has_role(Role::Info);
+        if told_nothing && (opens_shell && !is_forge(&sent) || shows_image) {
             self.mark_typed_program(self.commands.len().checked_sub(1), &inner);
         }
-        let stdin_is_script = row.shell && told_nothing;
-        if stdin_is_script {
+        if told_nothing && opens_shell {
             self.feed(&scope.stdin.from.clone(), "sh");
             for text in std::mem::take(&mut inner.stdin.texts) {
                 self.text(&text, &mut inner.clone());
@@ -67,7 +67,7 @@ impl Reader {
             self.text(&text.text, &mut inner.clone());
         }
         if sent.inner.is_empty() {
-        } else if row.joins {
+        } else if sent.joins {
             self.text(&joined(&sent.inner), &mut inner);
         } else {
             self.invoke(&sent.inner, &mut inner);
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     /// The scope on the other side.
-    fn beyond(&self, row: &Far, program: &str, sent: &Sent, scope: &Scope) -> Scope {
+    fn beyond(parsed: &Parsed<'_, '_>, program: &str, sent: &Sent, scope: &Scope) -> Scope {
         let cwd = scope.cwd.main();
         let known = |word: &Word| (!word.dynamic).then(|| resolve(cwd, &word.shape)).flatten();
         let mut mounts: Vec<(String, String)> = sent
@@ -87,167 +87,73 @@ impl Reader {
             .collect();
         let goes =
             sent.goes.as_ref().and_then(|word| (!word.dynamic).then(|| resolve(None, &word.shape)).flatten());
-        let (place, cwd) = match row.host {
-            Host::Root => {
-                let root = sent.host.as_deref().and_then(|root| resolve(cwd, root));
-                mounts.extend(root.map(|root| ("/".to_owned(), root)));
-                (Arc::new(Where::beyond(&scope.place, Side::Container, None, mounts)), Some("/".to_owned()))
-            }
-            Host::First if row.on == Side::Container => {
-                (Arc::new(Where::beyond(&scope.place, row.on, None, mounts)), goes)
-            }
-            Host::First | Host::None => {
-                let host = sent.host.clone().filter(|_| row.on == Side::Remote);
-                (Arc::new(Where::beyond(&scope.place, row.on, host, mounts)), goes)
-            }
+        let (place, cwd) = if parsed.location == Location::Root {
+            let root = sent.root.as_deref().and_then(|root| resolve(cwd, root));
+            mounts.extend(root.map(|root| ("/".to_owned(), root)));
+            (Where::beyond(&scope.place, Side::Container, None, mounts), Some("/".to_owned()))
+        } else if parsed.location == Location::Remote {
+            (Where::beyond(&scope.place, Side::Remote, sent.host.clone(), mounts), goes)
+        } else {
+            (Where::beyond(&scope.place, Side::Container, None, mounts), goes)
         };
-        scope.through(program).moved(place, cwd)
+        scope.through(program).moved(Arc::new(place), cwd)
     }
 }
 
-/// Whether what is typed here reaches the program on the other side.
-fn forwards_input(row: &Far, program: &str, own: &[Word]) -> bool {
-    let long = |names: &[&str]| own.iter().any(|word| names.contains(&word.text.as_str()));
-    match program {
-        "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh" => !row.has_flag(own, "n"),
-        "docker" | "podman" | "nerdctl" | "finch" | "kubectl" | "oc" | "k"
-            if !row.verbs.contains(&"compose") && !row.verbs.contains(&"rsh") =>
-        {
-            row.has_flag(own, "i")
-                || long(&["--interactive", "--stdin", "--interactive=true", "--stdin=true"])
+// === impl Sent ===
+
+impl Sent {
+    fn new(parsed: &Parsed<'_, '_>, words: &[Word]) -> Self {
+        let mut sent = Self::default();
+        if let Some(inner) = parsed.inner.last() {
+            sent.inner.extend_from_slice(words.get(inner.start..inner.end).unwrap_or_default());
+            sent.joins = inner.joined;
         }
-        _ => true,
-    }
-}
-
-/// Whether no shell is opened although no command is given: a tunnel, a question, a place that has none.
-fn opens_no_shell(row: &Far, program: &str, sent: &Sent, own: &[Word]) -> bool {
-    /// They serve repositories and give nobody a shell.
-    const FORGES: &[&str] =
-        &["github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "codeberg.org"];
-    if !matches!(program, "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh") {
-        return own.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version"));
-    }
-    let forge = sent.host.as_deref().is_some_and(|host| FORGES.contains(&host));
-    let asks = |word: &Word| ["-O", "-Q", "-W"].iter().any(|option| word.text.starts_with(option));
-    forge || row.has_flag(own, "NGV") || own.iter().any(asks)
-}
-
-/// What stands behind the verbs of a row, if they are there; options may stand before and between.
-fn behind_verbs<'a>(row: &Far, words: &'a [Word]) -> Option<&'a [Word]> {
-    let mut rest = words;
-    for verb in row.verbs {
-        loop {
-            let (word, after) = rest.split_first()?;
-            rest = after;
-            if verb.split('|').any(|verb| word.is(verb)) {
-                break;
-            }
-            if !word.text.starts_with('-') {
-                return None;
-            }
-            if row.takes_value(&word.text) {
-                rest = rest.get(1..).unwrap_or_default();
+        for option in parsed.options.iter().filter(|option| !option.off && !option.by_prefix) {
+            let Some(value) = option.value.map(|part| word_of(words, part)) else { continue };
+            match option.role {
+                Role::Shell | Role::Command => sent.texts.push(value),
+                Role::RemotePath => sent.goes = Some(value),
+                Role::Root => sent.root = Some(value.text),
+                Role::Mount => sent.mounts.extend(mount(&value)),
+                // `docker run --entrypoint rm IMAGE -rf x`: the words are its arguments.
+                Role::Program if parsed.location == Location::Container => sent.inner.insert(0, value),
+                _ => {}
             }
         }
-    }
-    Some(rest)
-}
-
-impl Far {
-    /// Whether an option word takes the next word for its value.
-    fn takes_value(&self, text: &str) -> bool {
-        if let Some(long) = text.strip_prefix("--") {
-            return !long.contains('=') && self.long_values.contains(&long);
-        }
-        let letters = text.trim_start_matches('-');
-        let at = letters.find(|letter| self.values.contains(letter));
-        at.is_some_and(|at| at + 1 == letters.len())
-    }
-
-    /// Whether one of these letters is given as an option that takes no value.
-    fn has_flag(&self, words: &[Word], wanted: &str) -> bool {
-        let options = words.iter().filter_map(|word| word.text.strip_prefix('-'));
-        options.filter(|text| !text.starts_with('-')).any(|text| {
-            let mut letters = text.chars().take_while(|letter| !self.values.contains(*letter));
-            letters.any(|letter| wanted.contains(letter))
-        })
-    }
-
-    fn sent(&self, words: &[Word]) -> Sent {
-        let mut sent = Sent::default();
-        let mut operands = self.operands;
-        let mut rest = words;
-        // Behind `--` there is only the command, whatever was still to come.
-        while let Some((word, after)) = rest.split_first() {
-            let text = word.text.as_str();
-            if word.is("--") {
-                if operands > 0 && !self.dashes_end_operands {
-                    rest = after;
-                    continue;
+        let operands = parsed.operands.iter().map(|operand| (operand.role, word_of(words, operand.part)));
+        for (role, word) in operands {
+            match role {
+                Role::Root => sent.root = Some(word.text),
+                Role::Shell | Role::Command => sent.texts.push(word),
+                Role::Host | Role::Text if sent.host.is_none() && !word.dynamic => {
+                    sent.host = Some(host_of(&word.text).to_owned());
                 }
-                sent.inner.extend_from_slice(after);
-                return sent;
-            }
-            // Behind a named program and its image all words are the program's.
-            let options_are_over = operands == 0 && !sent.inner.is_empty();
-            if text.len() > 1 && text.starts_with('-') && !word.opens && !options_are_over {
-                rest = self.option(word, after, &mut sent);
-            } else if operands > 0 {
-                if operands == self.operands && self.host != Host::None {
-                    sent.host = Some(host_of(text).to_owned()).filter(|_| !word.dynamic);
-                }
-                operands -= 1;
-                rest = after;
-            } else if self.only_behind_dashes {
-                rest = after;
-            } else {
-                sent.inner.extend_from_slice(rest);
-                return sent;
+                _ => {}
             }
         }
         sent
     }
+}
 
-    /// Takes one option, with its value; returns what is left.
-    fn option<'a>(&self, word: &Word, after: &'a [Word], sent: &mut Sent) -> &'a [Word] {
-        let text = word.text.as_str();
-        let (name, value, rest) = if let Some(long) = text.strip_prefix("--") {
-            match long.split_once('=') {
-                Some((name, _)) => (name, Some(word.tail(name.len() + 3)), after),
-                None if self.long_values.contains(&long) => {
-                    (long, after.first().cloned(), after.get(1..).unwrap_or_default())
-                }
-                None => return after,
-            }
-        } else {
-            let letters = text.char_indices().skip(1);
-            let Some((at, letter)) = letters.into_iter().find(|(_, letter)| self.values.contains(*letter))
-            else {
-                return after;
-            };
-            let end = at + letter.len_utf8();
-            let name = text.get(at..end).unwrap_or_default();
-            if end < text.len() {
-                (name, Some(word.tail(end)), after)
-            } else {
-                (name, after.first().cloned(), after.get(1..).unwrap_or_default())
-            }
-        };
-        let Some(value) = value else { return rest };
-        if self.texts.contains(&name) {
-            sent.texts.push(value);
-        } else if self.goes.contains(&name) {
-            sent.goes = Some(value);
-        } else if self.roots.contains(&name) {
-            sent.host = Some(value.text);
-        } else if self.mounts.contains(&name) {
-            sent.mounts.extend(mount(&value));
-        } else if self.entry.contains(&name) {
-            sent.inner.insert(0, value);
+/// Whether what is typed here reaches the program on the other side.
+fn forwards_input(parsed: &Parsed<'_, '_>, program: &str) -> bool {
+    let is_compose = parsed.path.first() == Some(&"compose");
+    match program {
+        "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh" => !parsed.has_any(&["-n"]),
+        "docker" | "podman" | "nerdctl" | "finch" if !is_compose => {
+            parsed.has_any(&["-i", "--interactive"])
         }
-        rest
+        "kubectl" | "oc" | "k" if parsed.path.first() != Some(&"rsh") => parsed.has_any(&["-i", "--stdin"]),
+        _ => true,
     }
+}
+
+/// Whether the host serves repositories and gives nobody a shell.
+fn is_forge(sent: &Sent) -> bool {
+    const FORGES: &[&str] =
+        &["github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "codeberg.org"];
+    sent.host.as_deref().is_some_and(|host| FORGES.contains(&host))
 }
 
 /// `ada@host:22` without what is not the host.

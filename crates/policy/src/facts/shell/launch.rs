@@ -2,15 +2,14 @@
 
 //! Programs that run a text they are given among other words, on this machine.
 
-mod table;
+use tenterhook_programs::{Location, Role};
 
+use super::super::description::{describe, word_of};
 use super::super::effect::Does;
-use super::super::known::known;
 use super::Reader;
 use super::invoke::joined;
 use super::scope::Scope;
 use super::word::Word;
-use table::{LAUNCHERS, Launcher};
 
 /// Settings of `git` whose value is a command.
 const GIT_SETTINGS: &[&str] = &[
@@ -29,14 +28,16 @@ const GIT_SETTINGS: &[&str] = &[
 impl Reader {
     /// Texts and commands among the words of a program that has other things to do as well.
     pub(super) fn launch(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        let launchers = if known!(LAUNCHERS, names).may_have(program) { LAUNCHERS } else { &[] };
-        for row in launchers.iter().filter(|row| row.names.contains(&program)) {
-            if row.verbs.iter().all(|verb| words.iter().any(|word| word.is(verb))) {
-                self.launched(row, program, words, scope);
-            }
-        }
+        self.launch_texts(program, words, scope);
         match program {
             "git" => self.git_settings(words, scope),
+            // The program that runs recipes is a variable of its own.
+            "make" | "gmake" => {
+                let starts = ["SHELL=", ".SHELLFLAGS="];
+                for text in words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s))) {
+                    self.text(text, &mut scope.through(program));
+                }
+            }
             "sed" | "gsed" => self.sed(words, scope),
             "vim" | "vi" | "nvim" | "ex" | "view" | "gdb" | "lldb" | "sqlite3" | "psql" | "mysql" => {
                 for text in words.iter().filter_map(|word| escaped(&word.text)) {
@@ -47,24 +48,26 @@ impl Reader {
         }
     }
 
-    fn launched(&mut self, row: &Launcher, program: &str, words: &[Word], scope: &Scope) {
+    /// Runs the texts among the words of a program that does not wrap another one.
+    fn launch_texts(&mut self, program: &str, words: &[Word], scope: &Scope) {
+        let Some(described) = describe(program).filter(|described| described.runs()) else { return };
+        let parsed = described.parse(words);
+        if parsed.wraps && parsed.location == Location::Here {
+            return;
+        }
         let mut inner = scope.through(program);
         // These speak to what they start by themselves.
-        inner.stdin.typed &= !matches!(program, "rsync" | "scp" | "sftp" | "git" | "tar" | "bsdtar" | "gtar");
-        for (at, word) in words.iter().enumerate() {
-            let text = word.text.as_str();
-            if row.texts.contains(&text) {
-                if let Some(value) = words.get(at + 1) {
-                    self.feed(&value.from, "sh");
-                    self.text(&value.text, &mut inner.clone());
-                }
-            } else if row.words.contains(&text) {
-                return self.invoke(words.get(at + 1..).unwrap_or_default(), &mut inner);
-            } else if let Some(start) = row.starts.iter().find(|start| text.starts_with(**start)) {
-                self.text(&word.tail(start.len()).text, &mut inner.clone());
-            } else if row.operands && !text.starts_with('-') {
-                self.text(text, &mut inner.clone());
-            }
+        inner.stdin.typed &= !described.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
+        let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+        // `ssh -o ProxyCommand=…` runs here, `gcloud compute ssh --command …` there.
+        let is_here = parsed.location == Location::Here;
+        let options = parsed.options.iter().filter(|option| is_text(option.role) && !option.off);
+        let options = options.filter(|option| is_here || option.by_prefix).filter_map(|option| option.value);
+        let operands = parsed.operands.iter().filter(|operand| is_here && is_text(operand.role));
+        for part in options.chain(operands.map(|operand| operand.part)) {
+            let text = word_of(words, part);
+            self.feed(&text.from, "sh");
+            self.text(&text.text, &mut inner.clone());
         }
     }
 

@@ -3,7 +3,7 @@
 //! Options and operands of a command, by the customs of getopt.
 
 use serde::Serialize;
-use tenterhook_programs::{Parsed as Described, ParsedOption, Role};
+use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Role};
 
 use super::super::description;
 use super::word::Word;
@@ -80,7 +80,7 @@ pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
 }
 
 /// Takes options, values and operands from the words as the description of the program reads them. The names
-/// of sub-commands count as operands; so do the words of inner commands, but not their options.
+/// of sub-commands count as operands; so do the words of commands that run elsewhere, but not their options.
 fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
     if described.optionless {
         return parse_undescribed(words, false);
@@ -93,8 +93,10 @@ fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         if let Some(command) = inner.next_if(|command| command.start == at) {
-            let more = parse_undescribed(words.get(at..command.end).unwrap_or_default(), false);
-            parsed.operands.extend(more.operands);
+            // A command that runs here is looked at by itself.
+            let is_own = command.location != Location::Here || matches!(described.escape, "find" | "parallel");
+            let inner = words.get(at..command.end).filter(|_| is_own).unwrap_or_default();
+            parsed.operands.extend(parse_undescribed(inner, false).operands);
             at = command.end;
             continue;
         }

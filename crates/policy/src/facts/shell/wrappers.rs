@@ -2,11 +2,10 @@
 
 //! Programs that run other programs.
 
-mod table;
+use tenterhook_programs::{Location, Role, StandardInput};
 
-use super::super::known::known;
+use super::super::description::{describe, word_of};
 use super::word::Word;
-use table::{WRAPPERS, Wrapper};
 
 /// What a wrapper would run.
 #[derive(Debug, Default)]
@@ -25,84 +24,33 @@ pub(super) struct Wrapped<'a> {
 
 /// Whether the program runs other programs, and so does nothing with their operands itself.
 pub(super) fn is_wrapper(program: &str) -> bool {
-    wrapper(program).is_some()
+    describe(program).is_some_and(|described| described.wraps())
 }
 
-fn wrapper(program: &str) -> Option<&'static Wrapper> {
-    if !known!(WRAPPERS, [name]).may_have(program) {
+/// What a wrapper would run; `None` if the program, with this sub-command, is not a wrapper.
+pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>> {
+    let parsed = describe(program).filter(|described| described.wraps())?.parse(words);
+    // These take more from their words than a command.
+    let is_special = matches!(parsed.escape, "find" | "parallel");
+    let wraps = parsed.wraps || !parsed.inner.is_empty();
+    if is_special || !wraps || parsed.location != Location::Here {
         return None;
     }
-    WRAPPERS.iter().find(|wrapper| wrapper.name == program)
-}
-
-/// What a wrapper would run; `None` if the program is no wrapper.
-pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>> {
-    let wrapper = wrapper(program)?;
-    let mut rest = words;
-    let mut operands = wrapper.operands;
-    let mut options_are_over = false;
-    let mut verb_is_due = !wrapper.verbs.is_empty();
-    let mut wrapped = Wrapped { joins: wrapper.joins, ..Wrapped::default() };
-    while let Some((word, after)) = rest.split_first() {
-        let text = word.text.as_str();
-        // `command -v` looks a program up; it runs nothing.
-        if program == "command" && matches!(text, "-v" | "-V") {
-            return Some(wrapped);
-        }
-        if !options_are_over && text.len() > 1 && text.starts_with('-') {
-            options_are_over = text == "--";
-            rest = wrapper.option(word, after, &mut wrapped);
-        } else if wrapper.assigns && (is_assignment(text) || text == "-") {
-            rest = after;
-        } else if verb_is_due {
-            if !wrapper.verbs.contains(&text) {
-                return Some(wrapped);
-            }
-            verb_is_due = false;
-            rest = after;
-        } else if operands > 0 {
-            operands -= 1;
-            rest = after;
-            options_are_over = false;
-        } else {
-            wrapped.inner = rest;
-            return Some(wrapped);
-        }
+    // `command -v` looks a program up; it runs nothing.
+    if parsed.has_role(Role::Info) {
+        return Some(Wrapped::default());
     }
-    wrapped.shell = wrapper.shell && wrapped.texts.is_empty();
-    Some(wrapped)
-}
-
-impl Wrapper {
-    /// Takes one option, with its value; returns what is left.
-    fn option<'a>(&self, word: &Word, after: &'a [Word], wrapped: &mut Wrapped<'_>) -> &'a [Word] {
-        let next = || (after.first().cloned(), after.get(1..).unwrap_or_default());
-        let (name, (value, rest)) = if let Some(long) = word.text.strip_prefix("--") {
-            match long.split_once('=') {
-                Some((name, _)) => (name, (Some(word.tail(name.len() + 3)), after)),
-                None if self.long_values.contains(&long) || self.texts.contains(&long) => (long, next()),
-                None => return after,
-            }
-        } else {
-            let letters = word.text.char_indices().skip(1);
-            let mut letters = letters.filter(|(_, letter)| self.values.contains(*letter));
-            let Some((at, letter)) = letters.next() else { return after };
-            let end = at + letter.len_utf8();
-            let name = word.text.get(at..end).unwrap_or_default();
-            if end < word.text.len() { (name, (Some(word.tail(end)), after)) } else { (name, next()) }
-        };
-        if self.texts.contains(&name) {
-            wrapped.texts.extend(value);
-        } else if self.goes.contains(&name) {
-            wrapped.goes = value;
-        }
-        rest
-    }
-}
-
-fn is_assignment(text: &str) -> bool {
-    text.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    let inner = parsed.inner.last();
+    let texts = parsed.options.iter().filter(|option| option.role == Role::Shell && !option.off);
+    let texts: Vec<_> = texts.filter_map(|option| option.value).map(|part| word_of(words, part)).collect();
+    let goes = parsed.options.iter().rfind(|option| option.role == Role::Directory);
+    Some(Wrapped {
+        inner: inner.and_then(|inner| words.get(inner.start..inner.end)).unwrap_or_default(),
+        shell: inner.is_none() && texts.is_empty() && parsed.stdin == StandardInput::Shell,
+        texts,
+        goes: goes.and_then(|option| option.value).map(|part| word_of(words, part)),
+        joins: inner.is_some_and(|inner| inner.joined),
+    })
 }
 
 #[cfg(test)]

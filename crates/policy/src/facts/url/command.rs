@@ -130,8 +130,9 @@ impl Found {
         for option in parsed.options.iter().filter(|option| !option.off) {
             let Some(value) = option.value.and_then(piece) else { continue };
             match option.role {
-                Role::Host | Role::Proxy | Role::Url => {
-                    let scheme = if option.role == Role::Url { "http" } else { "" };
+                Role::Host | Role::Proxy | Role::Url | Role::Download => {
+                    let is_url = matches!(option.role, Role::Url | Role::Download);
+                    let scheme = if is_url { "http" } else { "" };
                     let value = protocol_removed(value);
                     for shape in value.shape.split(',') {
                         self.bare(Piece { shape, ..value }, scheme);
@@ -166,7 +167,7 @@ impl Found {
         for operand in &parsed.operands {
             let Some(word) = piece(operand.part) else { continue };
             match operand.role {
-                Role::Url => self.web(word),
+                Role::Url | Role::Download => self.web(word),
                 // `sftp me@a.test:/x`, `sftp a.test`
                 Role::Host if word.shape.contains(":/") && self.place(word) => {}
                 Role::Host if !listens => self.host_and_port(word, port),
@@ -174,7 +175,7 @@ impl Found {
                 Role::Socket => self.socat(word),
                 Role::Image => self.image(word),
                 Role::Repository => self.repository(word),
-                Role::Place if parsed.location == Location::Here => _ = self.place(word),
+                Role::Place | Role::Target if parsed.location != Location::Container => _ = self.place(word),
                 Role::Host | Role::Port | Role::Method | Role::Pattern => {}
                 _ => rest.push(word),
             }

@@ -22,7 +22,7 @@ fn other_machines() {
         ("mosh host -- rm -rf /srv", "delete! remote:/srv"),
         ("sshpass -p x ssh host rm -rf /srv", "delete! remote:/srv"),
         ("pdsh -w a,b rm -rf /srv", "delete! remote:/srv"),
-        ("pssh -h hosts 'rm -rf /srv'", "delete! remote:/srv"),
+        ("pssh -h hosts 'rm -rf /srv'", "read hosts, delete! remote:/srv"),
         ("clush -w n[1-3] rm -rf /srv", "delete! remote:/srv"),
         ("gcloud compute ssh vm --command 'rm -rf /srv'", "delete! remote:/srv"),
         ("vagrant ssh -c 'rm -rf /srv'", "delete! remote:/srv"),
