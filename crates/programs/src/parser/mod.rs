@@ -176,11 +176,10 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     /// Selects the first operand grammar whose options are given.
     fn select_case(&mut self) {
         let parsed = &self.parsed;
-        let applies =
-            |case: &OperandCase<'_>| {
-                let given = |names: &&str| names.split('&').all(|name| parsed.has_any(&[name]));
-                case.options.is_empty() || case.options.iter().any(given)
-            };
+        let applies = |case: &OperandCase<'_>| {
+            let given = |names: &&str| names.split('&').all(|name| parsed.has_any(&[name]));
+            case.options.is_empty() || case.options.iter().any(given)
+        };
         self.case = self.level.operands.iter().position(applies).unwrap_or(usize::MAX);
     }
 
@@ -197,7 +196,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         let names = cases.flat_map(|case| &case.options).flat_map(|names| names.split('&'));
         self.case_options.extend(names.filter(|name| option.is(name)));
         let given = |names: &&str| names.split('&').all(|name| self.case_options.contains(&name));
-        let applies = |case: &OperandCase<'_>| case.options.iter().any(|names| given(&names));
+        let applies = |case: &OperandCase<'_>| case.options.iter().any(&given);
         let earlier = self.level.operands.iter().take(self.case).position(applies);
         self.case = earlier.unwrap_or(self.case);
     }
@@ -250,11 +249,10 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.apply_conditional_roles();
         let operands = std::mem::take(&mut self.operands);
         // `parted DEVICE print`: a word can select the grammar, too.
-        let is_given = |name: &&str| {
-            !name.starts_with(['-', '+']) && operands.iter().any(|part| part.text == *name)
-        };
+        let is_given =
+            |name: &&str| !name.starts_with(['-', '+']) && operands.iter().any(|part| part.text == *name);
         let mut earlier = self.level.operands.iter().take(self.case);
-        let by_word = earlier.position(|case| case.options.iter().any(|name| is_given(&name)));
+        let by_word = earlier.position(|case| case.options.iter().any(&is_given));
         self.case = by_word.unwrap_or(self.case);
         let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
         let roles = assign_roles(slots, &operands);
@@ -274,7 +272,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             let written = WordPart { word: usize::MAX, offset: 0, text: "" };
             let (name, names) = ("", "");
             let (known, off, by_prefix) = (true, false, false);
-            let entry = ParsedOption { name, names, written, role: *role, value: None, known, off, by_prefix };
+            let entry =
+                ParsedOption { name, names, written, role: *role, value: None, known, off, by_prefix };
             self.parsed.options.push(entry);
         }
         self.parsed

@@ -100,7 +100,16 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     /// `--no-force` takes back `--force`.
     pub(super) fn push_negated(&mut self, option: &OptionRecord<'p>, written: WordPart<'w>) {
         let (name, names, role) = (option.canonical, option.names, option.role);
-        let entry = ParsedOption { name, names, written, role, value: None, known: true, off: true, by_prefix: false };
+        let entry = ParsedOption {
+            name,
+            names,
+            written,
+            role,
+            value: None,
+            known: true,
+            off: true,
+            by_prefix: false,
+        };
         self.parsed.options.push(entry);
     }
 

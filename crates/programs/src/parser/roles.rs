@@ -20,9 +20,10 @@ pub(super) fn first_letter(text: &str) -> &str {
 
 /// Whether a word sets a variable, `NAME=value`, or clears all of them, `-`.
 pub(super) fn is_assignment(text: &str) -> bool {
-    text == "-" || text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-    })
+    text == "-"
+        || text.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        })
 }
 
 /// Whether a word is the method of a request: `GET`.

@@ -46,7 +46,12 @@ fn the_words_of_every_example_are_among_the_facts() {
             let expects = |role: &str| example.expected.iter().any(|(key, _)| key == role);
             // Code of other languages is read elsewhere.
             let is_code = example.line.starts_with("pwsh ");
-            if is_code || expects("dry-run") || expects("variant") || expects("info") || example.line.contains(" ;") {
+            if is_code
+                || expects("dry-run")
+                || expects("variant")
+                || expects("info")
+                || example.line.contains(" ;")
+            {
                 continue;
             }
             let facts = facts_of(&example.line);

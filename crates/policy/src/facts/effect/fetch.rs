@@ -33,4 +33,3 @@ fn name_of(url: &Word) -> Option<Word> {
     let name = if url.dynamic && name.is_empty() { "*" } else { name };
     (!name.is_empty()).then(|| Word { dynamic: url.dynamic, ..Word::literal(name) })
 }
-

@@ -81,7 +81,8 @@ impl<'a> Given<'a> {
     /// The directory that the program has changed to when it reads a word, by its options before that.
     pub(super) fn directory_at(&self, word: usize) -> Option<Word> {
         let options = self.parsed.options.iter().take_while(|option| option.written.word < word);
-        let values = options.filter(|option| option.role == Role::Directory).filter_map(|option| option.value);
+        let values =
+            options.filter(|option| option.role == Role::Directory).filter_map(|option| option.value);
         values.map(|part| self.word(part)).fold(None, |at, to| Some(within(at.as_ref(), &to)))
     }
 

@@ -45,11 +45,10 @@ fn values(given: &Given<'_>) -> Vec<Touch> {
         let Some(part) = option.value else { continue };
         let does = match option.role {
             Role::Read | Role::Script => Read,
-            Role::Write => Write,
+            Role::Write | Role::Edit => Write,
             Role::Append => Append,
             Role::Delete => Delete,
             Role::Move => Move,
-            Role::Edit => Write,
             Role::Permit => Permit,
             Role::NamedFile | Role::Form => {
                 touches.extend(inner_file(&given.word(part), option.role));

@@ -38,11 +38,8 @@ pub(super) fn add_transfers(given: &Given<'_>, touches: &mut Vec<Touch>) {
         }
     }
     let Some(place) = at(&target) else { return };
-    let landing = Landing {
-        tree: deep,
-        onto: given.has(Role::Onto),
-        slash_is_contents: given.has(Role::Contents),
-    };
+    let landing =
+        Landing { tree: deep, onto: given.has(Role::Onto), slash_is_contents: given.has(Role::Contents) };
     let sources: Vec<Word> = places.iter().map(path_of).collect();
     let sources: Vec<&Word> = sources.iter().collect();
     let landed = land(landing, &place.path, &sources);
@@ -96,4 +93,3 @@ fn far(word: &Word) -> Option<Word> {
         word.tail(at + 1 + usize::from(text.get(at + 1..).is_some_and(|rest| rest.starts_with(':'))))
     })
 }
-

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tenterhook_programs::{Location, Parsed, Role, StandardInput};
+use tenterhook_programs::{Location, Parsed, Program, Role, StandardInput};
 
 use super::super::description::{describe, word_of};
 use super::super::effect::Side;
@@ -39,7 +39,7 @@ struct Sent {
 impl Reader {
     /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
     pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        let Some(described) = describe(program).filter(|described| described.leaves()) else { return false };
+        let Some(described) = describe(program).filter(Program::leaves) else { return false };
         let parsed = described.parse(words);
         let sent = Sent::new(&parsed, words);
         if parsed.location == Location::Here || !parsed.wraps && sent.texts.is_empty() {
@@ -141,9 +141,7 @@ fn forwards_input(parsed: &Parsed<'_, '_>, program: &str) -> bool {
     let is_compose = parsed.path.first() == Some(&"compose");
     match program {
         "ssh" | "autossh" | "slogin" | "hpnssh" | "tsh" => !parsed.has_any(&["-n"]),
-        "docker" | "podman" | "nerdctl" | "finch" if !is_compose => {
-            parsed.has_any(&["-i", "--interactive"])
-        }
+        "docker" | "podman" | "nerdctl" | "finch" if !is_compose => parsed.has_any(&["-i", "--interactive"]),
         "kubectl" | "oc" | "k" if parsed.path.first() != Some(&"rsh") => parsed.has_any(&["-i", "--stdin"]),
         _ => true,
     }

@@ -2,7 +2,7 @@
 
 //! Programs that run a text they are given among other words, on this machine.
 
-use tenterhook_programs::{Location, Role};
+use tenterhook_programs::{Location, Program, Role};
 
 use super::super::description::{describe, word_of};
 use super::super::effect::Does;
@@ -34,7 +34,9 @@ impl Reader {
             // The program that runs recipes is a variable of its own.
             "make" | "gmake" => {
                 let starts = ["SHELL=", ".SHELLFLAGS="];
-                for text in words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s))) {
+                for text in
+                    words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s)))
+                {
                     self.text(text, &mut scope.through(program));
                 }
             }
@@ -50,7 +52,7 @@ impl Reader {
 
     /// Runs the texts among the words of a program that does not wrap another one.
     fn launch_texts(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        let Some(described) = describe(program).filter(|described| described.runs()) else { return };
+        let Some(described) = describe(program).filter(Program::runs) else { return };
         let parsed = described.parse(words);
         if parsed.wraps && parsed.location == Location::Here {
             return;

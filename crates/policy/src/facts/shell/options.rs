@@ -94,7 +94,8 @@ fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
     while let Some(word) = words.get(at) {
         if let Some(command) = inner.next_if(|command| command.start == at) {
             // A command that runs here is looked at by itself.
-            let is_own = command.location != Location::Here || matches!(described.escape, "find" | "parallel");
+            let is_own =
+                command.location != Location::Here || matches!(described.escape, "find" | "parallel");
             let inner = words.get(at..command.end).filter(|_| is_own).unwrap_or_default();
             parsed.operands.extend(parse_undescribed(inner, false).operands);
             at = command.end;

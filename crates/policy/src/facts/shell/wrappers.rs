@@ -2,7 +2,7 @@
 
 //! Programs that run other programs.
 
-use tenterhook_programs::{Location, Role, StandardInput};
+use tenterhook_programs::{Location, Program, Role, StandardInput};
 
 use super::super::description::{describe, word_of};
 use super::word::Word;
@@ -29,7 +29,7 @@ pub(super) fn is_wrapper(program: &str) -> bool {
 
 /// What a wrapper would run; `None` if the program, with this sub-command, is not a wrapper.
 pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>> {
-    let parsed = describe(program).filter(|described| described.wraps())?.parse(words);
+    let parsed = describe(program).filter(Program::wraps)?.parse(words);
     // These take more from their words than a command.
     let is_special = matches!(parsed.escape, "find" | "parallel");
     let wraps = parsed.wraps || !parsed.inner.is_empty();
