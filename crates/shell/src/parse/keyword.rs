@@ -121,7 +121,7 @@ impl Parser<'_> {
             b"!" => Keyword::Bang,
             b"select" if self.is_extended() => Keyword::Select,
             b"function" if self.is_extended() => Keyword::Function,
-            b"time" if self.is_extended() => Keyword::Time,
+            b"time" if self.is_extended() && !self.is_program_option(at) => Keyword::Time,
             b"coproc" if self.is_extended() => Keyword::Coproc,
             b"[[" if self.is_extended() => Keyword::OpenTest,
             b"repeat" if self.is_zsh() => Keyword::Repeat,
@@ -130,6 +130,18 @@ impl Parser<'_> {
             _ => return None,
         };
         Some((keyword, at))
+    }
+
+    /// Whether an option other than `-p` follows `time`, which ends here: `time -f %e make` runs the program. Shells
+    /// without the reserved word run it, and so does bash in POSIX mode.
+    fn is_program_option(&self, end: usize) -> bool {
+        let mut at = end;
+        while matches!(self.byte(at), Some(b' ' | b'\t')) {
+            at += 1;
+        }
+        let is_of_keyword = matches!(self.byte(at + 1), Some(b'p' | b'-'))
+            && self.byte(at + 2).is_none_or(|byte| byte.is_ascii_whitespace());
+        at > end && self.byte(at) == Some(b'-') && !is_of_keyword
     }
 
     /// Passes this reserved word, if it is here.

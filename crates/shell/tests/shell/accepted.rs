@@ -35,6 +35,7 @@ const HARD: &[&str] = &[
     "!(echo hi)",
     "a | time b; ! ! c; time; !",
     "time -p -- a",
+    "time -f %e -o out rm x; a | time -v b",
     "#a\nb;#c\n(d)#e",
     "export a=(b c); declare -A m=([k]=v); local x=(1)",
     "echo `echo \\`echo a\\`` \"`echo \"a b\"`\"",

@@ -54,6 +54,7 @@ fn compound_commands_are_read_behind_what_stands_before_them() {
         ("! { git push --force; }", "git push --force"),
         ("if ! { a; }; then b; fi", "a; b"),
         ("time { git push --force; }", "git push --force"),
+        ("time -f %e rm -rf /", "time -f %e rm -rf /; rm -rf /"),
         ("coproc S { sh -i 2>&1; }", "sh -i"),
         ("! case x in *) a;; esac", "a"),
         ("! (( i++ )) < r | b", "<; b"),
