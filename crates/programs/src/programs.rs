@@ -2,13 +2,15 @@
 
 //! The programs that are described.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use crate::format::record::{
     CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, PackageVerb, SpecStyle, StandardInput,
 };
 use crate::parsed::{CommandWord, Parsed, Variant};
 use crate::parser::parse_words;
+use crate::table::FoundKey;
 
 /// The built-in descriptions, compiled by the build script.
 static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin"));
@@ -17,6 +19,9 @@ static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin")
 #[derive(Debug, Clone)]
 pub struct Programs {
     builtin: NameTable<'static>,
+    /// Built-in programs that were looked up before, by the position of their name: one command is looked up
+    /// several times.
+    decoded: Arc<[OnceLock<Box<CommandRecord<'static>>>]>,
     /// Tables of the user's descriptions.
     pub(crate) added: Arc<[u8]>,
     pub(crate) replacing: Arc<[u8]>,
@@ -25,7 +30,7 @@ pub struct Programs {
 /// One program.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
-    pub(crate) record: CommandRecord<'a>,
+    pub(crate) record: Cow<'a, CommandRecord<'a>>,
     /// The user's description of a program that is built in. It adds to what is read.
     pub(crate) addition: Option<CommandRecord<'a>>,
 }
@@ -44,26 +49,37 @@ pub struct DescribedOption<'a> {
 impl Programs {
     /// The built-in descriptions.
     pub fn builtin() -> Self {
-        let builtin = postcard::from_bytes(BUILTIN).unwrap_or_default();
-        Self { builtin, added: Arc::default(), replacing: Arc::default() }
+        let builtin: NameTable<'static> = postcard::from_bytes(BUILTIN).unwrap_or_default();
+        let decoded = (0..builtin.len()).map(|_| OnceLock::new()).collect();
+        Self { builtin, decoded, added: Arc::default(), replacing: Arc::default() }
     }
 
     /// The program of that name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. Directories must be cut off before.
     pub fn find(&self, name: &str) -> Option<Program<'_>> {
         if let Some(record) = find_in(&decode(&self.replacing), name) {
-            return Some(Program { record, addition: None });
+            return Some(Program { record: Cow::Owned(record), addition: None });
         }
         let added = find_in(&decode(&self.added), name);
-        match (find_in(&self.builtin, name), added) {
-            (Some(record), addition) => Some(Program { record, addition }),
-            (None, Some(record)) => Some(Program { record, addition: None }),
+        match (self.find_builtin(name), added) {
+            (Some(record), addition) => Some(Program { record: Cow::Borrowed(record), addition }),
+            (None, Some(record)) => Some(Program { record: Cow::Owned(record), addition: None }),
             (None, None) => None,
         }
     }
 
+    fn find_builtin(&self, name: &str) -> Option<&CommandRecord<'static>> {
+        let key = find_key(&self.builtin, name)?;
+        let slot = self.decoded.get(key.position)?;
+        if slot.get().is_none() {
+            // Another thread may be faster; its record is the same.
+            let _ = slot.set(Box::new(self.builtin.command(key)?));
+        }
+        slot.get().map(|record| &**record)
+    }
+
     /// Whether a program of that name is built in.
     pub fn is_builtin(&self, name: &str) -> bool {
-        find_in(&self.builtin, name).is_some()
+        find_key(&self.builtin, name).is_some()
     }
 
     /// Every built-in name, in order.
@@ -77,6 +93,10 @@ fn decode(bytes: &[u8]) -> NameTable<'_> {
 }
 
 fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
+    table.command(find_key(table, name)?)
+}
+
+fn find_key<'a>(table: &NameTable<'a>, name: &str) -> Option<FoundKey<'a>> {
     if table.is_empty() {
         return None;
     }
@@ -88,8 +108,7 @@ fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
         (!family.is_empty() && family != name).then(|| table.find(KEY_WORD, family)).flatten()
     };
     let kind = || name.split_once('.').and_then(|(family, _)| table.find_kinds(family));
-    let key = exact.or_else(versionless).or_else(kind)?;
-    table.command(key)
+    exact.or_else(versionless).or_else(kind)
 }
 
 // === impl Program ===

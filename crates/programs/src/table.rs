@@ -10,6 +10,8 @@ use crate::format::record::{CommandRecord, INDEX_ENTRY_BYTES, KEY_WORD, NameTabl
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FoundKey<'a> {
     pub(crate) name: &'a str,
+    /// Position in the table.
+    pub(crate) position: usize,
     kind: u8,
     record_offset: usize,
 }
@@ -37,7 +39,7 @@ impl<'a> NameTable<'a> {
     /// The key at a position.
     fn key(&self, at: usize) -> Option<FoundKey<'a>> {
         let (kind, name, record_offset) = self.entry(at)?;
-        Some(FoundKey { name: str::from_utf8(name).ok()?, kind, record_offset })
+        Some(FoundKey { name: str::from_utf8(name).ok()?, position: at, kind, record_offset })
     }
 
     /// Position of the first key that is not less than this one.
