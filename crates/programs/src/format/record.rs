@@ -49,6 +49,8 @@ pub(crate) enum Dashes {
     BeginCommand,
     /// The command begins; without `--` there is none.
     OnlyCommand,
+    /// Nothing: options behind it count, because the program hands them to a shell.
+    Skipped,
 }
 
 /// Where an inner command runs, and where the paths of the program are.

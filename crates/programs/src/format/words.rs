@@ -41,6 +41,7 @@ pub(super) const DASHES: &[(&str, Dashes)] = &[
     ("end-options", Dashes::EndOptions),
     ("begin-command", Dashes::BeginCommand),
     ("only-command", Dashes::OnlyCommand),
+    ("skipped", Dashes::Skipped),
 ];
 pub(super) const LOCATIONS: &[(&str, Location)] = &[
     ("here", Location::Here),

@@ -91,6 +91,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
                 self.begin_inner(self.at);
                 return;
             }
+            if text == "--" && self.level.dashes == Dashes::Skipped {
+                continue;
+            }
             if self.options_are_over || !self.is_option(text) {
                 if self.read_operand(word, text) {
                     return;
@@ -229,7 +232,8 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
 
     /// Whether `--` begins the command here; only the first one does.
     fn dashes_begin_command(&self) -> bool {
-        self.level.dashes != Dashes::EndOptions && self.dashes_at.is_none() && self.inner_slot().is_some()
+        let begins = matches!(self.level.dashes, Dashes::BeginCommand | Dashes::OnlyCommand);
+        begins && self.dashes_at.is_none() && self.inner_slot().is_some()
     }
 
     fn begin_inner(&mut self, start: usize) {
