@@ -24,6 +24,11 @@ def blocks(name):
 BLOCKS = blocks("sdk-python.md")
 
 
+def heed_ctrl_c():
+    """Tests that a shell started in the background ignore SIGINT, and so would the programs they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 async def test_the_program(daemon):
     (source,) = (text for kind, text in BLOCKS if kind == "python program")
     (shell,) = (text for kind, text in BLOCKS if kind == "sh" and "tenterhook explain" in text)
@@ -31,7 +36,9 @@ async def test_the_program(daemon):
     fields = {"session_id": "s", "cwd": "/tmp", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
     payload = json.dumps({**fields, "tool_input": {"command": command}})
     started = [sys.executable, "-c", source]
-    with subprocess.Popen(started, env=daemon.environment, stderr=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(
+        started, env=daemon.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    ) as program:
         try:
             async with daemon.client() as client:
                 while not await client.list_all_hooks():

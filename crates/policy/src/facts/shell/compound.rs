@@ -65,40 +65,32 @@ impl Reader {
 
     /// After an `if` only that is known which holds whichever branch ran.
     fn walk_if(&mut self, command: &ast::IfCommand, src: &Source, scope: &mut Scope) {
-        let before = scope.clone();
-        let mut ends = vec![];
-        for (number, branch) in command.branches.iter().enumerate() {
-            if !self.spend(before.size()) {
+        let mut ends = Vec::new();
+        // Every condition before a branch ran.
+        for branch in &command.branches {
+            self.walk_script(&branch.condition, src, scope);
+            if !self.spend(scope.size()) {
                 return;
             }
-            let mut inner = if number == 0 { scope.clone() } else { before.clone() };
-            self.walk_script(&branch.condition, src, &mut inner);
+            let mut inner = scope.clone();
             inner.cwd.worked();
             let whole = inner.narrow(&narrowed_by_condition(&branch.condition, src));
             self.walk_script(&branch.body, src, &mut inner);
             inner.widen(whole);
             ends.push(inner);
         }
-        if let Some(otherwise) = &command.otherwise
-            && self.spend(before.size())
-        {
-            let mut inner = before.clone();
-            self.walk_script(otherwise, src, &mut inner);
-            ends.push(inner);
+        if let Some(otherwise) = &command.otherwise {
+            self.walk_script(otherwise, src, scope);
         }
-        if let Some(first) = ends.first() {
-            scope.clone_from(first);
-        }
-        ends.push(before);
-        self.meet_all(scope, ends.get(1..).unwrap_or_default());
+        self.meet_all(scope, &ends);
     }
 
     fn walk_case(&mut self, command: &ast::CaseCommand, src: &Source, scope: &mut Scope) {
         self.expand(&command.subject.parts, src, scope);
         let before = scope.clone();
-        let mut ends = vec![];
+        let mut fallen: Option<Scope> = None;
         for item in &command.items {
-            if !self.spend(before.size()) {
+            if !self.spend(2 * before.size()) {
                 return;
             }
             let mut inner = before.clone();
@@ -108,9 +100,17 @@ impl Reader {
             let whole = inner.narrow(&narrowed_by_item(command, item, src));
             self.walk_script(&item.body, src, &mut inner);
             inner.widen(whole);
-            ends.push(inner);
+            scope.meet(&inner);
+            // `;&`: the body also runs after the one before it.
+            if let Some(mut after) = fallen.take().filter(|after| after.differs(&before)) {
+                self.walk_script(&item.body, src, &mut after);
+                scope.meet(&after);
+                inner = after;
+            }
+            if item.terminator != ast::CaseTerminator::Break {
+                fallen = Some(inner);
+            }
         }
-        self.meet_all(scope, &ends);
     }
 
     fn walk_for(&mut self, command: &ast::ForLoop, src: &Source, scope: &mut Scope) {

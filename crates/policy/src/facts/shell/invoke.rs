@@ -235,7 +235,14 @@ impl Reader {
                     self.run(&[wrapped.inner, &inputs].concat(), io, &mut through);
                 }
             }
-            _ if wrapped.joins => self.text(&joined(wrapped.inner), &mut through),
+            // Some versions of such a program keep the words apart.
+            _ if wrapped.joins => {
+                self.text(&joined(wrapped.inner), &mut through.clone());
+                let is_spaced = |word: &Word| word.text.contains(char::is_whitespace);
+                if !wrapped.inner.first().is_some_and(is_spaced) && wrapped.inner.iter().any(is_spaced) {
+                    self.run(wrapped.inner, io, &mut through);
+                }
+            }
             _ => self.run(wrapped.inner, io, &mut through),
         }
         if program == "env"
