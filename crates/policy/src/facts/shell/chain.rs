@@ -21,7 +21,7 @@ impl Reader {
         let mut names = narrowed_by_pipeline(&statement.first, src);
         self.walk_pipeline(&statement.first, src, scope);
         for ast::ChainedPipeline { operator, pipeline } in &statement.rest {
-            if !self.spend(scope.size()) {
+            if !self.spend(scope.size() + names.len() / 4) {
                 return;
             }
             match operator {

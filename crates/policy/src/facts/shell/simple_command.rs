@@ -29,6 +29,10 @@ impl Reader {
         src: &Source,
         scope: &mut Scope,
     ) {
+        // A copy of the scope would make each assignment copy all variables.
+        if command.words.is_empty() || declaration_keyword(command).is_some() {
+            return self.walk_chosen_command(command, src, scope);
+        }
         let outer = self.choice.replace(Choice::default());
         let before = scope.clone();
         self.walk_chosen_command(command, src, scope);
@@ -56,16 +60,14 @@ impl Reader {
             });
         }
         let environment = self.assign_for_command(&command.assignments, src, scope);
-        let program = command.program();
-        match program.as_deref() {
-            Some(keyword @ ("declare" | "typeset" | "export" | "readonly" | "local"))
-                if !command.words.iter().take(1).any(ast::Word::is_quoted) =>
-            {
-                return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
-                    reader.declare(keyword, command.words.get(1..).unwrap_or_default(), src, scope);
-                    reader.bare(io, &[], scope);
-                });
-            }
+        if let Some(keyword) = declaration_keyword(command) {
+            return self.redirected(&command.redirects, src, scope, |reader, io, scope| {
+                reader.declare(keyword, command.words.get(1..).unwrap_or_default(), src, scope);
+                reader.enter_span(command.span);
+                reader.bare(io, &[], scope);
+            });
+        }
+        match command.program().as_deref() {
             Some("unset" | "unsetenv") => {
                 for word in command.words.iter().skip(1) {
                     for word in self.words(word, src, scope) {
@@ -163,6 +165,13 @@ impl Reader {
         }
         all
     }
+}
+
+/// The word that makes the words behind it assignments.
+fn declaration_keyword(command: &ast::SimpleCommand) -> Option<&'static str> {
+    const KEYWORDS: &[&str] = &["declare", "typeset", "export", "readonly", "local"];
+    let first = command.words.first()?;
+    KEYWORDS.iter().copied().find(|keyword| first.is_unquoted(keyword))
 }
 
 /// The assignments before a command.

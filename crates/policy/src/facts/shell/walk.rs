@@ -186,7 +186,10 @@ impl Reader {
             text: function.body.span().text(src).to_owned(),
             is_outermost: self.texts_entered <= 1,
         });
-        self.spend(1 + body.text.len() / 16);
+        // Each definition copies the table of functions, which the scopes before it still share.
+        if !self.spend(scope.size() + body.text.len() / 16) {
+            return;
+        }
         self.defined.push((Arc::clone(&body), scope.clone()));
         for name in &function.names {
             let name = name.literal().unwrap_or_else(|| name.span.text(src).into());
