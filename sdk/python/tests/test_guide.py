@@ -24,9 +24,8 @@ def blocks(name):
 BLOCKS = blocks("sdk-python.md")
 
 
-def heed_ctrl_c():
-    """Tests that a shell started in the background ignore SIGINT, and so would the programs they start."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+# Programs ignore SIGINT if a shell started the tests in the background.
+HEED_CTRL_C = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 
 async def test_the_program(daemon):
@@ -35,10 +34,8 @@ async def test_the_program(daemon):
     command = re.search(r"--command '(.*?)'", shell).group(1)
     fields = {"session_id": "s", "cwd": "/tmp", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
     payload = json.dumps({**fields, "tool_input": {"command": command}})
-    started = [sys.executable, "-c", source]
-    with subprocess.Popen(
-        started, env=daemon.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
-    ) as program:
+    started = [sys.executable, "-c", HEED_CTRL_C + source]
+    with subprocess.Popen(started, env=daemon.environment, stderr=subprocess.PIPE, text=True) as program:
         try:
             async with daemon.client() as client:
                 while not await client.list_all_hooks():
