@@ -29,6 +29,7 @@ mod output;
 mod parameter;
 mod patched;
 mod place;
+mod printed_text;
 mod redirect;
 mod scope;
 mod side;
@@ -108,6 +109,7 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
         defined: Vec::new(),
         choice: None,
         certainty: Certainty::Certain,
+        reports_syntax: true,
         span: None,
         texts_entered: 0,
         called: Vec::new(),
@@ -204,6 +206,8 @@ struct Reader {
     choice: Option<Choice>,
     /// How sure it is that what is read runs.
     certainty: Certainty,
+    /// Whether text that the parser does not understand is reported.
+    reports_syntax: bool,
     /// The part of the call that is read; `None` in words that are given one by one.
     span: Option<TextSpan>,
     /// How many texts are being read: the second is inside the first.
@@ -232,20 +236,17 @@ impl Reader {
         }
         let Readings { bash, zsh } = parse_readings(text, false);
         let source: Source = text.into();
-        // The shell may be zsh. What only zsh refuses runs in bash, and the other way round.
-        let mut zsh = zsh.filter(Parsed::is_complete);
-        if !bash.is_complete()
-            && let Some(zsh) = zsh.take()
-        {
-            return self.walk_parsed(&zsh, &source, scope);
-        }
+        let (certainty, reports) = (self.certainty, self.reports_syntax);
+        // A text that one of the shells understands completely needs no question about its syntax.
+        self.reports_syntax = !zsh.as_ref().is_some_and(Parsed::is_complete);
         let before = zsh.is_some().then(|| scope.clone());
         self.walk_parsed(&bash, &source, scope);
+        // The shell may be zsh. Either shell runs the lines before one that it refuses, so both trees are walked.
         if let (Some(zsh), Some(mut before)) = (zsh, before) {
-            let outer = std::mem::replace(&mut self.certainty, Certainty::Possible);
+            (self.certainty, self.reports_syntax) = (Certainty::Possible, false);
             self.walk_parsed(&zsh, &source, &mut before);
-            self.certainty = outer;
         }
+        (self.certainty, self.reports_syntax) = (certainty, reports);
     }
 
     fn walk_parsed(&mut self, parsed: &Parsed, source: &Source, scope: &mut Scope) {

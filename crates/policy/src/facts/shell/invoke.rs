@@ -9,18 +9,16 @@ use super::super::effect::{Does, Side};
 use super::super::path::PathFact;
 use super::command::ShellCommand;
 use super::decode::decoder;
-use super::expand::unescape;
 use super::interpreter::interpreter;
 use super::launch::broadcast;
 use super::narrow::some_of_words;
+use super::printed_text::printed_texts;
 use super::scope::{Scope, from_all};
 use super::side::Where;
 use super::word::Word;
 use super::wrappers::{Wrapped, unwrap};
 use super::{MOST_COMMANDS, Reader, find, others};
 
-/// No more than this of what `printf` prints is known.
-const LONGEST_PRINTED: usize = 64 * 1024;
 /// No more words of one command are looked at.
 const MOST_WORDS: usize = 4096;
 /// Programs that print a part of what they get, unchanged.
@@ -108,7 +106,7 @@ impl Reader {
         // What is decoded is gone through letter by letter.
         let size: usize = scope.stdin.texts.iter().map(|text| text.len()).sum();
         if decoder(&program, rest).is_none() || self.spend(size / 64) {
-            command.said = said(&program, rest, scope);
+            command.said = printed_texts(&program, rest, scope);
         }
         command.given.clone_from(&scope.stdin.texts);
         command.env.extend_from_slice(scope.exported());
@@ -447,66 +445,6 @@ pub(super) fn multiplies(name: &str, body: &str) -> bool {
     ];
     let endless = times > 1 && !may_end.iter().any(|word| body.contains(word));
     times > 1 && body.contains(['|', '&']) || times == 1 && background || endless
-}
-
-/// The texts a command is known to print, or to pass on.
-fn said(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
-    match program {
-        "echo" => {
-            let texts = words
-                .iter()
-                .skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-ne" | "-en" | "-E"));
-            vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
-        }
-        "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
-        "printf" => match formatted(words) {
-            Some(text) => vec![text.into()],
-            None => words
-                .iter()
-                .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
-                .map(|word| unescape(&word.text).into())
-                .collect(),
-        },
-        _ => match decoder(program, words) {
-            Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
-            None => scope.stdin.texts.clone(),
-        },
-    }
-}
-
-/// What `printf` prints, if its format asks for nothing but texts and everything is known.
-fn formatted(words: &[Word]) -> Option<String> {
-    let words = words.strip_prefix(&[Word::literal("--")]).unwrap_or(words);
-    let (format, mut values) = words.split_first()?;
-    if words.iter().any(|word| word.dynamic || word.pattern) {
-        return None;
-    }
-    let format = unescape(&format.text);
-    let mut out = String::new();
-    loop {
-        let before = values.len();
-        let mut rest = format.as_str();
-        while let Some((text, after)) = rest.split_once('%') {
-            out.push_str(text);
-            let mut letters = after.chars();
-            match letters.next()? {
-                '%' => out.push('%'),
-                kind @ ('s' | 'b' | 'd' | 'q') => {
-                    let (value, more) = values
-                        .split_first()
-                        .map_or(("", values), |(first, more)| (first.text.as_str(), more));
-                    out.push_str(&if kind == 'b' { unescape(value) } else { value.to_owned() });
-                    values = more;
-                }
-                _ => return None,
-            }
-            rest = letters.as_str();
-        }
-        out.push_str(rest);
-        if values.is_empty() || values.len() == before || out.len() > LONGEST_PRINTED {
-            return Some(out);
-        }
-    }
 }
 
 pub(super) fn joined(words: &[Word]) -> String {

@@ -125,6 +125,19 @@ fn facts_say_how_sure_they_are() {
 }
 
 #[test]
+fn each_shell_runs_the_lines_before_one_that_it_refuses() {
+    // Bash writes to the file; zsh takes `<1-9>` for a pattern, and only zsh understands the last line.
+    let text = "echo x <1-9>/etc/passwd\n{ echo y }";
+    let read = read_text(text);
+    assert!(!read.unparsed);
+    assert!(
+        read.commands.iter().any(|command| command.outputs.iter().any(|path| path.text == "/etc/passwd"))
+    );
+    // A text inside it is asked about on its own.
+    assert!(read_text("{ bash -c \"echo 'a\" }").unparsed);
+}
+
+#[test]
 fn functions_within_functions_are_read() {
     table(&[
         ("f1() { f2() { rm x; }; }", "rm x"),

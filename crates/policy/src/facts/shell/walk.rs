@@ -118,7 +118,7 @@ impl Reader {
     pub(super) fn give_up_on(&mut self, unparsed: &ast::Unparsed) {
         if unparsed.reason.is_limit() {
             self.leave_unread("too large or too deeply nested", &unparsed.text);
-        } else {
+        } else if self.reports_syntax {
             self.give_up(unread::SYNTAX, &unparsed.text);
         }
     }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What a command prints, where that is known from its words and its standard input.
+
+use std::sync::Arc;
+
+use super::decode::decoder;
+use super::expand::unescape;
+use super::scope::Scope;
+use super::word::Word;
+
+/// No more than this of what `printf` prints is known.
+const MAX_PRINTED_BYTES: usize = 64 * 1024;
+
+/// The texts a command is known to print, or to pass on.
+pub(super) fn printed_texts(program: &str, words: &[Word], scope: &Scope) -> Vec<Arc<str>> {
+    match program {
+        "echo" => {
+            let texts = words
+                .iter()
+                .skip_while(|word| matches!(word.text.as_str(), "-e" | "-n" | "-ne" | "-en" | "-E"));
+            vec![unescape(&texts.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")).into()]
+        }
+        "printf" if words.first().is_some_and(|word| word.is("-v")) => Vec::new(),
+        "printf" => match format_printf(words) {
+            Some(text) => vec![text.into()],
+            None => words
+                .iter()
+                .filter(|word| !matches!(word.text.trim_end_matches("\\n"), "%s" | "%b" | "--"))
+                .map(|word| unescape(&word.text).into())
+                .collect(),
+        },
+        _ => match decoder(program, words) {
+            Some(decode) => scope.stdin.texts.iter().map(|text| decode(text).into()).collect(),
+            None => scope.stdin.texts.clone(),
+        },
+    }
+}
+
+/// What `printf` prints, if its format asks for nothing but texts and everything is known.
+fn format_printf(words: &[Word]) -> Option<String> {
+    let words = words.strip_prefix(&[Word::literal("--")]).unwrap_or(words);
+    let (format, mut values) = words.split_first()?;
+    if words.iter().any(|word| word.dynamic || word.pattern) {
+        return None;
+    }
+    let format = unescape(&format.text);
+    let mut out = String::new();
+    loop {
+        let before = values.len();
+        let mut rest = format.as_str();
+        while let Some((text, after)) = rest.split_once('%') {
+            out.push_str(text);
+            let mut letters = after.chars();
+            match letters.next()? {
+                '%' => out.push('%'),
+                kind @ ('s' | 'b' | 'd' | 'q') => {
+                    let (value, more) = values
+                        .split_first()
+                        .map_or(("", values), |(first, more)| (first.text.as_str(), more));
+                    out.push_str(&if kind == 'b' { unescape(value) } else { value.to_owned() });
+                    values = more;
+                }
+                _ => return None,
+            }
+            rest = letters.as_str();
+        }
+        out.push_str(rest);
+        if values.is_empty() || values.len() == before || out.len() > MAX_PRINTED_BYTES {
+            return Some(out);
+        }
+    }
+}
