@@ -13,6 +13,8 @@ use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
+use crate::facts::LetterPairs;
+
 /// A built pattern may take this much memory; only a repetition of repetitions takes more.
 const LARGEST: usize = 1 << 20;
 
@@ -65,49 +67,18 @@ impl Pattern {
         let built = self.built.get_or_init(|| build(&self.text).ok());
         built.as_ref().is_none_or(|pattern| pattern.is_match(text))
     }
-}
 
-/// A text that many patterns are about to be asked about.
-pub(crate) struct Asked<'t> {
-    text: &'t str,
-    /// Pairs of letters that stand in it, small and large alike, each by a bit of its own or of others too.
-    pairs: [u64; PAIRS / 64],
-}
-
-/// How many bits there are for pairs.
-const PAIRS: usize = 1024;
-
-impl<'t> Asked<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
-        let mut pairs = [0; PAIRS / 64];
-        for pair in text.as_bytes().windows(2) {
-            let (word, bit) = place(pair);
-            if let Some(word) = pairs.get_mut(word) {
-                *word |= bit;
-            }
-        }
-        Self { text, pairs }
-    }
-
-    /// Whether a pattern may match that needs one of these groups of letters.
-    pub(crate) fn may_match(&self, groups: &[String]) -> bool {
-        let mut left = groups.iter().filter(|letters| self.may_have(letters)).peekable();
-        // Beyond ASCII, other letters may count as the same.
-        !self.text.is_ascii() || left.peek().is_some() && has(self.text, left)
-    }
-
-    fn may_have(&self, letters: &str) -> bool {
-        letters.as_bytes().windows(2).all(|pair| {
-            let (word, bit) = place(pair);
-            self.pairs.get(word).is_some_and(|word| word & bit != 0)
-        })
+    /// Whether it may match one of the texts that these pairs of letters are from.
+    pub(crate) fn may_match(&self, pairs: &LetterPairs) -> bool {
+        self.letters().is_none_or(|groups| groups.iter().any(|letters| pairs.may_contain(letters)))
     }
 }
 
-/// Where the bit of a pair is: in which word, and which one there.
-fn place(pair: &[u8]) -> (usize, u64) {
-    let number = pair.iter().fold(0, |number, letter| number * 37 + usize::from(letter.to_ascii_lowercase()));
-    (number % PAIRS / 64, 1 << (number % 64))
+/// Whether a text has one of these groups of letters, small or large. `pairs` are those of the text.
+pub(crate) fn has_letters(text: &str, pairs: &LetterPairs, groups: &[String]) -> bool {
+    let mut left = groups.iter().filter(|letters| pairs.may_contain(letters)).peekable();
+    // Beyond ASCII, other letters may count as the same.
+    !text.is_ascii() || left.peek().is_some() && has(text, left)
 }
 
 fn build(text: &str) -> Result<Regex, regex::Error> {
@@ -270,18 +241,22 @@ mod tests {
                 assert_eq!(lazy.is_match(text), whole.is_match(text), "{pattern} on {text}");
                 let long = format!("{} {text} ", "-".repeat(SHORT));
                 assert_eq!(lazy.is_match(&long), whole.is_match(&long), "{pattern} on {long}");
-                let may = lazy.letters().is_none_or(|letters| Asked::new(text).may_match(letters));
+                let pairs = LetterPairs::new([text]);
+                let may = lazy.letters().is_none_or(|letters| has_letters(text, &pairs, letters));
                 assert!(may || !whole.is_match(text), "{pattern} on {text}");
+                let pairs = LetterPairs::new([text, "other"]);
+                assert!(lazy.may_match(&pairs) || !whole.is_match(text), "{pattern} on {text}");
             }
         }
     }
 
     #[test]
     fn most_texts_lack_the_letters_and_then_nothing_is_looked_for() {
-        let asked = Asked::new("cargo test --workspace 2>&1 | tail -n 40");
-        let may = |group: &str| asked.may_match(&[group.to_owned()]);
+        let text = "cargo test --workspace 2>&1 | tail -n 40";
+        let pairs = LetterPairs::new([text]);
+        let may = |group: &str| has_letters(text, &pairs, &[group.to_owned()]);
         assert!(may("cargo") && may("TEST --Work") && may("40"));
         assert!(!may("terraform") && !may("cargo build") && !may("41"));
-        assert!(!asked.may_have("terraform"));
+        assert!(!pairs.may_contain("terraform"));
     }
 }

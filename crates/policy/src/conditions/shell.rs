@@ -118,6 +118,7 @@ impl ShellCondition {
         // All of these have to be there, so each of them is enough to look for.
         for word in words.iter().flat_map(|words| &words.0) {
             to.add_names(Some(word), |text| Word::Argument(text));
+            to.add_programs_with(program.as_ref(), word);
         }
         to.add_names(pipes_into.as_ref(), |name| Word::Fed(name));
         to.add_names(acts.as_ref(), |name| Word::Act(name));

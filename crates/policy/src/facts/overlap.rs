@@ -5,6 +5,9 @@
 /// Beyond this a pattern is taken to overlap: nobody writes one, and the table is quadratic.
 const LONGEST: usize = 2048;
 
+/// Letters that are wildcards, or part of one.
+const WILDCARDS: [char; 4] = ['*', '?', '[', ']'];
+
 #[derive(Clone, Copy, PartialEq)]
 enum Token {
     Letter(char),
@@ -19,6 +22,12 @@ enum Token {
 /// Whether a rule's pattern and a shell's pattern have a path in common. As in a shell, a
 /// wildcard of `shell` does not stand for a leading dot; `**` does, as it is what `find` goes through.
 pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
+    // Most pairs begin or end with other letters; seeing that is far cheaper than the table.
+    if !agree(start(rule).as_bytes(), start(shell).as_bytes())
+        || !agree_at_end(end(rule).as_bytes(), end(shell).as_bytes())
+    {
+        return false;
+    }
     let (rule, shell) = (tokens(rule), tokens(shell));
     if rule.len().max(shell.len()) > LONGEST {
         return true;
@@ -62,6 +71,26 @@ pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
         below = row;
     }
     below.first().copied().unwrap_or(false)
+}
+
+/// The letters before the first wildcard.
+fn start(pattern: &str) -> &str {
+    pattern.split(WILDCARDS).next().unwrap_or_default()
+}
+
+/// The letters behind the last wildcard.
+fn end(pattern: &str) -> &str {
+    pattern.rsplit(WILDCARDS).next().unwrap_or_default()
+}
+
+/// Whether one text may go on as the other.
+fn agree(one: &[u8], other: &[u8]) -> bool {
+    one.iter().zip(other).all(|(one, other)| one == other)
+}
+
+/// Whether both may be ends of one text.
+fn agree_at_end(one: &[u8], other: &[u8]) -> bool {
+    one.iter().rev().zip(other.iter().rev()).all(|(one, other)| one == other)
 }
 
 /// Whether a wildcard can stand for a token.

@@ -93,6 +93,17 @@ impl KeyTable {
         }
     }
 
+    /// The start of many keys, hashed once; `None` if no key has this first letter.
+    pub(crate) fn start<'k>(&self, tag: char, parts: [&'k str; 2]) -> Option<KeyStart<'k>> {
+        let hash = || parts.iter().fold(KeyHash::of_parts(tag, ""), |hash, part| hash.extend(part));
+        self.has_tag(tag).then(|| KeyStart { tag, parts, hash: hash() })
+    }
+
+    /// The entries under the key that goes on so after its start.
+    pub(crate) fn get_after(&self, body: Body<'_>, start: &KeyStart<'_>, rest: &str, found: &mut Vec<Entry>) {
+        self.find_hashed(body, start.hash.extend(rest), |key| start.is_followed_by(key, rest), found);
+    }
+
     /// The entries under a whole key.
     pub(crate) fn find(&self, body: Body<'_>, key: &str, found: &mut Vec<Entry>) {
         self.find_hashed(body, KeyHash::new(key), |there| there == key.as_bytes(), found);
@@ -187,6 +198,22 @@ impl<'a> Rows<'a> {
             if is_before(self.key(middle)?) { low = middle + 1 } else { high = middle }
         }
         Some(low)
+    }
+}
+
+/// The start of keys.
+pub(crate) struct KeyStart<'k> {
+    tag: char,
+    parts: [&'k str; 2],
+    hash: KeyHash,
+}
+
+impl KeyStart<'_> {
+    /// Whether a key is this start and then the rest.
+    fn is_followed_by(&self, key: &[u8], rest: &str) -> bool {
+        let after_tag = key.strip_prefix(self.tag.encode_utf8(&mut [0; 4]).as_bytes());
+        let end = self.parts.iter().try_fold(after_tag, |key, part| Some(key?.strip_prefix(part.as_bytes())));
+        end.flatten() == Some(rest.as_bytes())
     }
 }
 

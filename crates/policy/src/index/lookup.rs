@@ -5,13 +5,16 @@
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Event;
 
-use super::word::{HOST_TAG, NAME_TAG, PROGRAM_START_TAG, Word, start_key, start_tag, tagged};
+use super::word::{
+    HOST_TAG, NAME_TAG, PROGRAM_ARGUMENT_TAG, PROGRAM_END, PROGRAM_START_TAG, Word, start_key, start_tag,
+    tagged,
+};
 use super::{DAMAGED, Entry, KindForm, WHOLE_RULE};
 use crate::compiled::Body;
 use crate::conditions::commands;
 use crate::conditions::glob::{GlobBase, flat};
-use crate::conditions::pattern::Asked;
-use crate::facts::{Facts, PathFact, ShellCommand};
+use crate::conditions::pattern::has_letters;
+use crate::facts::{Facts, LetterPairs, PathFact, ShellCommand};
 
 /// When more entries are found, those found twice are taken out.
 const DEDUP_ABOVE: usize = 1 << 16;
@@ -104,8 +107,13 @@ impl Lookup<'_> {
         let ends = ends.take_while(|end| *end <= self.form.longest_program);
         self.form.keys.get_beginnings(self.body, PROGRAM_START_TAG, &program, ends, found);
         // The others are not known, and no rule takes them for the words it looks for.
+        let pairs = self.form.keys.start(PROGRAM_ARGUMENT_TAG, [&program, PROGRAM_END]);
         for word in command.words.iter().filter(|word| !word.dynamic) {
-            self.see(Word::Argument(&flat(&word.text)), found);
+            let word = flat(&word.text);
+            self.see(Word::Argument(&word), found);
+            if let Some(pairs) = &pairs {
+                self.form.keys.get_after(self.body, pairs, &word, found);
+            }
         }
         command.feeds.iter().for_each(|name| self.see(Word::Fed(&flat(name)), found));
         command.acts.iter().for_each(|act| self.see(Word::Act(&flat(act)), found));
@@ -204,8 +212,9 @@ impl Lookup<'_> {
             return;
         }
         let commands = commands(event);
-        let asked: Vec<_> = commands.iter().map(|text| Asked::new(text)).collect();
-        let may_match = |letters: &[String]| asked.iter().any(|text| text.may_match(letters));
+        let texts: Vec<_> = commands.iter().map(|text| (text, LetterPairs::new([text.as_ref()]))).collect();
+        let may_match =
+            |letters: &[String]| texts.iter().any(|(text, pairs)| has_letters(text, pairs, letters));
         let fitting = self.lists.texts.iter().filter(|(letters, _)| may_match(letters));
         found.extend(fitting.map(|(_, entry)| *entry));
     }

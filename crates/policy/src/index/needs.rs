@@ -10,11 +10,15 @@ use crate::conditions::glob::{GlobBase, HostGlobs, NameGlobs, PathGlobs};
 /// How rare the things are that a rule needs: the rarer, the less often it is evaluated in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rarity {
+    Paired,
     Named,
     Placed,
     Seldom,
     Often,
 }
+
+/// A rule with more pairs of a program and a word is found by the program alone.
+const MAX_PAIRS: usize = 64;
 
 /// Keys of which a rule needs at least one, and how rare they are.
 type Needs = (Rarity, Vec<String>);
@@ -28,7 +32,7 @@ pub(super) fn parts(matcher: &Matcher) -> Vec<(u16, Option<Vec<String>>)> {
     let common = common(matcher);
     let any = matcher.any();
     let alone = any.is_empty() || any.len() >= usize::from(WHOLE_RULE);
-    if alone || common.as_ref().is_some_and(|(rarity, _)| *rarity == Rarity::Named) {
+    if alone || common.as_ref().is_some_and(|(rarity, _)| *rarity <= Rarity::Named) {
         return vec![(WHOLE_RULE, needs(matcher).map(|(_, needs)| needs))];
     }
     let part = |inner: &Matcher| {
@@ -94,6 +98,17 @@ impl NeedList {
         let key = |(name, begins)| if begins { Word::Begins(name) } else { Word::Program(name) }.key();
         let names = names.and_then(NameGlobs::beginnings);
         self.0.extend(names.map(|names| (Rarity::Named, names.into_iter().map(key).collect())));
+    }
+
+    /// One of these programs with one of these words behind it, unless some are patterns.
+    pub(crate) fn add_programs_with(&mut self, programs: Option<&NameGlobs>, words: &NameGlobs) {
+        let plain =
+            |names: &NameGlobs| names.plain().map(|names| names.map(str::to_owned).collect::<Vec<_>>());
+        let Some((programs, words)) = programs.and_then(plain).zip(plain(words)) else { return };
+        if programs.len() * words.len() <= MAX_PAIRS {
+            let pair = |program| words.iter().map(move |word| Word::ProgramArgument(program, word).key());
+            self.0.push((Rarity::Paired, programs.iter().flat_map(|program| pair(program)).collect()));
+        }
     }
 
     /// The first directories of globs, or their last part if they may start anywhere.

@@ -16,6 +16,8 @@ pub(crate) enum Word<'a> {
     Begins(&'a str),
     /// A word behind a program.
     Argument(&'a str),
+    /// A program together with a word behind it.
+    ProgramArgument(&'a str, &'a str),
     /// A program that gets what another prints.
     Fed(&'a str),
     Act(&'a str),
@@ -45,6 +47,9 @@ impl<'a> Word<'a> {
             Self::Program(name) => ('p', name),
             Self::Begins(name) => (PROGRAM_START_TAG, name),
             Self::Argument(word) => ('w', word),
+            Self::ProgramArgument(program, word) => {
+                return (PROGRAM_ARGUMENT_TAG, Cow::Owned([program, PROGRAM_END, word].concat()));
+            }
             Self::Fed(name) => ('f', name),
             Self::Act(name) => ('a', name),
             Self::Tool(name) => ('t', name),
@@ -68,6 +73,9 @@ impl<'a> Word<'a> {
 pub(super) const PATH_START_TAGS: [char; 4] = ['R', 'H', 'P', 'A'];
 /// What the keys of beginnings of programs begin with.
 pub(super) const PROGRAM_START_TAG: char = 'q';
+/// What the keys of programs with a word behind them begin with, and what ends the program in them.
+pub(super) const PROGRAM_ARGUMENT_TAG: char = 'x';
+pub(super) const PROGRAM_END: &str = "\n";
 pub(super) const NAME_TAG: char = 'n';
 pub(super) const HOST_TAG: char = 'h';
 

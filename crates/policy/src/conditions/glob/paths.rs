@@ -168,6 +168,10 @@ impl PathGlob {
         // `find ~ -name '*.rs'` goes everywhere; that alone does not make it about all that is guarded
         // by its directory, only about what is guarded by its name.
         let by_directory = |form: &str| {
+            // Nothing is before the wildcard of a glob that may lie anywhere.
+            if self.plain == 0 {
+                return false;
+            }
             let Some((root, name)) = form.split_once("**") else { return false };
             let wide = !name.is_empty() && root.len() < self.plain;
             let bare = self.text.ends_with("/*") || self.text.ends_with("/**");
@@ -229,19 +233,26 @@ impl PathGlob {
     /// A glob that may lie anywhere overlaps with any pattern at all: `src/**/*.css` might be
     /// `src/.claude/settings.json`. It is only meant by one that has something of its name.
     fn is_named_by(&self, form: &str) -> bool {
-        let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-        let (own, other) = (last(&self.text), last(form));
+        let (own, mut other) = (last_part(&self.text), last_part(form));
         // `find` goes down to it by itself.
-        let other = other.trim_start_matches("**");
+        while let Some(rest) = other.strip_prefix("**") {
+            other = rest;
+        }
         if own.ends_with('*') && other.starts_with('*') {
             return false;
         }
-        let letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).count();
-        if letters(&own) >= 3 {
-            return letters(other) >= 3 && overlap(&own, other);
+        let has_letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
+        if has_letters(own) {
+            return has_letters(other) && overlap(own, other);
         }
         literal_parts(&self.text).all(|part| form.contains(part))
     }
+}
+
+/// The last part of a path.
+fn last_part(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, last)| last)
 }
 
 // === impl Deserialize ===

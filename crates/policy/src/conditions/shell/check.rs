@@ -239,9 +239,12 @@ impl ShellCondition {
 
     /// Whether a pattern fits one of the texts; as an exception, all texts that `around` was met by.
     fn fits_texts(&self, command: &ShellCommand, mode: MatchMode, around: Option<&Self>) -> bool {
+        let mut patterns = values(self.text.as_ref()).iter();
+        if !patterns.any(|pattern| pattern.may_match(command.letter_pairs())) {
+            return false;
+        }
         let fits = |text: &str| has_match(self.text.as_ref(), text);
-        let words = command.words.iter().map(|word| word.text.as_str());
-        let mut texts = words.chain(command.given.iter().map(AsRef::as_ref));
+        let mut texts = command.texts();
         match around.filter(|around| mode == MatchMode::All && around.text.is_some()) {
             None => texts.any(fits),
             Some(around) => {

@@ -2,7 +2,7 @@
 
 //! One command that would run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use tenterhook_programs::Role;
 
 use super::super::effect::{Side, programs_like};
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
-use super::super::{Certainty, TextSpan, home_of};
+use super::super::{Certainty, LetterPairs, TextSpan, home_of};
 use super::options::{self, Operand, ShellOption, Value};
 use super::place::Directory;
 use super::word::Word;
@@ -78,6 +78,9 @@ pub struct ShellCommand {
     /// Whether what it prints was typed into a terminal that no hook sees.
     #[serde(skip)]
     pub(super) typed: bool,
+    /// Pairs of letters in its words and in what it gets, once a rule looks for texts there.
+    #[serde(skip)]
+    pub(super) letter_pairs: OnceLock<Box<LetterPairs>>,
 }
 
 impl ShellCommand {
@@ -130,6 +133,17 @@ impl ShellCommand {
             open_options: parsed.open,
             ..Self::default()
         })
+    }
+
+    /// Its words, and the texts it is known to get on its standard input.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let words = self.words.iter().map(|word| word.text.as_str());
+        words.chain(self.given.iter().map(AsRef::as_ref))
+    }
+
+    /// Pairs of letters in [`Self::texts`]. To be asked when the command is complete.
+    pub(crate) fn letter_pairs(&self) -> &LetterPairs {
+        self.letter_pairs.get_or_init(|| Box::new(LetterPairs::new(self.texts())))
     }
 
     /// Whether it writes the file, as far as one can tell.

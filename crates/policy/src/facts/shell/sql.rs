@@ -30,10 +30,8 @@ enum Transaction {
 impl ShellCommand {
     /// The SQL statements it is given, as far as they are known.
     pub(crate) fn statements(&self) -> Vec<Statement> {
-        let words = self.words.iter().map(|word| word.text.as_str());
-        let texts = words.chain(self.given.iter().map(AsRef::as_ref));
         let dialect = Dialect::of(&self.program);
-        texts.flat_map(|text| kept(split(text, dialect), dialect)).collect()
+        self.texts().flat_map(|text| kept(split(text, dialect), dialect)).collect()
     }
 }
 
