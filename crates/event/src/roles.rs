@@ -217,7 +217,8 @@ pub(crate) fn same_key(name: &str, key: &str) -> bool {
     fn letters(text: &str) -> impl Iterator<Item = u8> {
         text.bytes().filter(|byte| !matches!(byte, b'_' | b'-')).map(|byte| byte.to_ascii_lowercase())
     }
-    letters(name).eq(letters(key))
+    // Most keys begin with another letter.
+    letters(name).next() == letters(key).next() && letters(name).eq(letters(key))
 }
 
 /// Every working directory in the arguments; `None` is one that is not a text.

@@ -19,22 +19,22 @@ const SOME_HOME: &str = "/home/~";
 const TEMP: &[&str] = &["/tmp", "/var/tmp", "/var/folders", "/dev/shm"];
 /// Directories in a home that hold only what can be fetched or built again.
 const CACHES: &[&str] = &[
-    "~/.cache",
-    "~/Library/Caches",
-    "~/.npm/_cacache",
-    "~/.npm/_npx",
-    "~/.cargo/registry",
-    "~/.cargo/git",
-    "~/.gradle/caches",
-    "~/.m2/repository",
-    "~/.yarn/cache",
-    "~/.bun/install/cache",
-    "~/go/pkg/mod/cache",
-    "~/Library/Developer/Xcode/DerivedData",
-    "~/.pnpm-store",
-    "~/.nuget/packages",
-    "~/.ivy2/cache",
-    "~/.terraform.d/plugin-cache",
+    ".cache",
+    "Library/Caches",
+    ".npm/_cacache",
+    ".npm/_npx",
+    ".cargo/registry",
+    ".cargo/git",
+    ".gradle/caches",
+    ".m2/repository",
+    ".yarn/cache",
+    ".bun/install/cache",
+    "go/pkg/mod/cache",
+    "Library/Developer/Xcode/DerivedData",
+    ".pnpm-store",
+    ".nuget/packages",
+    ".ivy2/cache",
+    ".terraform.d/plugin-cache",
 ];
 
 /// Where a path points.
@@ -183,15 +183,16 @@ impl Ground {
     }
 
     fn in_home(&self, path: &str) -> Option<String> {
-        if let Some(rest) = below(path, &self.home) {
-            return Some(tilde(rest));
-        }
-        if let Some(rest) = below(path, "/root").or_else(|| below(path, "/var/root")) {
-            return Some(tilde(rest));
-        }
-        let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
-        let rest = others.split_once('/').map_or("", |(_, rest)| rest);
-        Some(tilde(rest))
+        self.below_home(path).map(tilde)
+    }
+
+    /// What remains of a path below the home it lies in; empty for a home itself.
+    fn below_home<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let roots = [self.home.as_str(), "/root", "/var/root"];
+        roots.into_iter().find_map(|home| below(path, home)).or_else(|| {
+            let others = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
+            Some(others.split_once('/').map_or("", |(_, rest)| rest))
+        })
     }
 
     fn places(&self, path: &str) -> Vec<Place> {
@@ -205,7 +206,7 @@ impl Ground {
         if path == "/" {
             places.push(Place::Root);
         }
-        if self.in_home(path).as_deref() == Some("~") {
+        if self.below_home(path) == Some("") {
             places.push(Place::Home);
         }
         places
@@ -216,7 +217,7 @@ impl Ground {
     fn is_temporary(&self, path: &str) -> bool {
         let in_temp = TEMP.iter().any(|temp| below(path, temp).is_some_and(|rest| !rest.is_empty()));
         let holds_project = self.project.as_deref().is_some_and(|project| below(project, path).is_some());
-        let in_cache = below(path, &self.home).is_some_and(|rest| is_cache(&tilde(rest)));
+        let in_cache = below(path, &self.home).is_some_and(is_cache);
         if in_cache && !holds_project {
             return true;
         }
@@ -224,14 +225,14 @@ impl Ground {
     }
 }
 
-/// All caches together are no cache: somebody may keep there what is not.
+/// Whether a path below a home is in a cache. The directory of all caches may hold other things too.
 fn is_cache(path: &str) -> bool {
     let within = CACHES.iter().any(|cache| below(path, cache).is_some());
-    within && !matches!(path, "~/.cache" | "~/Library/Caches")
+    within && !matches!(path, ".cache" | "Library/Caches")
 }
 
 fn tilde(rest: &str) -> String {
-    if rest.is_empty() { "~".to_owned() } else { format!("~/{rest}") }
+    if rest.is_empty() { "~".to_owned() } else { ["~/", rest].concat() }
 }
 
 /// What remains of a path below a directory; empty for the directory itself.
@@ -252,25 +253,34 @@ fn goes_up(path: &str) -> bool {
 pub(crate) fn resolve(cwd: Option<&str>, text: &str) -> Option<String> {
     let text = text.strip_prefix("file://").unwrap_or(text);
     let start = if text.starts_with('/') { "" } else { cwd? };
-    let mut parts: Vec<&str> = Vec::new();
+    let mut path = String::with_capacity(start.len() + text.len() + 2);
     for part in start.split('/').chain(text.split('/')) {
         match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
+            "" | "." => continue,
+            ".." => path.truncate(path.rfind('/').unwrap_or(0)),
+            part => {
+                path.push('/');
+                path.push_str(part);
             }
-            part => parts.push(part),
         }
-        // Two other names of the root: a process's own view of it, and where macOS keeps the rest.
-        match parts.as_slice() {
-            ["proc", _, "root"] => parts.clear(),
-            ["private", "tmp" | "var" | "etc"] => {
-                parts.remove(0);
-            }
-            _ => {}
-        }
+        path.drain(..other_name_of_root(&path).len());
     }
-    Some(format!("/{}", parts.join("/")))
+    if path.is_empty() {
+        path.push('/');
+    }
+    Some(path)
+}
+
+/// The part of a path that is another name of the root: a process's own view of it, or where macOS keeps the rest.
+fn other_name_of_root(path: &str) -> &str {
+    let is_view = |rest: &str| rest.split_once('/').is_some_and(|(_, name)| name == "root");
+    if path.strip_prefix("/proc/").is_some_and(is_view) {
+        return path;
+    }
+    match path {
+        "/private/tmp" | "/private/var" | "/private/etc" => "/private",
+        _ => "",
+    }
 }
 
 /// How far a pattern reaches: `/x/*` takes all of `/x`, while `/x/a*` names things in it.
