@@ -6,20 +6,26 @@ use std::collections::BTreeMap;
 
 use crate::format::role::Role;
 use crate::format::source::ExampleSource;
-use crate::own::Trust;
 use crate::parsed::{Parsed, Variant};
-use crate::programs::Programs;
+use crate::programs::{Program, Programs};
 
 /// Reads the command line of an example and compares every role with what the example expects. Words of the
 /// role `text` are compared only if the example names them.
-pub fn check_example(programs: &Programs, example: &ExampleSource, trust: Trust) -> Result<(), String> {
+pub fn check_example(programs: &Programs, example: &ExampleSource) -> Result<(), String> {
+    check_example_with(|name| programs.find(name), example)
+}
+
+/// The same for descriptions that are found elsewhere.
+pub(crate) fn check_example_with<'p>(
+    find: impl FnOnce(&str) -> Option<Program<'p>>,
+    example: &ExampleSource,
+) -> Result<(), String> {
     let words = split_line(&example.line);
     let Some((name, words)) = words.split_first() else { return Err("example without a command".to_owned()) };
-    let Some(program) = programs.find(name) else { return Err(format!("unknown program `{name}`")) };
+    let Some(program) = find(name) else { return Err(format!("unknown program `{name}`")) };
     let bsd = example.expected.iter().any(|(key, value)| key == "variant" && value == "bsd");
     let variant = if bsd { Variant::Bsd } else { Variant::Gnu };
-    let addition = if trust == Trust::AddsOnly { program.parse_addition(words) } else { None };
-    let parsed = addition.unwrap_or_else(|| program.parse_as(words, variant));
+    let parsed = program.parse_as(words, variant);
     let found = describe(&parsed, words);
     for (key, expected) in &example.expected {
         let empty = Vec::new();

@@ -30,6 +30,6 @@ pub use examples::check_example;
 pub use format::record::{Arity, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput};
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;
-pub use own::{LoadedPrograms, Trust, UserFile, read_examples};
+pub use own::{LoadedPrograms, OwnFile, OwnProgram, OwnTables, Trust, UserFile, read_examples};
 pub use parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
 pub use programs::{DescribedOption, Program, Programs};

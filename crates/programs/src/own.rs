@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Descriptions that users add. They add caution; only a trusted file may replace a built-in description.
+//! Descriptions that users add. They count beside what is known of a program without them; only a trusted file
+//! may replace that.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use tenterhook_document::{Problem, Spot, parse, repeated_keys};
 
-use crate::examples::check_example;
+use crate::examples::check_example_with;
 use crate::format::encode::encode_programs;
-use crate::format::record::Location;
-use crate::format::role::Role;
 use crate::format::source::{CommandSource, ExampleSource, read_file};
-use crate::programs::Programs;
+use crate::programs::{Program, Programs};
 
 /// A longer file is refused unread.
 const MAX_USER_FILE_BYTES: usize = 1 << 20;
 
-/// Whether a file may replace built-in descriptions.
+const LEFT_OUT: &str = "this program is left out; the others of the file count";
+
+/// Whether a file may replace what is known of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// It only adds: what the built-in description finds still counts.
+    /// It only adds: what is known without it still counts. `replaces` is refused.
     AddsOnly,
-    /// It replaces the built-in description of a program.
+    /// Its descriptions with `replaces: true` take the place of what is known.
     Trusted,
 }
 
@@ -32,8 +34,10 @@ pub struct UserFile<'a> {
     pub source: &'a str,
     /// Content.
     pub text: &'a str,
-    /// Whether it may replace built-in descriptions.
+    /// Whether it may replace what is known of a program.
     pub trust: Trust,
+    /// Whose file it is. Files of one layer describe a program once; descriptions of several layers all count.
+    pub layer: u8,
 }
 
 /// Programs with the user's descriptions, and what was refused.
@@ -45,64 +49,139 @@ pub struct LoadedPrograms {
     pub problems: Vec<Problem>,
 }
 
+/// The user's descriptions in their compiled form.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnTables {
+    /// One table for each layer that adds descriptions.
+    pub(crate) added: Vec<Vec<u8>>,
+    /// Descriptions that take the place of what is known; empty if there are none.
+    pub(crate) replacing: Vec<u8>,
+}
+
+/// A file of the user that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnFile {
+    /// Its name.
+    pub source: String,
+    /// The programs that are taken from it.
+    pub programs: Vec<OwnProgram>,
+}
+
+/// A program that a user describes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OwnProgram {
+    /// Its names.
+    pub names: Vec<String>,
+    /// Line of the description.
+    pub line: usize,
+    /// Whether the description takes the place of what is known without it.
+    pub replaces: bool,
+    /// How many examples it has.
+    pub examples: usize,
+}
+
+/// A description on its way into the tables.
+struct Accepted<'a> {
+    file: &'a UserFile<'a>,
+    program: CommandSource,
+}
+
+// === impl OwnTables ===
+
+impl OwnTables {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.replacing.is_empty()
+    }
+}
+
 impl Programs {
     /// Adds the user's descriptions to the built-in ones.
     pub fn with_user_files(files: &[UserFile<'_>]) -> LoadedPrograms {
-        let mut programs = Self::builtin();
         let mut problems = Vec::new();
-        let (mut added, mut replacing) = (Vec::new(), Vec::new());
+        let (mut added, mut replacing) = (BTreeMap::<u8, Vec<Accepted<'_>>>::new(), Vec::new());
         for file in files {
-            for program in read_user_file(file, &programs, &mut problems) {
-                let target = if file.trust == Trust::Trusted { &mut replacing } else { &mut added };
-                if accept(target, program.clone()).is_err() {
-                    let name = program.names.first().map(String::as_str);
-                    let problem = Problem::new(file.source, program.spot, "program is described twice");
-                    problems.push(problem.about("program", name));
+            for mut program in read_user_file(file, &mut problems) {
+                if let Some(spot) = program.replaces.filter(|_| file.trust == Trust::AddsOnly) {
+                    problems.push(refused_replacement(file, &program, spot));
+                    program.replaces = None;
+                }
+                let target = match program.replaces {
+                    Some(_) => &mut replacing,
+                    None => added.entry(file.layer).or_default(),
+                };
+                match described_before(target, &program) {
+                    None => target.push(Accepted { file, program }),
+                    Some(message) => problems.push(problem(file, &program, program.spot, message)),
                 }
             }
         }
-        programs.added = encode(&added);
-        programs.replacing = encode(&replacing);
-        for file in files {
-            check_examples(file, &programs, &mut problems);
+        for program in added.values().flatten() {
+            let table = encode(&[program]);
+            check_examples(program, &table, &mut problems);
         }
-        LoadedPrograms { programs, problems }
+        // With a wrong description in its place, less might be known than before.
+        replacing.retain(|program| check_examples(program, &encode(&[program]), &mut problems));
+        let all: Vec<&Accepted<'_>> = added.values().flatten().chain(&replacing).collect();
+        let tables = added.values().map(|layer| encode(&layer.iter().collect::<Vec<_>>()));
+        let own = OwnTables { added: tables.collect(), replacing: encode(&replacing.iter().collect::<Vec<_>>()) };
+        let files = files.iter().map(|file| OwnFile::new(file, &all)).collect();
+        LoadedPrograms { programs: Self::with_own(own, files), problems }
     }
 }
 
-/// Adds a program unless one of its names is taken.
-fn accept(target: &mut Vec<CommandSource>, program: CommandSource) -> Result<(), ()> {
-    let taken = target.iter().any(|other| other.names.iter().any(|name| program.names.contains(name)));
-    if taken {
-        return Err(());
+impl OwnFile {
+    fn new(file: &UserFile<'_>, all: &[&Accepted<'_>]) -> Self {
+        let own = all.iter().filter(|accepted| std::ptr::eq(accepted.file, file));
+        let programs = own.map(|Accepted { program, .. }| OwnProgram {
+            names: program.names.clone(),
+            line: program.spot.line,
+            replaces: program.replaces.is_some(),
+            examples: program.examples.len(),
+        });
+        Self { source: file.source.to_owned(), programs: programs.collect() }
     }
-    target.push(program);
-    Ok(())
 }
 
-fn encode(programs: &[CommandSource]) -> Arc<[u8]> {
+fn problem(file: &UserFile<'_>, program: &CommandSource, spot: Spot, message: String) -> Problem {
+    let name = program.names.first().map(String::as_str);
+    Problem::new(file.source, spot, message).about("program", name).hint(LEFT_OUT)
+}
+
+fn refused_replacement(file: &UserFile<'_>, program: &CommandSource, spot: Spot) -> Problem {
+    let message = "only a file of the machine's policy may replace what is known of a program";
+    let hint = "remove `replaces`: until then the description counts in addition";
+    problem(file, program, spot, message.to_owned()).hint(hint)
+}
+
+/// Where one of the names is taken.
+fn described_before(target: &[Accepted<'_>], program: &CommandSource) -> Option<String> {
+    let is_same = |other: &&Accepted<'_>| {
+        other.program.names.iter().any(|name| program.names.contains(name))
+    };
+    let Accepted { file, program } = target.iter().find(is_same)?;
+    Some(format!("program is already described at {}:{}", file.source, program.spot.line))
+}
+
+fn encode(programs: &[&Accepted<'_>]) -> Vec<u8> {
     if programs.is_empty() {
-        return Arc::default();
+        return Vec::new();
     }
+    let programs: Vec<_> = programs.iter().map(|accepted| accepted.program.clone()).collect();
     // Each program was encoded alone before, and no two share a name.
-    let bytes = encode_programs(programs).ok().and_then(|table| table.to_bytes().ok());
-    bytes.map(Arc::from).unwrap_or_default()
+    encode_programs(&programs).ok().and_then(|table| table.to_bytes().ok()).unwrap_or_default()
 }
 
-fn read_user_file(
-    file: &UserFile<'_>,
-    builtin: &Programs,
-    problems: &mut Vec<Problem>,
-) -> Vec<CommandSource> {
+fn read_user_file(file: &UserFile<'_>, problems: &mut Vec<Problem>) -> Vec<CommandSource> {
     if file.text.len() > MAX_USER_FILE_BYTES {
         let message = format!("file is longer than {MAX_USER_FILE_BYTES} bytes");
-        problems.push(Problem::whole(file.source, message));
+        problems.push(Problem::whole(file.source, message).hint("split it into several files"));
         return Vec::new();
     }
     let root = match parse(file.text) {
         Ok(root) => root,
         Err((spot, message)) => {
-            problems.push(Problem::new(file.source, spot, message));
+            let hint = "no program of this file is described until it is valid YAML";
+            problems.push(Problem::new(file.source, spot, message).hint(hint));
             return Vec::new();
         }
     };
@@ -116,16 +195,10 @@ fn read_user_file(
         let mut refused = Vec::new();
         refused.extend(mistakes.iter().filter(|(spot, _)| within(*spot)).cloned());
         refused.extend(encode_programs(std::slice::from_ref(program)).err());
-        if file.trust == Trust::AddsOnly && program.names.iter().any(|name| builtin.is_builtin(name)) {
-            find_weakening(program, &mut refused);
-        }
         if refused.is_empty() {
             accepted.push(program.clone());
         }
-        let name = program.names.first().map(String::as_str);
-        let each = refused
-            .into_iter()
-            .map(|(spot, message)| Problem::new(file.source, spot, message).about("program", name));
+        let each = refused.into_iter().map(|(spot, message)| problem(file, program, spot, message));
         problems.extend(each);
     }
     let before = programs.first().map(|program| program.spot);
@@ -134,39 +207,20 @@ fn read_user_file(
     accepted
 }
 
-/// Finds roles that would make fewer rules apply to a built-in program.
-fn find_weakening(command: &CommandSource, found: &mut Vec<(Spot, String)>) {
-    let mut refuse = |spot: Spot, role: Role| {
-        found.push((spot, format!("role `{}` weakens the description of a built-in program", role.name())));
-    };
-    let options = command.options.iter().chain(&command.everywhere).chain(&command.bsd);
-    for option in options {
-        for role in option.all_roles().filter(|role| role.weakens()) {
-            refuse(option.spot, role);
+/// Reads the examples of a program by its own description; whether all of them are read as they say.
+fn check_examples(accepted: &Accepted<'_>, table: &[u8], problems: &mut Vec<Problem>) -> bool {
+    let Accepted { file, program } = accepted;
+    let before = problems.len();
+    for example in &program.examples {
+        if let Err(message) = check_example_with(|name| Program::in_table(table, name), example) {
+            let hint = match program.replaces {
+                Some(_) => LEFT_OUT,
+                None => "fix the description or the example; the description counts as it is",
+            };
+            problems.push(problem(file, program, example.spot, message).hint(hint));
         }
     }
-    for case in &command.operands {
-        for slot in case.slots.iter().filter(|slot| slot.role.weakens()) {
-            refuse(case.spot, slot.role);
-        }
-    }
-    for role in command.always.iter().filter(|role| role.weakens()) {
-        refuse(command.spot, *role);
-    }
-    if command.location != Location::Here {
-        found.push((command.spot, "`location` weakens the description of a built-in program".to_owned()));
-    }
-    for command in &command.commands {
-        find_weakening(command, found);
-    }
-}
-
-fn check_examples(file: &UserFile<'_>, programs: &Programs, problems: &mut Vec<Problem>) {
-    for example in read_examples(file.text) {
-        if let Err(message) = check_example(programs, &example, file.trust) {
-            problems.push(Problem::new(file.source, example.spot, message));
-        }
-    }
+    problems.len() == before
 }
 
 /// The examples in a data file; none if the file is invalid.

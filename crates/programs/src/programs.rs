@@ -3,17 +3,25 @@
 //! The programs that are described.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::format::record::{
     CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, PackageVerb, SpecStyle, StandardInput,
 };
+use crate::own::{OwnFile, OwnTables};
 use crate::parsed::{CommandWord, Parsed, Variant};
 use crate::parser::parse_words;
 use crate::table::FoundKey;
 
 /// The built-in descriptions, compiled by the build script.
 static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin"));
+
+/// The built-in descriptions, decoded once for all values of [`Programs`].
+static BUILTIN_PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
+    let builtin: NameTable<'static> = postcard::from_bytes(BUILTIN).unwrap_or_default();
+    let decoded = (0..builtin.len()).map(|_| OnceLock::new()).collect();
+    Programs { builtin, decoded, own: Arc::default(), files: Arc::default() }
+});
 
 /// Every program that is described: built in, or by the user.
 #[derive(Debug, Clone)]
@@ -22,17 +30,16 @@ pub struct Programs {
     /// Built-in programs that were looked up before, by the position of their name: one command is looked up
     /// several times.
     decoded: Arc<[OnceLock<Box<CommandRecord<'static>>>]>,
-    /// Tables of the user's descriptions.
-    pub(crate) added: Arc<[u8]>,
-    pub(crate) replacing: Arc<[u8]>,
+    /// The user's descriptions.
+    own: Arc<OwnTables>,
+    /// The files they come from.
+    files: Arc<[OwnFile]>,
 }
 
 /// One program.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
     pub(crate) record: Cow<'a, CommandRecord<'a>>,
-    /// The user's description of a program that is built in. It adds to what is read.
-    pub(crate) addition: Option<CommandRecord<'a>>,
 }
 
 /// One option of a described program, for reports and tests.
@@ -49,22 +56,29 @@ pub struct DescribedOption<'a> {
 impl Programs {
     /// The built-in descriptions.
     pub fn builtin() -> Self {
-        let builtin: NameTable<'static> = postcard::from_bytes(BUILTIN).unwrap_or_default();
-        let decoded = (0..builtin.len()).map(|_| OnceLock::new()).collect();
-        Self { builtin, decoded, added: Arc::default(), replacing: Arc::default() }
+        BUILTIN_PROGRAMS.clone()
     }
 
     /// The program of that name: `cp`, `gcp`, `python3.12`, `mkfs.ext4`. Directories must be cut off before.
+    /// Descriptions that only add are not among them: see [`Programs::find_addition`].
     pub fn find(&self, name: &str) -> Option<Program<'_>> {
-        if let Some(record) = find_in(&decode(&self.replacing), name) {
-            return Some(Program { record: Cow::Owned(record), addition: None });
+        if !self.own.replacing.is_empty()
+            && let Some(program) = Program::in_table(&self.own.replacing, name)
+        {
+            return Some(program);
         }
-        let added = find_in(&decode(&self.added), name);
-        match (self.find_builtin(name), added) {
-            (Some(record), addition) => Some(Program { record: Cow::Borrowed(record), addition }),
-            (None, Some(record)) => Some(Program { record: Cow::Owned(record), addition: None }),
-            (None, None) => None,
-        }
+        self.find_builtin(name).map(|record| Program { record: Cow::Borrowed(record) })
+    }
+
+    /// How many layers of descriptions add to what [`Programs::find`] knows.
+    pub fn count_additions(&self) -> usize {
+        self.own.added.len()
+    }
+
+    /// The description of a program in one of the layers that add. What it finds counts beside what the
+    /// program is known to do without it.
+    pub fn find_addition(&self, layer: usize, name: &str) -> Option<Program<'_>> {
+        Program::in_table(self.own.added.get(layer)?, name)
     }
 
     fn find_builtin(&self, name: &str) -> Option<&CommandRecord<'static>> {
@@ -86,14 +100,30 @@ impl Programs {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.builtin.names().map(|key| key.name)
     }
-}
 
-fn decode(bytes: &[u8]) -> NameTable<'_> {
-    if bytes.is_empty() { NameTable::default() } else { postcard::from_bytes(bytes).unwrap_or_default() }
-}
+    /// The user's files with the programs that they describe.
+    pub fn own_files(&self) -> &[OwnFile] {
+        &self.files
+    }
 
-fn find_in<'a>(table: &NameTable<'a>, name: &str) -> Option<CommandRecord<'a>> {
-    table.command(find_key(table, name)?)
+    /// The user's descriptions, compiled; `None` if there are none.
+    pub fn own_tables(&self) -> Option<&OwnTables> {
+        (!self.own.is_empty()).then_some(&self.own)
+    }
+
+    /// The built-in descriptions and those of the user that were compiled before. Files are not named any more.
+    /// `None` if a table is damaged.
+    pub fn with_own_tables(own: OwnTables) -> Option<Self> {
+        let is_readable =
+            |bytes: &Vec<u8>| bytes.is_empty() || postcard::from_bytes::<NameTable<'_>>(bytes).is_ok();
+        let is_intact = own.added.iter().chain([&own.replacing]).all(is_readable);
+        is_intact.then(|| Self::with_own(own, Arc::default()))
+    }
+
+    /// The built-in descriptions and these of the user.
+    pub(crate) fn with_own(own: OwnTables, files: Arc<[OwnFile]>) -> Self {
+        Self { own: Arc::new(own), files, ..Self::builtin() }
+    }
 }
 
 fn find_key<'a>(table: &NameTable<'a>, name: &str) -> Option<FoundKey<'a>> {
@@ -114,6 +144,13 @@ fn find_key<'a>(table: &NameTable<'a>, name: &str) -> Option<FoundKey<'a>> {
 // === impl Program ===
 
 impl<'a> Program<'a> {
+    /// The program of that name in a table of the user.
+    pub(crate) fn in_table(bytes: &'a [u8], name: &str) -> Option<Self> {
+        let table: NameTable<'a> = postcard::from_bytes(bytes).ok()?;
+        let record = table.command(find_key(&table, name)?)?;
+        Some(Self { record: Cow::Owned(record) })
+    }
+
     /// The name under which the program is described.
     pub fn name(&self) -> &'a str {
         self.record.name
@@ -127,12 +164,6 @@ impl<'a> Program<'a> {
     /// Reads the words as another variant of the program does.
     pub fn parse_as<'w, W: CommandWord>(&self, words: &'w [W], variant: Variant) -> Parsed<'w, 'a> {
         parse_words(&self.record, words, variant)
-    }
-
-    /// Reads the words by the user's description of a built-in program. Roles found here count in addition
-    /// to those of [`Program::parse`]; they replace nothing.
-    pub fn parse_addition<'w, W: CommandWord>(&self, words: &'w [W]) -> Option<Parsed<'w, 'a>> {
-        self.addition.as_ref().map(|record| parse_words(record, words, Variant::Gnu))
     }
 
     /// What the program does with standard input if no word tells it what to do.
@@ -157,22 +188,22 @@ impl<'a> Program<'a> {
 
     /// Whether a word of the program or of a sub-command can name a host.
     pub fn connects(&self) -> bool {
-        self.record.connects || self.addition.as_ref().is_some_and(|record| record.connects)
+        self.record.connects
     }
 
     /// Whether the program or a sub-command runs its operands, or a shell on standard input, in place.
     pub fn wraps(&self) -> bool {
-        self.record.wraps || self.addition.as_ref().is_some_and(|record| record.wraps)
+        self.record.wraps
     }
 
     /// Whether the program or a sub-command works on another machine, in a container or below another root.
     pub fn leaves(&self) -> bool {
-        self.record.leaves || self.addition.as_ref().is_some_and(|record| record.leaves)
+        self.record.leaves
     }
 
     /// Whether a value or a single operand can be a text that is run.
     pub fn runs(&self) -> bool {
-        self.record.runs || self.addition.as_ref().is_some_and(|record| record.runs)
+        self.record.runs
     }
 
     /// Whether an address among the words is just a text.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tenterhook_programs::{CommandWord, Programs, Role, Trust, UserFile};
 
 fn user(text: &str, trust: Trust) -> UserFile<'_> {
-    UserFile { source: "own.yaml", text, trust }
+    UserFile { source: "own.yaml", text, trust, layer: 0 }
 }
 
 #[test]
@@ -122,7 +122,8 @@ fn an_unknown_program_is_taken_from_a_user_file() {
     let text = "deployctl:\n  options:\n    --to HOST: host\n  operands: read...\n  examples:\n    deployctl --to a.test x: {host: a.test, read: x}\n";
     let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    let program = loaded.programs.find("deployctl").unwrap();
+    assert!(loaded.programs.find("deployctl").is_none(), "the description only adds");
+    let program = loaded.programs.find_addition(0, "deployctl").unwrap();
     let parsed = program.parse(&["--to", "a.test", "x"]);
     assert_eq!(parsed.parts_with_role(Role::Host).next().unwrap().text, "a.test");
 }
@@ -136,25 +137,55 @@ fn a_user_file_adds_to_a_built_in_program_and_takes_nothing_away() {
     let words = ["-r", "--audit", "log", "x"];
     let deleted: Vec<_> = rm.parse(&words).parts_with_role(Role::Delete).map(|part| part.text).collect();
     assert_eq!(deleted, ["log", "x"]);
-    let added = rm.parse_addition(&words).unwrap();
+    let addition = loaded.programs.find_addition(0, "rm").unwrap();
+    let added = addition.parse(&words);
     assert_eq!(added.parts_with_role(Role::Write).next().unwrap().text, "log");
 }
 
 #[test]
-fn a_user_file_cannot_weaken_a_built_in_program_unless_it_is_trusted() {
-    let text =
-        "mytool:\n  operands: read...\nrm:\n  options:\n    -f, --force: dry-run\n  operands: text...\n";
+fn only_a_trusted_file_replaces_what_is_known_and_only_where_it_says_so() {
+    let text = "rm:\n  replaces: true\n  operands: text...\nls:\n  operands: text...\n";
+    let deletes = |programs: &Programs| {
+        programs.find("rm").unwrap().parse(&["x"]).parts_with_role(Role::Delete).count()
+    };
     let loaded = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
-    assert_eq!(loaded.problems.len(), 1, "{:?}", loaded.problems);
-    let problem = &loaded.problems[0];
-    assert_eq!((problem.line, problem.column), (Some(5), Some(5)));
-    assert!(problem.message.contains("`dry-run` weakens"), "{problem}");
-    assert!(loaded.programs.find("rm").unwrap().parse_addition(&["x"]).is_none());
-    assert!(loaded.programs.find("mytool").is_some());
+    let shown: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
+    let refused = "own.yaml:2:3: program `rm`: only a file of the machine's policy may replace what is known of a program";
+    assert_eq!(shown, [refused]);
+    assert_eq!(deletes(&loaded.programs), 1);
+    assert!(loaded.programs.find_addition(0, "rm").is_some(), "it still adds");
     let trusted = Programs::with_user_files(&[user(text, Trust::Trusted)]);
     assert!(trusted.problems.is_empty(), "{:?}", trusted.problems);
-    let rm = trusted.programs.find("rm").unwrap();
-    assert_eq!(rm.parse(&["x"]).parts_with_role(Role::Delete).count(), 0);
+    assert_eq!(deletes(&trusted.programs), 0);
+    let ls = trusted.programs.find("ls").unwrap();
+    assert!(ls.parse(&["x"]).parts_with_role(Role::Text).next().is_none(), "it was not said to replace");
+    let wrong = "rm:\n  replaces: true\n  operands: text...\n  examples:\n    rm x: {delete: x}\n";
+    let wrong = Programs::with_user_files(&[user(wrong, Trust::Trusted)]);
+    assert_eq!((wrong.problems.len(), deletes(&wrong.programs)), (1, 1), "a wrong one replaces nothing");
+}
+
+#[test]
+fn a_program_is_described_once_in_each_layer() {
+    let file = |source, text, layer| UserFile { source, text, trust: Trust::AddsOnly, layer };
+    let loaded = Programs::with_user_files(&[
+        file("a.yaml", "acme:\n  operands: read...\n", 1),
+        file("b.yaml", "x:\nother, acme:\n  operands: write...\n", 1),
+        file("c.yaml", "acme:\n  operands: delete...\n", 2),
+    ]);
+    let shown: Vec<_> = loaded.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["b.yaml:2:1: program `other`: program is already described at a.yaml:1"]);
+    let roles = |layer| {
+        let program = loaded.programs.find_addition(layer, "acme").unwrap();
+        program.parse(&["x"]).operands.first().unwrap().role
+    };
+    assert_eq!((loaded.programs.count_additions(), roles(0), roles(1)), (2, Role::Read, Role::Delete));
+    let files = loaded.programs.own_files();
+    let programs: Vec<_> = files.iter().map(|file| file.programs.len()).collect();
+    assert_eq!(programs, [1, 1, 1]);
+    let tables = loaded.programs.own_tables().unwrap().clone();
+    let again = Programs::with_own_tables(tables).unwrap();
+    assert!(again.find_addition(1, "acme").is_some() && again.own_files().is_empty());
+    assert!(Programs::builtin().own_tables().is_none());
 }
 
 #[test]
@@ -169,7 +200,8 @@ fn mistakes_in_a_user_file_have_their_place_and_leave_other_programs_alone() {
             "own.yaml:6:15: program `bad`: unknown role `raed`; did you mean `read`?",
         ]
     );
-    assert!(loaded.programs.find("good").is_some() && loaded.programs.find("bad").is_none());
+    assert!(loaded.programs.find_addition(0, "good").is_some()
+            && loaded.programs.find_addition(0, "bad").is_none());
     for text in ["", "a", "[1]", "a: [", "a:\n  examples: {b c: {read: d}}\n", "? [x]\n: y\n"] {
         let _ = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
     }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use tenterhook_programs::{Programs, Trust, check_example, read_examples};
+use tenterhook_programs::{Programs, check_example, read_examples};
 
 #[test]
 fn every_example_in_a_data_file_is_read_as_it_says() {
@@ -24,7 +24,7 @@ fn every_example_in_a_data_file_is_read_as_it_says() {
         }
         for example in examples {
             count += 1;
-            if let Err(message) = check_example(&programs, &example, Trust::Trusted) {
+            if let Err(message) = check_example(&programs, &example) {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 wrong.push(format!("{name}:{}: {message}", example.spot.line));
             }

@@ -263,20 +263,4 @@ impl Role {
                 | Self::Place
         )
     }
-
-    /// Whether the role makes fewer rules apply: a dry run, a help text, a listening socket, a path or a
-    /// command elsewhere.
-    pub fn weakens(self) -> bool {
-        matches!(
-            self,
-            Self::DryRun
-                | Self::Info
-                | Self::Batch
-                | Self::Listen
-                | Self::ToStdout
-                | Self::RemotePath
-                | Self::Root
-                | Self::Mount
-        )
-    }
 }

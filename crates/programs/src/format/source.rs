@@ -32,8 +32,6 @@ pub(crate) struct OptionSource {
 /// An operand grammar as described.
 #[derive(Debug, Clone)]
 pub(crate) struct OperandSource {
-    /// Place of the description.
-    pub spot: Spot,
     /// Options of which one must be given.
     pub options: Vec<String>,
     /// The positions in order.
@@ -75,6 +73,8 @@ pub(crate) struct CommandSource {
     pub bsd: Vec<OptionSource>,
     pub commands: Vec<CommandSource>,
     pub examples: Vec<ExampleSource>,
+    /// Where a file of the user says that the description replaces what is known of the program.
+    pub replaces: Option<Spot>,
 }
 
 // === impl OptionSource ===
@@ -201,6 +201,8 @@ impl Reader<'_> {
             "bsd" => command.bsd = self.options(value),
             "commands" => command.commands = self.commands(value, depth),
             "examples" => command.examples = self.examples(value),
+            "replaces" if depth > 0 => self.wrong(key, "`replaces` is for a whole program"),
+            "replaces" => command.replaces = self.flag(value).filter(|set| *set).map(|_| key.spot),
             other => {
                 let near = nearest(other, COMMAND_KEYS.iter().copied());
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -362,7 +364,7 @@ impl Reader<'_> {
     fn operands(&mut self, node: &Node) -> Vec<OperandSource> {
         match &node.value {
             Value::Text(text) => {
-                vec![OperandSource { spot: node.spot, options: Vec::new(), slots: self.slots(node, text) }]
+                vec![OperandSource { options: Vec::new(), slots: self.slots(node, text) }]
             }
             Value::Map(entries) => {
                 let mut cases = Vec::new();
@@ -370,7 +372,7 @@ impl Reader<'_> {
                     let names = key_text(key);
                     let options = if names == "else" { Vec::new() } else { split_words(&names) };
                     let slots = self.slots(value, &key_text(value));
-                    cases.push(OperandSource { spot: key.spot, options, slots });
+                    cases.push(OperandSource { options, slots });
                 }
                 cases
             }

@@ -28,6 +28,7 @@ pub(super) const COMMAND_KEYS: &[&str] = &[
     "bsd",
     "commands",
     "examples",
+    "replaces",
 ];
 
 pub(super) const SYNTAXES: &[(&str, Syntax)] = &[
