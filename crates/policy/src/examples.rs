@@ -4,6 +4,7 @@
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_programs::Programs;
 
 use crate::facts::{Surroundings, facts};
 use crate::judge::alone;
@@ -15,8 +16,9 @@ use crate::state::SessionState;
 const HOME: &str = "/home/user";
 const PROJECT: &str = "/home/user/project";
 
-/// Every example that the rule does not live up to, in words.
-pub(crate) fn check(rule: &Rule, examples: &Examples) -> Vec<String> {
+/// Every example that the rule does not live up to, in words. An example may hold with the programs that the policy
+/// describes, or without them: a description must not take a rule out of force.
+pub(crate) fn check(rule: &Rule, examples: &Examples, programs: Option<&Programs>) -> Vec<String> {
     let wanted = [
         (Decision::Deny, &examples.deny),
         (Decision::Ask, &examples.ask),
@@ -24,21 +26,23 @@ pub(crate) fn check(rule: &Rule, examples: &Examples) -> Vec<String> {
     ];
     let failures = wanted.into_iter().flat_map(|(wanted, list)| {
         list.iter().filter_map(move |example| {
-            let said = decision(rule, example);
-            let good = match wanted {
+            let is_good = |said: Decision| match wanted {
                 Decision::Allow => matches!(said, Decision::None | Decision::Allow),
                 wanted => said == wanted,
             };
-            (!good).then(|| format!("the example `{}` should get {wanted} but gets {said}", gist(example)))
+            let said = decision(rule, example, None);
+            let is_good_when_described = || programs.is_some() && is_good(decision(rule, example, programs));
+            (!is_good(said) && !is_good_when_described())
+                .then(|| format!("the example `{}` should get {wanted} but gets {said}", gist(example)))
         })
     });
     failures.collect()
 }
 
 /// What the rule says of it, counted or not, expired or not.
-fn decision(rule: &Rule, example: &Example) -> Decision {
+fn decision(rule: &Rule, example: &Example, programs: Option<&Programs>) -> Decision {
     let (event, mut state) = (event(example), SessionState::default());
-    let mut around = Surroundings { home: Some(HOME), ..Surroundings::default() };
+    let mut around = Surroundings { home: Some(HOME), programs, ..Surroundings::default() };
     let groups: Vec<_> = match example {
         Example::Command(_) => Vec::new(),
         Example::Call(call) => {

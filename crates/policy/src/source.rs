@@ -42,6 +42,8 @@ pub struct Choices<'a> {
     pub monitor: bool,
     /// What models cost, where the person knows better: the name of the file, and its text.
     pub prices: Option<(&'a str, &'a str)>,
+    /// Files that describe programs. They add to what is known of a program; the organisation's may replace it.
+    pub programs: &'a [Source<'a>],
 }
 
 /// Whose rules they are.

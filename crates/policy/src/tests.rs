@@ -19,8 +19,14 @@ mod refusals;
 mod review;
 mod trust;
 
-const HOME: Surroundings<'static> =
-    Surroundings { home: Some("/home/user"), user: None, groups: &[], seen: None, servers: None };
+const HOME: Surroundings<'static> = Surroundings {
+    home: Some("/home/user"),
+    user: None,
+    groups: &[],
+    seen: None,
+    servers: None,
+    programs: None,
+};
 
 /// The packs, compiled as the build does it. Their examples are tried in `compile::packs`.
 static PACKS: LazyLock<Arc<CompiledRules>> = LazyLock::new(|| {

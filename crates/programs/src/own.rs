@@ -123,7 +123,8 @@ impl Programs {
         replacing.retain(|program| check_examples(program, &encode(&[program]), &mut problems));
         let all: Vec<&Accepted<'_>> = added.values().flatten().chain(&replacing).collect();
         let tables = added.values().map(|layer| encode(&layer.iter().collect::<Vec<_>>()));
-        let own = OwnTables { added: tables.collect(), replacing: encode(&replacing.iter().collect::<Vec<_>>()) };
+        let own =
+            OwnTables { added: tables.collect(), replacing: encode(&replacing.iter().collect::<Vec<_>>()) };
         let files = files.iter().map(|file| OwnFile::new(file, &all)).collect();
         LoadedPrograms { programs: Self::with_own(own, files), problems }
     }
@@ -155,9 +156,7 @@ fn refused_replacement(file: &UserFile<'_>, program: &CommandSource, spot: Spot)
 
 /// Where one of the names is taken.
 fn described_before(target: &[Accepted<'_>], program: &CommandSource) -> Option<String> {
-    let is_same = |other: &&Accepted<'_>| {
-        other.program.names.iter().any(|name| program.names.contains(name))
-    };
+    let is_same = |other: &&Accepted<'_>| other.program.names.iter().any(|name| program.names.contains(name));
     let Accepted { file, program } = target.iter().find(is_same)?;
     Some(format!("program is already described at {}:{}", file.source, program.spot.line))
 }

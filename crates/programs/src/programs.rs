@@ -2,7 +2,7 @@
 
 //! The programs that are described.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::format::record::{
@@ -39,7 +39,16 @@ pub struct Programs {
 /// One program.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
-    pub(crate) record: Cow<'a, CommandRecord<'a>>,
+    record: FoundRecord<'a>,
+}
+
+/// The record of a program. `Cow` would not let a program of the build stand in for one with a shorter life.
+#[derive(Debug, Clone)]
+enum FoundRecord<'a> {
+    /// Of a built-in program, decoded once.
+    Shared(&'a CommandRecord<'a>),
+    /// Of a program in a table of the user.
+    Decoded(Box<CommandRecord<'a>>),
 }
 
 /// One option of a described program, for reports and tests.
@@ -67,7 +76,7 @@ impl Programs {
         {
             return Some(program);
         }
-        self.find_builtin(name).map(|record| Program { record: Cow::Borrowed(record) })
+        self.find_builtin(name).map(|record| Program { record: FoundRecord::Shared(record) })
     }
 
     /// How many layers of descriptions add to what [`Programs::find`] knows.
@@ -141,6 +150,19 @@ fn find_key<'a>(table: &NameTable<'a>, name: &str) -> Option<FoundKey<'a>> {
     exact.or_else(versionless).or_else(kind)
 }
 
+// === impl FoundRecord ===
+
+impl<'a> Deref for FoundRecord<'a> {
+    type Target = CommandRecord<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Shared(record) => record,
+            Self::Decoded(record) => record,
+        }
+    }
+}
+
 // === impl Program ===
 
 impl<'a> Program<'a> {
@@ -148,7 +170,7 @@ impl<'a> Program<'a> {
     pub(crate) fn in_table(bytes: &'a [u8], name: &str) -> Option<Self> {
         let table: NameTable<'a> = postcard::from_bytes(bytes).ok()?;
         let record = table.command(find_key(&table, name)?)?;
-        Some(Self { record: Cow::Owned(record) })
+        Some(Self { record: FoundRecord::Decoded(Box::new(record)) })
     }
 
     /// The name under which the program is described.

@@ -200,8 +200,10 @@ fn mistakes_in_a_user_file_have_their_place_and_leave_other_programs_alone() {
             "own.yaml:6:15: program `bad`: unknown role `raed`; did you mean `read`?",
         ]
     );
-    assert!(loaded.programs.find_addition(0, "good").is_some()
-            && loaded.programs.find_addition(0, "bad").is_none());
+    assert!(
+        loaded.programs.find_addition(0, "good").is_some()
+            && loaded.programs.find_addition(0, "bad").is_none()
+    );
     for text in ["", "a", "[1]", "a: [", "a:\n  examples: {b c: {read: d}}\n", "? [x]\n: y\n"] {
         let _ = Programs::with_user_files(&[user(text, Trust::AddsOnly)]);
     }

@@ -2,6 +2,7 @@
 
 //! An id of what a rule set was loaded from.
 
+use crate::compiled::text_digest;
 use crate::fnv;
 use crate::source::{Choices, Source};
 
@@ -32,7 +33,7 @@ impl SetDigest {
 
     /// Adds what was chosen about the rules.
     pub(super) fn add_choices(&mut self, choices: &Choices<'_>) {
-        let Choices { disabled, monitor, prices } = choices;
+        let Choices { disabled, monitor, prices, programs } = choices;
         for id in *disabled {
             self.add("disabled");
             self.add(id);
@@ -43,6 +44,10 @@ impl SetDigest {
         if let Some((_, prices)) = prices {
             self.add("prices");
             self.add(prices);
+        }
+        for source in *programs {
+            self.add("programs");
+            self.add_source(source, text_digest(source.text));
         }
     }
 

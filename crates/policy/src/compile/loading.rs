@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tenterhook_document::{Problem, Spot};
 use tenterhook_event::Decision;
 
+use super::descriptions::PolicyPrograms;
 use super::digest::SetDigest;
 use super::set::RuleSet;
 use super::{BEFORE, trust};
@@ -57,24 +58,29 @@ pub(super) struct Loading {
     warnings: Vec<Problem>,
     examples: Examples,
     digest: SetDigest,
+    programs: PolicyPrograms,
 }
 
 impl Loading {
     /// Takes what was compiled before and reads the other files.
     pub(super) fn new(
         sources: &[Source<'_>],
+        choices: &Choices<'_>,
         compiled: Option<Arc<CompiledRules>>,
         examples: Examples,
     ) -> Self {
+        // Examples of rules are read by them.
+        let (programs, problems) = PolicyPrograms::load(choices.programs);
         let mut loading = Self {
             trusted: None,
             rules: Vec::new(),
             files: Vec::new(),
             taken: BTreeMap::new(),
-            problems: Vec::new(),
+            problems,
             warnings: Vec::new(),
             examples,
             digest: SetDigest::default(),
+            programs,
         };
         let mut trusted_files = Vec::new();
         let mut others = Vec::new();
@@ -125,7 +131,8 @@ impl Loading {
         self.problems.extend(wrong);
         let own = (!self.rules.is_empty()).then(|| self.compile_own()).flatten();
         let segments = self.trusted.into_iter().chain(own).collect();
-        let rules = RuleSet { segments, prices, digest: self.digest.value(), warnings: self.warnings };
+        let (digest, programs) = (self.digest.value(), self.programs.all);
+        let rules = RuleSet { segments, prices, digest, warnings: self.warnings, programs };
         Loaded { rules, problems: self.problems }
     }
 
@@ -182,8 +189,10 @@ impl Loading {
                 return self.problems.extend(messages.into_iter().map(|message| problem(message, hint)));
             }
         };
-        let failures =
-            if self.examples == Examples::Try { examples::check(&rule, &examples) } else { Vec::new() };
+        let failures = match self.examples {
+            Examples::Try => examples::check(&rule, &examples, self.programs.for_examples(source.layer)),
+            Examples::Skip => Vec::new(),
+        };
         if !failures.is_empty() {
             let hint = "mend the rule or the example; the rule is not in force";
             return self.problems.extend(failures.into_iter().map(|message| problem(message, hint)));

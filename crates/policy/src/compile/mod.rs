@@ -2,6 +2,7 @@
 
 //! Wire types → rules that can be judged by.
 
+mod descriptions;
 mod digest;
 mod loading;
 mod packs;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tenterhook_document::Problem;
 
 use super::loading::{Examples, Loading};
-use crate::source::{Layer, Pack, Source};
+use crate::source::{Choices, Layer, Pack, Source};
 
 macro_rules! files {
     ($($file:literal)*) => {
@@ -73,7 +73,7 @@ fn pack(source: &Source<'static>) -> Pack {
 /// Compiles every pack: what [`CompiledRules::open`](crate::CompiledRules::open) reads. A test tries their
 /// examples.
 pub fn compile_packs() -> Result<Vec<u8>, Vec<Problem>> {
-    Loading::new(FILES, None, Examples::Skip).compile()
+    Loading::new(FILES, &Choices::default(), None, Examples::Skip).compile()
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     use tenterhook_event::Timestamp;
 
     use super::*;
-    use crate::{Choices, CompiledRules, LoadMode, RuleSet};
+    use crate::{CompiledRules, LoadMode, RuleSet};
 
     /// Whether some exception looks at the text of a call as it stands.
     fn has_raw_exception(matcher: &crate::conditions::Matcher, within: bool) -> bool {

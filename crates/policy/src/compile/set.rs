@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tenterhook_document::Problem;
 use tenterhook_event::{Event, EventKind, Timestamp};
+use tenterhook_programs::Programs;
 
 use super::loading::{Examples, LoadMode, Loaded, Loading};
 use super::packs::{BASELINE, PACKS};
@@ -25,6 +26,8 @@ pub struct RuleSet {
     pub(super) prices: OwnPrices,
     pub(super) digest: u64,
     pub(super) warnings: Vec<Problem>,
+    /// `None` if the policy describes none.
+    pub(super) programs: Option<Programs>,
 }
 
 impl RuleSet {
@@ -40,7 +43,7 @@ impl RuleSet {
             LoadMode::Checked => None,
             LoadMode::Trusted(compiled) => Some(Arc::clone(compiled)),
         };
-        Loading::new(sources, compiled, Examples::Try).finish(choices)
+        Loading::new(sources, choices, compiled, Examples::Try).finish(choices)
     }
 
     /// The packs that are on by default, checked.
@@ -67,6 +70,12 @@ impl RuleSet {
     pub fn concerns(&self, kind: EventKind) -> bool {
         self.segments.iter().any(|segment| segment.concerns(kind))
             || kind == EventKind::PostModel && self.has_budgets()
+    }
+
+    /// The programs that facts are read by, if the policy describes some of its own: see
+    /// [`Surroundings::programs`](crate::Surroundings::programs).
+    pub fn programs(&self) -> Option<&Programs> {
+        self.programs.as_ref()
     }
 
     /// What models cost.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_programs::{OwnTables, Programs};
 
 use super::loading::LoadMode;
 use super::set::RuleSet;
@@ -13,7 +14,7 @@ use crate::budget::OwnPrices;
 use crate::compiled::{CompiledRules, RuleBytes, Segment};
 
 /// Changes when the form below does.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a snapshot says before the compiled form of the rules that are not part of the program.
 #[derive(Serialize, Deserialize)]
@@ -26,6 +27,8 @@ struct SnapshotForm<'a> {
     #[serde(borrow)]
     prices: (&'a str, &'a str),
     has_own: bool,
+    /// The programs that the policy describes.
+    programs: Option<OwnTables>,
 }
 
 impl RuleSet {
@@ -50,6 +53,7 @@ impl RuleSet {
             digest: self.digest,
             prices: (name, text),
             has_own: own.is_some(),
+            programs: self.programs.as_ref().and_then(Programs::own_tables).cloned(),
         };
         let mut bytes = postcard::to_allocvec(&form).ok()?;
         if let Some(own) = own {
@@ -86,6 +90,10 @@ impl RuleSet {
             return None;
         }
         let prices = OwnPrices::new(form.prices.0, form.prices.1);
-        Some(Self { segments, prices, digest: form.digest, warnings: Vec::new() })
+        let programs = match form.programs {
+            Some(tables) => Some(Programs::with_own_tables(tables)?),
+            None => None,
+        };
+        Some(Self { segments, prices, digest: form.digest, warnings: Vec::new(), programs })
     }
 }

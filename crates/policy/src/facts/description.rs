@@ -4,23 +4,46 @@
 
 use std::sync::LazyLock;
 
-use tenterhook_programs::{CommandWord, Parsed, Program, Programs, WordPart};
+use tenterhook_programs::{CommandWord, Program, Programs, WordPart};
 
 use super::Word;
 
 static BUILTIN: LazyLock<Programs> = LazyLock::new(Programs::builtin);
 
-/// The description of a program; `None` if there is none.
+/// By which description the words of a command were read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// What is known of the program: the built-in description, or one that replaces it. A program without
+    /// either is read by custom.
+    #[default]
+    Known,
+    /// A description that a layer of the policy adds.
+    Added(usize),
+}
+
+/// The descriptions where no policy adds any.
+pub(super) fn builtin_programs() -> &'static Programs {
+    &BUILTIN
+}
+
+/// The built-in description of a program; `None` if there is none.
 pub(super) fn describe(program: &str) -> Option<Program<'static>> {
     BUILTIN.find(program)
 }
 
-/// The words of a command, read by the description of the program.
-pub(super) fn parse<'w>(program: &str, words: &'w [Word]) -> Option<Parsed<'w, 'static>> {
-    describe(program).map(|described| described.parse(words))
+/// The description of a program by which a command was read.
+pub(super) fn describe_as<'p>(
+    programs: &'p Programs,
+    program: &str,
+    reading: Reading,
+) -> Option<Program<'p>> {
+    match reading {
+        Reading::Known => programs.find(program),
+        Reading::Added(layer) => programs.find_addition(layer, program),
+    }
 }
 
-/// The names of every described program, in order.
+/// The names of every program that has a built-in description, in order.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     BUILTIN.names()
 }

@@ -21,6 +21,7 @@ mod url;
 use serde::Serialize;
 use serde_json::Value;
 use tenterhook_event::{Command, Event, McpServers, ToolCall, ToolClass, Touch, Touches};
+use tenterhook_programs::Programs;
 
 use directory::Directories;
 pub use directory::DirectoryFact;
@@ -57,6 +58,18 @@ pub struct Surroundings<'a> {
     pub seen: Option<&'a Seen>,
     /// The MCP servers in the settings of harnesses, if they were read.
     pub servers: Option<&'a McpServers>,
+    /// The descriptions of programs, if the policy has some of its own.
+    pub programs: Option<&'a Programs>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The descriptions of programs: those of the policy, else the built-in ones.
+    fn programs(&self) -> &'a Programs {
+        match self.programs {
+            Some(programs) => programs,
+            None => description::builtin_programs(),
+        }
+    }
 }
 
 /// What one call would do.
@@ -130,13 +143,14 @@ pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
     };
     let ground = ground_of(event, around);
     let places = Directories::of(tool, &event.source, &ground, place_of(event));
-    let (deeds, connects) = deeds(tool, &ground, &places, event.detail.unhooked_stdin);
+    let programs = around.programs();
+    let (deeds, connects) = deeds(tool, &ground, &places, event.detail.unhooked_stdin, programs);
     let Facts { user, groups, .. } = who(event, around);
     let mut facts = Facts { user, groups, ..deeds };
-    facts.packages = package::packages(&facts.commands);
+    facts.packages = package::packages(&facts.commands, programs);
     let named = tool.urls().into_iter().chain(connects.iter().map(String::as_str)).filter_map(url);
-    let urls = named.chain(facts.commands.iter().flat_map(url::urls_of)).chain(in_arguments(tool)).collect();
-    facts.urls = urls;
+    let by_commands = facts.commands.iter().flat_map(|command| url::urls_of(command, programs));
+    facts.urls = named.chain(by_commands).chain(in_arguments(tool)).collect();
     facts.secrets = secrets(event, &facts.contents);
     facts.mcp = McpFact::of(tool, &event.source, around.servers);
     facts.follow(around.seen, &ground, &places.possible);
@@ -149,7 +163,8 @@ pub fn touched(event: &Event, around: &Surroundings<'_>) -> Vec<Touch> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let ground = ground_of(event, around);
     let places = Directories::of(tool, &event.source, &ground, place_of(event));
-    let (mut facts, _) = deeds(tool, &ground, &places, false);
+    let programs = around.programs();
+    let (mut facts, _) = deeds(tool, &ground, &places, false, programs);
     facts.follow(around.seen, &ground, &places.possible);
     facts.touched()
 }
@@ -175,7 +190,13 @@ fn ground_of(event: &Event, around: &Surroundings<'_>) -> Ground {
 
 /// The commands, paths, effects and added lines of a call, and where its commands connect to.
 /// `terminal` says that text can be typed into what runs without any hook.
-fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories, terminal: bool) -> (Facts, Vec<String>) {
+fn deeds(
+    tool: &ToolCall,
+    ground: &Ground,
+    places: &Directories,
+    terminal: bool,
+    programs: &Programs,
+) -> (Facts, Vec<String>) {
     let mut unread = Vec::new();
     let (named, left_out) = named_paths(tool, ground, places);
     if !left_out.is_empty() {
@@ -197,7 +218,7 @@ fn deeds(tool: &ToolCall, ground: &Ground, places: &Directories, terminal: bool)
         .flat_map(|patch| patch.files.into_iter().map(|file| file.added).chain([patch.loose]))
         .collect();
     for place in &places.possible {
-        let read = shell::read(tool, ground, place.as_deref(), terminal);
+        let read = shell::read(tool, ground, place.as_deref(), terminal, programs);
         facts.commands.extend(read.commands);
         effects.extend(read.effects);
         connects.extend(read.connects);

@@ -2,15 +2,19 @@
 
 //! Packages a command would install or run.
 
+mod described;
 mod managers;
 mod name;
 mod near;
 mod table;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_programs::Programs;
 
+use super::description::{Reading, describe_as};
 use super::url::arguments::{Arguments, Piece};
 use super::{ShellCommand, Word};
+use described::described_packages;
 use managers::{Kind, Manager, Verb, managers_of};
 use name::name_of;
 pub(crate) use near::near;
@@ -54,9 +58,15 @@ pub struct PackageFact {
 
 /// The packages that commands would install or run, each once. A command in a loop, or one that bash and zsh read
 /// differently, is there twice.
-pub(crate) fn packages(commands: &[ShellCommand]) -> Vec<PackageFact> {
+pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
-    for package in commands.iter().flat_map(|command| read(&command.program, &command.words)) {
+    let of_command = |command: &ShellCommand| match command.reading {
+        Reading::Known => read(&command.program, &command.words),
+        added @ Reading::Added(_) => describe_as(programs, &command.program, added)
+            .map(|program| described_packages(&program, &command.words))
+            .unwrap_or_default(),
+    };
+    for package in commands.iter().flat_map(of_command) {
         if !all.contains(&package) {
             all.push(package);
         }

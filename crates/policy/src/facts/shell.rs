@@ -6,6 +6,7 @@
 //! variables, the working directory and standard input. What cannot be understood is kept as
 //! [`Unread`], so that a rule can say what then.
 
+mod added_reading;
 mod assign;
 mod braces;
 mod builtin;
@@ -47,11 +48,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tenterhook_event::{Command, ToolCall};
+use tenterhook_programs::Programs;
 use tenterhook_shell::{Parsed, Readings, parse_readings};
 
 use super::effect::Effect;
 use super::path::Ground;
 use super::{Certainty, TextSpan};
+use added_reading::AddedReading;
 pub(crate) use braces::expand_braces;
 pub use command::ShellCommand;
 pub(crate) use find::targets as find_targets;
@@ -68,6 +71,8 @@ pub use word::Word;
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// Nodes visited, commands fed and variables copied, for all texts of one call together.
 const MOST_STEPS: usize = 200_000;
+/// Words and variables copied for readings by descriptions that the policy adds.
+const MAX_ADDITION_STEPS: usize = 50_000;
 const MOST_COMMANDS: usize = 1_000;
 /// Texts that were not understood for the same reason.
 const MOST_UNREAD: usize = 16;
@@ -90,9 +95,16 @@ pub(super) struct Read {
 
 /// Reads every command of a call, and the code in other languages that the tool runs itself.
 /// `terminal` says that text can be typed into what runs without any hook.
-pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal: bool) -> Read {
+pub(super) fn read(
+    tool: &ToolCall,
+    ground: &Ground,
+    cwd: Option<&str>,
+    terminal: bool,
+    programs: &Programs,
+) -> Read {
     let place = Arc::new(side::Where::here(ground));
     let mut reader = Reader {
+        programs,
         terminal,
         commands: Vec::new(),
         effects: Vec::new(),
@@ -114,6 +126,11 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
         texts_entered: 0,
         called: Vec::new(),
         traps: Vec::new(),
+        additions: Vec::new(),
+        addition_steps: MAX_ADDITION_STEPS,
+        left_out: Vec::new(),
+        first_writable: 0,
+        copies: Vec::new(),
     };
     for code in tool.codes() {
         reader.tool_code(&tool.name, code, &Scope::new(cwd, Arc::clone(&place)));
@@ -152,21 +169,12 @@ pub(super) fn read(tool: &ToolCall, ground: &Ground, cwd: Option<&str>, terminal
                 words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
             }
         };
-        // A function that nobody calls by its name may still be called: by a trap, by an export.
-        // It may define others in its turn.
-        reader.certainty = Certainty::Possible;
-        while !reader.defined.is_empty() {
-            for (body, scope) in std::mem::take(&mut reader.defined) {
-                if reader.mark_called(&body) {
-                    reader.walk_function(&body, &mut scope.with_any_arguments());
-                }
-            }
-        }
-        reader.certainty = Certainty::Certain;
+        reader.walk_defined();
         if reader.exhausted {
             reader.leave_unread("too large or too deeply nested", &whole);
         }
     }
+    reader.read_additions();
     Read {
         commands: reader.commands,
         effects: reader.effects,
@@ -182,7 +190,9 @@ fn types(tool: &ToolCall) -> bool {
     matches!(tool.name.as_str(), "write_bash" | "write_powershell")
 }
 
-struct Reader {
+struct Reader<'p> {
+    /// The descriptions of programs.
+    programs: &'p Programs,
     /// Whether text can be typed into what runs without any hook.
     terminal: bool,
     commands: Vec<ShellCommand>,
@@ -216,9 +226,18 @@ struct Reader {
     called: Vec<Arc<FunctionBody>>,
     /// Texts that run when the script ends, with what is known then.
     traps: Vec<String>,
+    /// Commands to be read once more, by descriptions that the policy adds.
+    additions: Vec<AddedReading>,
+    addition_steps: usize,
+    /// Commands that there was no room to read once more.
+    left_out: Vec<String>,
+    /// Commands before this one are not changed any more.
+    first_writable: usize,
+    /// Copies of such commands, with what was found out about them since.
+    copies: Vec<(usize, ShellCommand)>,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// Reads one text as a script, in the given scope.
     fn text(&mut self, text: &str, scope: &mut Scope) {
         if text.len() > MAX_TEXT_BYTES {
@@ -267,6 +286,20 @@ impl Reader {
             self.text(&trap, &mut scope.through("trap"));
         }
         self.leave();
+    }
+
+    /// Walks functions that are not called by their name: a trap or an export may call them. They may define
+    /// others in turn.
+    fn walk_defined(&mut self) {
+        self.certainty = Certainty::Possible;
+        while !self.defined.is_empty() {
+            for (body, scope) in std::mem::take(&mut self.defined) {
+                if self.mark_called(&body) {
+                    self.walk_function(&body, &mut scope.with_any_arguments());
+                }
+            }
+        }
+        self.certainty = Certainty::Certain;
     }
 
     /// Remembers that a function runs; false if it was known to run.

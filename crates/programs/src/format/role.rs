@@ -222,6 +222,15 @@ const LANGUAGE_NAMES: &[(&str, Language)] = &[
     ("other", Language::Other),
 ];
 
+// === impl Language ===
+
+impl Language {
+    /// The name of the language in a data file.
+    pub fn name(self) -> &'static str {
+        LANGUAGE_NAMES.iter().find(|(_, language)| *language == self).map_or("other", |(name, _)| name)
+    }
+}
+
 // === impl Role ===
 
 impl Role {

@@ -2,7 +2,7 @@
 
 //! The words of a command as the description of its program reads them.
 
-use tenterhook_programs::{Location, Parsed, Role, WordPart};
+use tenterhook_programs::{Location, Parsed, Program, Role, WordPart};
 
 use super::super::{Word, description};
 use super::{Does, Side, within};
@@ -23,7 +23,7 @@ pub(crate) struct Touch {
 /// The words of a command and what they mean.
 pub(super) struct Given<'a> {
     pub(super) words: &'a [Word],
-    pub(super) parsed: Parsed<'a, 'static>,
+    pub(super) parsed: Parsed<'a, 'a>,
 }
 
 // === impl Touch ===
@@ -45,9 +45,9 @@ impl Touch {
 // === impl Given ===
 
 impl<'a> Given<'a> {
-    /// Reads the words of a program; `None` if it is not described.
-    pub(super) fn new(program: &str, words: &'a [Word]) -> Option<Self> {
-        description::parse(program, words).map(|parsed| Self { words, parsed })
+    /// Reads the words of a program.
+    pub(super) fn new(program: &Program<'a>, words: &'a [Word]) -> Self {
+        Self { words, parsed: program.parse(words) }
     }
 
     /// Whether an option with this role is given, or the program always acts as if it were.

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use tenterhook_programs::{Language, ParsedOperand, Role};
+use tenterhook_programs::{Language, ParsedOperand, Program, Role};
 
 use super::super::{Word, description};
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
@@ -17,8 +17,8 @@ use super::transfer::add_transfers;
 use super::{here, search, version, within};
 
 /// What a program does to the paths among its words.
-pub(crate) fn touches(program: &str, words: &[Word]) -> Vec<Touch> {
-    let Some(given) = Given::new(program, words) else { return Vec::new() };
+pub(crate) fn touches(program: &Program<'_>, words: &[Word]) -> Vec<Touch> {
+    let given = Given::new(program, words);
     match given.parsed.escape {
         "git" => return version::git(words),
         "find" => return search::find(&given),
@@ -231,7 +231,9 @@ fn is_new_name(target: &Word) -> bool {
 pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
     let word = [Word::literal("x")];
     let harm = |name: &str| {
-        let does = touches(name, &word).into_iter().map(|touch| match touch.does {
+        let described = description::describe(name);
+        let touches = described.map(|program| touches(&program, &word)).unwrap_or_default();
+        let does = touches.into_iter().map(|touch| match touch.does {
             Delete => 5,
             Write | Append => 4,
             Permit | Move => 3,

@@ -3,14 +3,15 @@
 use tenterhook_event::ToolCall;
 
 use super::*;
+use crate::facts::description::builtin_programs;
 use crate::facts::{Ground, shell};
 
 /// `manager name from`, with `!` for what is run at once and `?` for what nobody knows.
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
-    let read = shell::read(&tool, &ground, Some("/home/user/project"), false);
-    let facts = packages(&read.commands).into_iter().map(|fact| {
+    let read = shell::read(&tool, &ground, Some("/home/user/project"), false, builtin_programs());
+    let facts = packages(&read.commands, builtin_programs()).into_iter().map(|fact| {
         let from = serde_json::to_value(fact.from).unwrap();
         let marks = [(fact.runs, "!"), (fact.dynamic, "?")];
         let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();

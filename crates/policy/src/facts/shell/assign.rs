@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::walk::Source;
 use super::word::{Expansion, Word};
 
-impl Reader {
+impl Reader<'_> {
     pub(super) fn assign(&mut self, assignment: &ast::Assignment, src: &Source, scope: &mut Scope) {
         let name = &*assignment.name;
         match (&assignment.value, &assignment.subscript) {

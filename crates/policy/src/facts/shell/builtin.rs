@@ -15,7 +15,7 @@ use super::typed::TYPED_PROGRAM;
 use super::walk::FunctionBody;
 use super::word::{Expansion, Word};
 
-impl Reader {
+impl Reader<'_> {
     /// What a command of the shell itself does; false if it is none.
     pub(super) fn builtin(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
         match program {

@@ -9,7 +9,7 @@ use super::narrow::narrowed_by_pipeline;
 use super::scope::Scope;
 use super::walk::Source;
 
-impl Reader {
+impl Reader<'_> {
     pub(super) fn walk_chain(&mut self, statement: &ast::Statement, src: &Source, scope: &mut Scope) {
         if statement.rest.is_empty() {
             return self.walk_pipeline(&statement.first, src, scope);

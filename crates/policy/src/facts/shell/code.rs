@@ -12,7 +12,7 @@ use super::word::Word;
 /// Stands for what code only knows when it runs.
 const UNKNOWN: &str = "${__unknown__}";
 
-impl Reader {
+impl Reader<'_> {
     /// What a text in this language would do, run by the command of this index.
     pub(super) fn code(
         &mut self,

@@ -6,13 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use tenterhook_programs::Role;
+use tenterhook_programs::{Program, Programs, Role};
 
+use super::super::description::Reading;
 use super::super::effect::{Side, programs_like};
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
 use super::super::{Certainty, LetterPairs, TextSpan, home_of};
 use super::options::{self, Operand, ShellOption, Value};
 use super::place::Directory;
+use super::scope::Scope;
 use super::word::Word;
 
 /// One command that would run.
@@ -81,11 +83,14 @@ pub struct ShellCommand {
     /// Pairs of letters in its words and in what it gets, once a rule looks for texts there.
     #[serde(skip)]
     pub(super) letter_pairs: OnceLock<Box<LetterPairs>>,
+    /// By which description its words were read.
+    #[serde(skip)]
+    pub(crate) reading: Reading,
 }
 
 impl ShellCommand {
     /// A command from its words; the first is the program.
-    pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory) -> Option<Self> {
+    pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory, programs: &Programs) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         let program = if first.dynamic {
             String::new()
@@ -95,7 +100,20 @@ impl ShellCommand {
         } else {
             program_name(&first.text).to_owned()
         };
-        let parsed = options::parse(&program, rest);
+        let described = programs.find(&program);
+        Some(Self::described(first, rest, program, described.as_ref(), ground, cwd))
+    }
+
+    /// A command whose words are read by this description of its program.
+    pub(super) fn described(
+        first: &Word,
+        rest: &[Word],
+        program: String,
+        described: Option<&Program<'_>>,
+        ground: &Ground,
+        cwd: &Directory,
+    ) -> Self {
+        let parsed = options::parse(described, rest);
         let moved = goes_to(&parsed.values).map(|place| {
             let mut cwd = cwd.clone();
             cwd.change((!place.dynamic).then_some(place.text.as_str()), false);
@@ -123,7 +141,7 @@ impl ShellCommand {
             .map(value)
             .chain(rest.iter().filter_map(|word| inner_path(word, ground, cwd.main())))
             .collect();
-        Some(Self {
+        Self {
             program,
             raw: first.text.clone(),
             words: rest.to_vec(),
@@ -132,7 +150,19 @@ impl ShellCommand {
             named,
             open_options: parsed.open,
             ..Self::default()
-        })
+        }
+    }
+
+    /// The command where it runs, with what it is given.
+    pub(super) fn placed(self, scope: &Scope) -> Self {
+        Self {
+            via: scope.via.clone(),
+            on: scope.place.on,
+            host: scope.place.host.clone(),
+            given: scope.stdin.texts.clone(),
+            env: scope.exported().to_vec(),
+            ..self
+        }
     }
 
     /// Its words, and the texts it is known to get on its standard input.

@@ -13,7 +13,7 @@ use super::walk::Source;
 /// A loop over this many known words is walked once for each.
 const MAX_ROUNDS: usize = 16;
 
-impl Reader {
+impl Reader<'_> {
     pub(super) fn walk_compound(&mut self, compound: &ast::Compound, src: &Source, scope: &mut Scope) {
         match compound {
             ast::Compound::Group(script) => self.walk_script(script, src, scope),

@@ -12,7 +12,7 @@ use super::word::{Atom, Expansion, MAX_EXPANSION_BYTES, Word};
 /// A longer sequence such as `{1..99}` is not known.
 const MAX_SEQUENCE: usize = 32;
 
-impl Reader {
+impl Reader<'_> {
     /// The arguments that a shell makes of a word.
     pub(super) fn words(&mut self, word: &ast::Word, src: &Source, scope: &mut Scope) -> Vec<Word> {
         match word.literal() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tenterhook_programs::{Location, Parsed, Program, Role, StandardInput};
 
-use super::super::description::{describe, word_of};
+use super::super::description::word_of;
 use super::super::effect::Side;
 use super::super::path::resolve;
 use super::Reader;
@@ -36,10 +36,24 @@ struct Sent {
     mounts: Vec<(Word, Word)>,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
     pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        let Some(described) = describe(program).filter(Program::leaves) else { return false };
+        let programs = self.programs;
+        programs.find(program).is_some_and(|described| self.run_elsewhere(&described, program, words, scope))
+    }
+
+    /// The same, by a description of the program.
+    pub(super) fn run_elsewhere(
+        &mut self,
+        described: &Program<'_>,
+        program: &str,
+        words: &[Word],
+        scope: &Scope,
+    ) -> bool {
+        if !described.leaves() {
+            return false;
+        }
         let parsed = described.parse(words);
         let sent = Sent::new(&parsed, words);
         if parsed.location == Location::Here || !parsed.wraps && sent.texts.is_empty() {

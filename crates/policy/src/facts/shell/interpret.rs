@@ -14,7 +14,7 @@ use super::scope::Scope;
 use super::typed::TYPED_PROGRAM;
 use super::word::{Word, merge};
 
-impl Reader {
+impl Reader<'_> {
     pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
         let mut inner = scope.through(program);
         let own = self.commands.len().checked_sub(1);

@@ -35,12 +35,12 @@ pub(super) struct Redirections {
 
 impl Redirections {
     /// For what the command starts in its turn: the files have been opened.
-    fn inherited(&self) -> Self {
+    pub(super) fn inherited(&self) -> Self {
         Self { touched: Vec::new(), ..self.clone() }
     }
 }
 
-impl Reader {
+impl Reader<'_> {
     /// A command without redirections.
     pub(super) fn invoke(&mut self, words: &[Word], scope: &mut Scope) {
         self.run(words, &Redirections::default(), scope);
@@ -54,7 +54,7 @@ impl Reader {
         let direction = if io.inputs.is_empty() { ">" } else { "<" };
         let mut all = vec![Word::literal(direction)];
         all.extend_from_slice(words);
-        if let Some(command) = ShellCommand::new(&all, &scope.place.ground, &scope.cwd) {
+        if let Some(command) = ShellCommand::new(&all, &scope.place.ground, &scope.cwd, self.programs) {
             let by = command.program.clone();
             if self.push(ShellCommand { via: scope.via.clone(), on: scope.place.on, ..command }, io) {
                 self.touch_redirected(io, &by, scope);
@@ -62,7 +62,7 @@ impl Reader {
         }
     }
 
-    fn push(&mut self, command: ShellCommand, io: &Redirections) -> bool {
+    pub(super) fn push(&mut self, command: ShellCommand, io: &Redirections) -> bool {
         if self.commands.len() >= MOST_COMMANDS {
             self.exhausted = true;
             return false;
@@ -95,23 +95,23 @@ impl Reader {
         if words.is_empty() || !self.spend(words.iter().map(cost).sum()) || !self.enter() {
             return;
         }
-        let Some(mut command) = ShellCommand::new(words, &scope.place.ground, &scope.cwd) else {
+        let (ground, cwd) = (&scope.place.ground, &scope.cwd);
+        let Some(command) = ShellCommand::new(words, ground, cwd, self.programs) else {
             return self.leave();
         };
+        let mut command = command.placed(scope);
         let rest = words.get(1..).unwrap_or_default();
         let program = command.program.clone();
-        command.via.clone_from(&scope.via);
-        command.on = scope.place.on;
-        command.host.clone_from(&scope.place.host);
         // What is decoded is gone through letter by letter.
         let size: usize = scope.stdin.texts.iter().map(|text| text.len()).sum();
         if decoder(&program, rest).is_none() || self.spend(size / 64) {
             command.said = printed_texts(&program, rest, scope);
         }
-        command.given.clone_from(&scope.stdin.texts);
-        command.env.extend_from_slice(scope.exported());
         command.typed = self.passes_typed(&command, scope);
         if self.push(command, io) {
+            if self.programs.count_additions() > 0 {
+                self.note_additions(&program, words, io, scope);
+            }
             if program.is_empty() {
                 let own = self.commands.len().checked_sub(1);
                 self.mark_if_typed(own, words.first().map(|word| word.from.as_slice()).unwrap_or_default());
@@ -163,7 +163,8 @@ impl Reader {
         if self.far(program, words, scope) || self.multiplexed(program, words, scope) {
             return;
         }
-        if let Some(wrapped) = unwrap(program, words) {
+        let programs = self.programs;
+        if let Some(wrapped) = programs.find(program).and_then(|described| unwrap(&described, words)) {
             return self.unwrapped(program, words, &wrapped, io, scope);
         }
         self.run_own_file(scope);
@@ -174,7 +175,7 @@ impl Reader {
         }
     }
 
-    fn unwrapped(
+    pub(super) fn unwrapped(
         &mut self,
         program: &str,
         words: &[Word],
@@ -262,7 +263,7 @@ impl Reader {
 
     /// A command is known to do something beyond what its words say.
     pub(super) fn mark(&mut self, command: Option<usize>, act: &'static str) {
-        if let Some(command) = command.and_then(|at| self.commands.get_mut(at))
+        if let Some(command) = command.and_then(|at| self.writable(at))
             && !command.acts.contains(&act)
         {
             command.acts.push(act);
@@ -274,7 +275,7 @@ impl Reader {
         let hides = || !io.outputs.is_empty() || prints_little(program, words);
         let last = if scope.stdin.from.is_empty() || hides() { "" } else { program };
         for index in &scope.stdin.from {
-            if let Some(command) = self.commands.get_mut(*index) {
+            if let Some(command) = self.writable(*index) {
                 command.ends_in = Some(last.to_owned());
             }
         }
@@ -286,7 +287,7 @@ impl Reader {
             if !self.spend(1) {
                 return;
             }
-            if let Some(command) = self.commands.get_mut(*index)
+            if let Some(command) = self.writable(*index)
                 && !command.feeds.iter().any(|known| known == program)
             {
                 command.feeds.push(program.to_owned());

@@ -4,7 +4,7 @@
 
 use tenterhook_programs::{Location, Program, Role};
 
-use super::super::description::{describe, word_of};
+use super::super::description::word_of;
 use super::super::effect::Does;
 use super::Reader;
 use super::invoke::joined;
@@ -25,10 +25,13 @@ const GIT_SETTINGS: &[&str] = &[
     "interactive.difffilter",
 ];
 
-impl Reader {
+impl Reader<'_> {
     /// Texts and commands among the words of a program that has other things to do as well.
     pub(super) fn launch(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        self.launch_texts(program, words, scope);
+        let programs = self.programs;
+        if let Some(described) = programs.find(program) {
+            self.launch_texts(&described, program, words, scope);
+        }
         match program {
             "git" => self.git_settings(words, scope),
             // The program that runs recipes is a variable of its own.
@@ -51,8 +54,16 @@ impl Reader {
     }
 
     /// Runs the texts among the words of a program that does not wrap another one.
-    fn launch_texts(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        let Some(described) = describe(program).filter(Program::runs) else { return };
+    pub(super) fn launch_texts(
+        &mut self,
+        described: &Program<'_>,
+        program: &str,
+        words: &[Word],
+        scope: &Scope,
+    ) {
+        if !described.runs() {
+            return;
+        }
         let parsed = described.parse(words);
         if parsed.wraps && parsed.location == Location::Here {
             return;

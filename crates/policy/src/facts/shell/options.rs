@@ -3,7 +3,7 @@
 //! Options and operands of a command, by the customs of getopt.
 
 use serde::Serialize;
-use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Role};
+use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Program, Role};
 
 use super::super::description;
 use super::word::Word;
@@ -71,10 +71,10 @@ fn turns_off(value: &str) -> bool {
         .any(|off| value.eq_ignore_ascii_case(off))
 }
 
-/// Tells options, their values and operands apart.
-pub(super) fn parse(program: &str, words: &[Word]) -> Parsed {
-    match description::parse(program, words) {
-        Some(described) => parse_described(words, &described),
+/// Tells options, their values and operands apart, by the description of the program if there is one.
+pub(super) fn parse(program: Option<&Program<'_>>, words: &[Word]) -> Parsed {
+    match program {
+        Some(program) => parse_described(words, &program.parse(words)),
         None => parse_undescribed(words, true),
     }
 }
@@ -219,7 +219,7 @@ mod tests {
     fn parsed(line: &str) -> Parsed {
         let words: Vec<_> = line.split(' ').map(Word::literal).collect();
         let (program, rest) = words.split_first().unwrap();
-        parse(&program.text, rest)
+        parse(description::describe(&program.text).as_ref(), rest)
     }
 
     fn texts(words: &[Operand]) -> Vec<&str> {

@@ -86,7 +86,7 @@ const OWN_RM: &[&str] = &[
     "set",
 ];
 
-impl Reader {
+impl Reader<'_> {
     /// What a program starts in a way of its own; false if it is none of those.
     pub(super) fn other(&mut self, program: &str, words: &[Word], scope: &mut Scope) -> bool {
         match program {

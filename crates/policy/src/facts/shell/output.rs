@@ -22,7 +22,7 @@ const PASSERS: &[&str] = &[
     "cut", "jq", "openssl", "xxd", "rev", "tac", "read",
 ];
 
-impl Reader {
+impl Reader<'_> {
     /// What a command substitution prints, as far as it is known.
     pub(super) fn substitute(
         &mut self,

@@ -17,7 +17,7 @@ const OPERATOR_STEPS: usize = 64;
 /// Operators are not applied to longer values.
 const MAX_VALUE_BYTES: usize = 512;
 
-impl Reader {
+impl Reader<'_> {
     /// The value of a parameter, as far as it is known.
     pub(super) fn parameter(
         &mut self,

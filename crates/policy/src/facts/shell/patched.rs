@@ -8,7 +8,7 @@ use super::Reader;
 use super::scope::Scope;
 use super::word::Word;
 
-impl Reader {
+impl Reader<'_> {
     /// What a patch would do to files, if the command applies one that is known.
     pub(super) fn patched(&mut self, program: &str, words: &[Word], scope: &Scope) {
         let applies = match program {

@@ -12,7 +12,7 @@ use super::scope::{Scope, Stream};
 use super::walk::Source;
 use super::word::{Expansion, Word};
 
-impl Reader {
+impl Reader<'_> {
     /// What a redirection does to the input and the files of the command.
     pub(super) fn open_redirect(
         &mut self,

@@ -21,7 +21,7 @@ pub(super) struct Choice {
     pub(super) ways: usize,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// Walks a simple command once for each value that an unknown key of a known array leaves open.
     pub(super) fn walk_simple_command(
         &mut self,

@@ -91,7 +91,7 @@ fn told<'a>(words: &'a [Word], takes: &str) -> Told<'a> {
     told
 }
 
-impl Reader {
+impl Reader<'_> {
     /// What a terminal multiplexer starts or types; false for any other program.
     pub(super) fn multiplexed(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
         match program {

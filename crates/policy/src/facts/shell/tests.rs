@@ -3,11 +3,12 @@
 use serde_json::json;
 
 use super::*;
+use crate::facts::description::builtin_programs;
 
 fn read_text(text: &str) -> Read {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    read(&tool, &ground, Some("/home/user/project"), false)
+    read(&tool, &ground, Some("/home/user/project"), false, builtin_programs())
 }
 
 /// The commands of a text, one after another; what was not understood is among them.

@@ -14,14 +14,16 @@ use super::scope::Scope;
 use super::side::Where;
 use super::word::Word;
 
-impl Reader {
+impl Reader<'_> {
     /// What the table says of a program with these words, and that it is run at all.
     pub(super) fn touch_all(&mut self, words: &[Word], program: &str, scope: &Scope) {
         let Some((first, rest)) = words.split_first().filter(|_| !self.quiet) else { return };
         if first.text.contains('/') && !first.text.contains("://") {
             self.touch(Does::Run, first, program, scope);
         }
-        for touch in effect::touches(program, rest) {
+        let programs = self.programs;
+        let Some(described) = programs.find(program) else { return };
+        for touch in effect::touches(&described, rest) {
             self.touched(&touch, program, scope);
         }
     }

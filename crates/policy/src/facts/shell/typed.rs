@@ -15,7 +15,6 @@ use super::command::ShellCommand;
 use super::interpreter::{family, interpreter};
 use super::scope::Scope;
 use super::word::Word;
-use super::wrappers::is_wrapper;
 use table::{EDITORS, PROMPTS, Prompt};
 
 /// What a command that takes its program from a terminal is known to do.
@@ -96,7 +95,7 @@ const OPENS_PROMPT: &[&str] = &[
     "readline.createinterface(",
 ];
 
-impl Reader {
+impl Reader<'_> {
     /// A command takes its program from standard input; if that is a terminal which nobody watches, it is
     /// marked.
     pub(super) fn mark_typed_program(&mut self, command: Option<usize>, scope: &Scope) {
@@ -179,11 +178,20 @@ impl Reader {
     pub(super) fn typed_arguments(&mut self, inner: &[Word], scope: &Scope) {
         let Some(first) = inner.first() else { return };
         let name = super::command::program_name(&first.text);
-        if interpreter(name).is_some() || is_wrapper(name) || first.text.contains("{}") || name == "make" {
+        if interpreter(name).is_some()
+            || self.runs_others(name)
+            || first.text.contains("{}")
+            || name == "make"
+        {
             let own = self.commands.len().checked_sub(1);
             self.mark_typed_program(own, scope);
             self.mark_if_typed(own, &scope.stdin.from.clone());
         }
+    }
+
+    /// Whether a program runs the command that follows it.
+    fn runs_others(&self, program: &str) -> bool {
+        self.programs.find(program).is_some_and(|described| described.wraps())
     }
 
     /// Code in another language that runs what is typed, or opens a prompt.

@@ -42,7 +42,7 @@ impl FunctionBody {
     }
 }
 
-impl Reader {
+impl Reader<'_> {
     pub(super) fn walk_script(&mut self, script: &ast::Script, src: &Source, scope: &mut Scope) {
         if !self.enter() {
             return;

@@ -4,7 +4,7 @@
 
 use tenterhook_programs::{Location, Program, Role, StandardInput};
 
-use super::super::description::{describe, word_of};
+use super::super::description::word_of;
 use super::word::Word;
 
 /// What a wrapper would run.
@@ -22,14 +22,12 @@ pub(super) struct Wrapped<'a> {
     pub(super) joins: bool,
 }
 
-/// Whether the program runs other programs, and so does nothing with their operands itself.
-pub(super) fn is_wrapper(program: &str) -> bool {
-    describe(program).is_some_and(|described| described.wraps())
-}
-
 /// What a wrapper would run; `None` if the program, with this sub-command, is not a wrapper.
-pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>> {
-    let parsed = describe(program).filter(Program::wraps)?.parse(words);
+pub(super) fn unwrap<'a>(program: &Program<'_>, words: &'a [Word]) -> Option<Wrapped<'a>> {
+    if !program.wraps() {
+        return None;
+    }
+    let parsed = program.parse(words);
     // These take more from their words than a command.
     let is_special = matches!(parsed.escape, "find" | "parallel");
     let wraps = parsed.wraps || !parsed.inner.is_empty();
@@ -56,6 +54,7 @@ pub(super) fn unwrap<'a>(program: &str, words: &'a [Word]) -> Option<Wrapped<'a>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::description::describe;
 
     fn words(line: &str) -> Vec<Word> {
         line.split(' ').map(Word::literal).collect()
@@ -66,8 +65,8 @@ mod tests {
         let inner = |line: &str| {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            unwrap(&program.text, rest)
-                .and_then(|wrapped| wrapped.inner.first().map(|word| word.text.clone()))
+            let described = describe(&program.text)?;
+            unwrap(&described, rest).and_then(|wrapped| wrapped.inner.first().map(|word| word.text.clone()))
         };
         for line in [
             "sudo -u root rm",
@@ -94,7 +93,7 @@ mod tests {
         for line in ["su -cx", "su root --command=x", "script -qc x", "su - root -c x", "nix-shell --run x"] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let texts = unwrap(&program.text, rest).unwrap().texts;
+            let texts = unwrap(&describe(&program.text).unwrap(), rest).unwrap().texts;
             assert_eq!(texts.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["x"], "{line}");
         }
     }

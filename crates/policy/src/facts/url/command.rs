@@ -2,22 +2,22 @@
 
 //! Command → the addresses it would connect to.
 
-use tenterhook_programs::{Location, Parsed, Program, Role, WordPart};
+use tenterhook_programs::{Location, Parsed, Program, Programs, Role, WordPart};
 
 use super::arguments::Piece;
 use super::read::{bare, place, readings};
 use super::{UrlFact, git};
-use crate::facts::description::describe;
+use crate::facts::description::describe_as;
 use crate::facts::{ShellCommand, Word, expand_braces};
 
 /// More addresses than a command names by hand.
 const MOST: usize = 256;
 
 /// The addresses a command would connect to, each once.
-pub(crate) fn urls_of(command: &ShellCommand) -> Vec<UrlFact> {
+pub(crate) fn urls_of(command: &ShellCommand, programs: &Programs) -> Vec<UrlFact> {
     let mut found = Found::default();
     let mentions_address = || command.words.iter().any(|word| word.shape.contains("://"));
-    match describe(&command.program) {
+    match describe_as(programs, &command.program, command.reading) {
         Some(program) if program.connects() || !program.ignores_addresses() && mentions_address() => {
             found.described(&command.words, &program);
         }

@@ -3,6 +3,7 @@
 use tenterhook_event::ToolCall;
 
 use super::*;
+use crate::facts::description::builtin_programs;
 use crate::facts::{Ground, shell};
 
 /// `scheme://user@host:port`, with `?` for what is only known when it runs.
@@ -21,8 +22,13 @@ fn one(text: &str) -> String {
 fn of(line: &str) -> String {
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
     let tool = ToolCall::new("Bash", serde_json::json!({ "command": line }));
-    let read = shell::read(&tool, &ground, Some("/home/user/project"), false);
-    let facts: Vec<_> = read.commands.iter().flat_map(urls_of).map(|fact| short(&fact)).collect();
+    let read = shell::read(&tool, &ground, Some("/home/user/project"), false, builtin_programs());
+    let facts: Vec<_> = read
+        .commands
+        .iter()
+        .flat_map(|command| urls_of(command, builtin_programs()))
+        .map(|fact| short(&fact))
+        .collect();
     facts.join(" ")
 }
 

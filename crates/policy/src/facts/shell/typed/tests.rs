@@ -4,12 +4,13 @@ use serde_json::json;
 use tenterhook_event::ToolCall;
 
 use super::super::{Ground, read};
+use crate::facts::description::builtin_programs;
 
 /// Whether a command takes its program from a terminal that no hook sees.
 fn is_typed(text: &str, terminal: bool) -> bool {
     let tool = ToolCall::new("Bash", json!({ "command": text }));
     let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
-    let read = read(&tool, &ground, Some("/home/user/project"), terminal);
+    let read = read(&tool, &ground, Some("/home/user/project"), terminal, builtin_programs());
     read.commands.iter().any(|command| command.acts.contains(&super::TYPED_PROGRAM))
 }
 
