@@ -92,7 +92,8 @@ impl Rulebook {
     }
 
     pub(crate) fn facts(&self, event: &Event) -> Facts {
-        let around = Surroundings { home: self.home.as_deref(), ..Surroundings::default() };
+        let (home, programs) = (self.home.as_deref(), self.rules.programs());
+        let around = Surroundings { home, programs, ..Surroundings::default() };
         if self.looks {
             tenterhook_home::seen::facts(event, &around)
         } else {

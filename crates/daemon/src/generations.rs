@@ -16,7 +16,8 @@ use tenterhook_document::Problem;
 use tenterhook_engine::load::Defaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_home::{
-    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, hook_files, kits, regular_file, trust,
+    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files,
+    regular_file, trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -281,6 +282,7 @@ impl InForce {
 fn files(home: &Home, env: &Env) -> Vec<PathBuf> {
     let mut files = texts(home);
     files.extend([home.trust(), home.packs(), home.mode(), home.switches(), home.port()]);
+    files.extend(program_files::watched(home));
     files.extend(kits::watched(home));
     files.extend(hook_files::watched(home, env));
     files
@@ -294,7 +296,8 @@ fn texts(home: &Home) -> Vec<PathBuf> {
 /// The files of a home that are no YAML at all.
 fn unreadable(home: &Home) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for path in texts(home) {
+    let descriptions = program_files::watched(home).into_iter().filter(|path| !path.is_dir());
+    for path in texts(home).into_iter().chain(descriptions) {
         let name = path.display().to_string();
         match regular_file(&path) {
             Ok(None) => {}

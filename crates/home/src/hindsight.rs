@@ -41,7 +41,12 @@ impl<'a> Hindsight<'a> {
         if !self.rules.concerns(event.event) {
             return Said::default();
         }
-        let around = Surroundings { home: self.person, seen, ..Surroundings::default() };
+        let around = Surroundings {
+            home: self.person,
+            seen,
+            programs: self.rules.programs(),
+            ..Surroundings::default()
+        };
         let facts = tenterhook_policy::facts(event, &around);
         self.turn += 1;
         let key = (event.source.clone(), event.harness_session_id.clone());

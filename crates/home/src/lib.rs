@@ -28,6 +28,7 @@ pub mod kits;
 mod mode;
 pub mod moment;
 pub mod packs;
+pub mod program_files;
 pub mod recorded;
 mod recorder;
 pub mod removal;

@@ -313,6 +313,7 @@ impl Rules {
             groups: &groups,
             seen,
             servers: servers.as_ref(),
+            programs: self.set.programs(),
             ..Surroundings::default()
         };
         seen::facts(event, &around)

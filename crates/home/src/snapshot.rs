@@ -19,6 +19,7 @@ use crate::env::Env;
 use crate::home::{make_private, write_whole};
 use crate::mode::Mode;
 use crate::packs::PackList;
+use crate::program_files;
 use crate::road::Configuration;
 use crate::seal::{SealKey, Sealed};
 use crate::servers::{KnownServers, read_servers};
@@ -162,6 +163,7 @@ fn files(home: &Home, env: &Env, place: &Place) -> Vec<PathBuf> {
         vec![home.pack_list(), home.policy(), home.prices(), home.settings(), home.trust(), home.mode()];
     files.push(home.port());
     files.extend(home.organisation.clone());
+    files.extend(program_files::watched(home));
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);
         files.extend(added.files.keys().map(|file| dir.join(file)));

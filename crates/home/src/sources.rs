@@ -18,6 +18,7 @@ use crate::hook_files;
 use crate::intake;
 use crate::mode::Mode;
 use crate::packs::PackList;
+use crate::program_files::list_descriptions;
 use crate::trust::{self, ProjectFile, ProjectText, Standing, Trust};
 
 /// Where the agent works: a project's own rules depend on it.
@@ -40,6 +41,8 @@ pub struct Sources {
     pub monitor: bool,
     /// The person's own prices of models: the file, and what it says.
     pub prices: Option<(String, String)>,
+    /// The texts that describe programs.
+    pub programs: Vec<Text>,
     /// What cannot be used.
     pub problems: Vec<Problem>,
     /// What can be used but should be looked at.
@@ -114,13 +117,45 @@ impl Sources {
         if let Some(path) = &home.organisation {
             found.organisation(path);
         }
+        if let Some(folder) = home.organisation_descriptions() {
+            found.descriptions(&folder, Layer::Organisation);
+        }
         // Whom a home of the machine belongs to is the organisation.
         if home.organisation.as_ref() != Some(&home.policy()) {
             found.file(&home.policy(), Layer::User);
+            found.descriptions(&home.program_descriptions(), Layer::User);
         }
         found.project(home, project);
         found.prices(&home.prices());
         found
+    }
+
+    /// The files of a folder that describe programs.
+    pub fn descriptions(&mut self, folder: &Path, layer: Layer) {
+        match list_descriptions(folder) {
+            Ok(files) => files.iter().for_each(|path| self.description(path, layer)),
+            Err(error) => {
+                let problem = Problem::whole(&folder.display().to_string(), error.to_string());
+                self.problems
+                    .push(problem.hint("no program of this folder is described until it can be read"));
+            }
+        }
+    }
+
+    /// A file that describes programs.
+    pub fn description(&mut self, path: &Path, layer: Layer) {
+        let before = self.texts.len();
+        self.file(path, layer);
+        let Some(mut text) = self.texts.drain(before..).next() else { return };
+        if layer == Layer::Organisation
+            && let Some(why) = guarded::exposed(path)
+        {
+            text.standing = Standing::Exposed;
+            let message = format!("OTHERS CAN CHANGE THIS FILE: {why}. Its descriptions replace none");
+            let hint = "give it and its directory to root, and take the right to write from the others";
+            self.problems.push(Problem::whole(&text.name, message).hint(hint));
+        }
+        self.programs.push(text);
     }
 
     fn prices(&mut self, path: &Path) {
@@ -252,6 +287,13 @@ impl Sources {
         });
         for ProjectText { path, text } in project {
             let name = path.display().to_string();
+            // Descriptions of a project only add, so that nobody has to trust them.
+            if let (false, Ok(yaml)) = (trust::is_rule_file(&path), &text) {
+                let yaml = Cow::Owned(yaml.clone());
+                let (layer, standing) = (Layer::Project, Standing::Unknown);
+                self.programs.push(Text { name, yaml, layer, standing, pack: None });
+                continue;
+            }
             let file = match text {
                 Ok(text) => ProjectFile { standing: trust.standing(&path, &text), path, text },
                 Err(why) => {
@@ -304,14 +346,18 @@ impl Sources {
     /// The rules of all texts, also those that are disabled.
     pub fn all_rules(&self) -> RuleSet {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
-        RuleSet::load_with(&sources, &Choices::default(), tenterhook_baseline::trusted()).rules
+        let programs: Vec<_> = self.programs.iter().map(Text::source).collect();
+        let choices = Choices { programs: &programs, ..Choices::default() };
+        RuleSet::load_with(&sources, &choices, tenterhook_baseline::trusted()).rules
     }
 
     pub(crate) fn load_with(&self, mode: LoadMode<'_>) -> Loaded {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
         let prices = self.prices.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        RuleSet::load_with(&sources, &Choices { disabled: &disabled, monitor: self.monitor, prices }, mode)
+        let programs: Vec<_> = self.programs.iter().map(Text::source).collect();
+        let choices = Choices { disabled: &disabled, monitor: self.monitor, prices, programs: &programs };
+        RuleSet::load_with(&sources, &choices, mode)
     }
 
     /// The same with another file in place of the person's policy.

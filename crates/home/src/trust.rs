@@ -13,6 +13,7 @@ use tenterhook_event::Timestamp;
 use crate::Failure;
 use crate::home::{Home, write_whole};
 use crate::intake;
+use crate::program_files::{PROJECT_PROGRAMS, list_descriptions};
 
 /// The name of a project's rule file.
 pub const PROJECT_FILE: &str = ".tenterhook.yaml";
@@ -134,8 +135,8 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The rule files of a project, outermost first: from the working directory up to the project's
-/// root. Never the person's home, nor anything above it.
+/// The rule files of a project and the files that describe its programs, outermost first: from the working
+/// directory up to the project's root. Never the person's home, nor anything above it.
 ///
 /// All of them count, not only the nearest: else a file in a subdirectory would take the project's
 /// rules away from whoever works there.
@@ -145,14 +146,27 @@ pub fn project_files(cwd: &Path, project: Option<&Path>, person: Option<&Path>) 
     let found = cwd.ancestors().find(|dir| dir.join(".git").exists());
     let root = said.into_iter().chain(found).min_by_key(|root| root.as_os_str().len()).unwrap_or(cwd);
     let above_home = |dir: &Path| person.is_some_and(|person| person.starts_with(dir));
-    let mut found: Vec<PathBuf> = cwd
-        .ancestors()
-        .take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
-        .map(|dir| dir.join(PROJECT_FILE))
-        .filter(|path| path.symlink_metadata().is_ok())
-        .collect();
+    let mut found: Vec<PathBuf> = Vec::new();
+    for dir in
+        cwd.ancestors().take_while(|dir| dir.starts_with(root) && !above_home(dir) && dir.parent().is_some())
+    {
+        // In reverse, as all of them are reversed below.
+        let folder = dir.join(PROJECT_PROGRAMS);
+        match list_descriptions(&folder) {
+            Ok(files) => found.extend(files.into_iter().rev()),
+            // Reading it as a file says what is wrong with it.
+            Err(_) => found.push(folder),
+        }
+        let rules = dir.join(PROJECT_FILE);
+        found.extend(rules.symlink_metadata().is_ok().then_some(rules));
+    }
     found.reverse();
     found
+}
+
+/// Whether a file of a project holds rules; the others describe programs.
+pub fn is_rule_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == PROJECT_FILE)
 }
 
 /// The text of a project's file. A link is refused, as is everything that is not a small regular file.

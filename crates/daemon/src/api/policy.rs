@@ -246,8 +246,8 @@ fn explained(daemon: &Daemon, event: &Event, all: bool) -> Result<Value, tenterh
     let in_force = daemon.generations.of(&Place::of(event))?;
     let rules = in_force.sources.load().rules;
     let person = daemon.generations.person();
-    let facts =
-        tenterhook_home::seen::facts(event, &Surroundings { home: person, ..Surroundings::default() });
+    let around = Surroundings { home: person, programs: rules.programs(), ..Surroundings::default() };
+    let facts = tenterhook_home::seen::facts(event, &around);
     let memory = SessionMemory::looking(Some(tenterhook_home::Sessions::new(daemon.home.sessions())));
     let state = memory.look(event, &rules);
     let outcome = fold(event, &tenterhook_policy::judge(event, &facts, &state, &rules).findings);

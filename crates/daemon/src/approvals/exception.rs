@@ -84,7 +84,8 @@ fn still_asks(daemon: &Daemon, event: &Event, policy: &str) -> bool {
     sources.replace(&daemon.home.policy(), policy);
     let loaded = sources.load();
     let home = env.home.as_deref().and_then(std::path::Path::to_str);
-    let facts = tenterhook_policy::facts(event, &Surroundings { home, ..Surroundings::default() });
+    let around = Surroundings { home, programs: loaded.rules.programs(), ..Surroundings::default() };
+    let facts = tenterhook_policy::facts(event, &around);
     let judged = tenterhook_policy::judge(event, &facts, &SessionState::default(), &loaded.rules);
     judged.findings.iter().any(|finding| finding.decision >= Decision::Ask)
 }

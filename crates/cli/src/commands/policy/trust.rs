@@ -8,7 +8,7 @@ use serde_json::json;
 use tenterhook_home::authority::Action;
 use tenterhook_home::{
     Book, Place,
-    trust::{PROJECT_FILE, Standing, Trust, project_files, read_project_file, sha256},
+    trust::{PROJECT_FILE, Standing, Trust, is_rule_file, project_files, read_project_file, sha256},
 };
 use tenterhook_policy::{Layer, RuleSet, Source};
 
@@ -153,8 +153,8 @@ fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandErr
         Some(path) => Ok(std::path::absolute(path)?),
         None => {
             let here = Place::at(std::env::current_dir().ok()).cwd.unwrap_or_default();
-            let mut files = project_files(&here, None, context.env.home.as_deref());
-            files.pop().ok_or_else(|| none(&here))
+            let files = project_files(&here, None, context.env.home.as_deref());
+            files.into_iter().rfind(|path| is_rule_file(path)).ok_or_else(|| none(&here))
         }
     }
 }
