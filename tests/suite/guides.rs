@@ -148,6 +148,7 @@ follow! {
     "docs/guide/migrating.md" => migrating,
     "docs/guide/platforms.md" => platforms,
     "docs/guide/policy.md" => policy,
+    "docs/guide/programs.md" => programs,
     "docs/guide/sdk-python.md" => sdk_python,
     "docs/guide/sdk-typescript.md" => sdk_typescript,
     "docs/guide/sessions.md" => sessions,

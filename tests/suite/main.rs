@@ -66,6 +66,7 @@ mod links;
 mod machine_scope;
 mod machine_scope_doctor;
 mod organisation;
+mod own_programs;
 mod person;
 mod policy;
 mod profiles;

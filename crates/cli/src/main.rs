@@ -6,6 +6,7 @@ mod args;
 mod ask;
 mod commands;
 mod context;
+mod described;
 mod env;
 mod error;
 mod fetch;

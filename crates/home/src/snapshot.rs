@@ -287,6 +287,30 @@ mod tests {
     }
 
     #[test]
+    fn a_snapshot_has_the_programs_that_the_policy_describes() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, env, place) = (home(dir.path()), Env::default(), Place::default());
+        write(&home, &env, &place).unwrap();
+        let describes = |name: &str| {
+            let (read, from) = configuration(&home, &env, &place);
+            let programs = read.rules.programs();
+            (programs.is_some_and(|programs| programs.find_addition(0, name).is_some()), from)
+        };
+        assert_eq!(describes("acme"), (false, RulesFrom::Snapshot));
+        std::fs::create_dir(home.program_descriptions()).unwrap();
+        let file = home.program_descriptions().join("acme.yaml");
+        std::fs::write(&file, "acme:\n  operands: delete...\n").unwrap();
+        assert_eq!(describes("acme"), (true, RulesFrom::Stale), "a new file is noticed");
+        write(&home, &env, &place).unwrap();
+        assert_eq!(describes("acme"), (true, RulesFrom::Snapshot));
+        std::fs::write(&file, "other:\n  operands: delete...\n").unwrap();
+        assert_eq!(describes("acme"), (false, RulesFrom::Stale));
+        write(&home, &env, &place).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(describes("other"), (false, RulesFrom::Stale));
+    }
+
+    #[test]
     fn a_project_has_a_snapshot_of_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let home = home(&dir.path().join("home"));

@@ -62,7 +62,7 @@ pub use schema::schema;
 pub use source::{Choices, Layer, Pack, Source};
 pub use state::{MOST_LABELS, MOST_STAMPS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
-pub use tenterhook_programs::{OwnFile, OwnProgram, Programs};
+pub use tenterhook_programs::{CommandSummary, OwnFile, OwnProgram, Programs};
 pub use write::rule_yaml;
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod own;
 mod parsed;
 mod parser;
 mod programs;
+mod summary;
 mod table;
 
 pub use examples::check_example;
@@ -33,3 +34,4 @@ pub use format::source::ExampleSource;
 pub use own::{LoadedPrograms, OwnFile, OwnProgram, OwnTables, Trust, UserFile, read_examples};
 pub use parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
 pub use programs::{DescribedOption, Program, Programs};
+pub use summary::{CommandSummary, OperandSummary, OptionSummary};

@@ -63,6 +63,9 @@ pub struct OwnTables {
 pub struct OwnFile {
     /// Its name.
     pub source: String,
+    /// The table that its programs are added to.
+    #[serde(skip)]
+    pub(crate) table: usize,
     /// The programs that are taken from it.
     pub programs: Vec<OwnProgram>,
 }
@@ -125,21 +128,22 @@ impl Programs {
         let tables = added.values().map(|layer| encode(&layer.iter().collect::<Vec<_>>()));
         let own =
             OwnTables { added: tables.collect(), replacing: encode(&replacing.iter().collect::<Vec<_>>()) };
-        let files = files.iter().map(|file| OwnFile::new(file, &all)).collect();
+        let table = |layer: u8| added.keys().position(|other| *other == layer).unwrap_or_default();
+        let files = files.iter().map(|file| OwnFile::new(file, table(file.layer), &all)).collect();
         LoadedPrograms { programs: Self::with_own(own, files), problems }
     }
 }
 
 impl OwnFile {
-    fn new(file: &UserFile<'_>, all: &[&Accepted<'_>]) -> Self {
+    fn new(file: &UserFile<'_>, table: usize, all: &[&Accepted<'_>]) -> Self {
         let own = all.iter().filter(|accepted| std::ptr::eq(accepted.file, file));
         let programs = own.map(|Accepted { program, .. }| OwnProgram {
             names: program.names.clone(),
             line: program.spot.line,
             replaces: program.replaces.is_some(),
-            examples: program.examples.len(),
+            examples: program.all_examples().len(),
         });
-        Self { source: file.source.to_owned(), programs: programs.collect() }
+        Self { source: file.source.to_owned(), table, programs: programs.collect() }
     }
 }
 
@@ -210,7 +214,7 @@ fn read_user_file(file: &UserFile<'_>, problems: &mut Vec<Problem>) -> Vec<Comma
 fn check_examples(accepted: &Accepted<'_>, table: &[u8], problems: &mut Vec<Problem>) -> bool {
     let Accepted { file, program } = accepted;
     let before = problems.len();
-    for example in &program.examples {
+    for example in program.all_examples() {
         if let Err(message) = check_example_with(|name| Program::in_table(table, name), example) {
             let hint = match program.replaces {
                 Some(_) => LEFT_OUT,
@@ -228,5 +232,5 @@ pub fn read_examples(text: &str) -> Vec<ExampleSource> {
         return Vec::new();
     }
     let programs = parse(text).map(|root| read_file(&root).0).unwrap_or_default();
-    programs.into_iter().flat_map(|program| program.examples).collect()
+    programs.iter().flat_map(CommandSource::all_examples).cloned().collect()
 }

@@ -8,9 +8,10 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use crate::format::record::{
     CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, PackageVerb, SpecStyle, StandardInput,
 };
-use crate::own::{OwnFile, OwnTables};
+use crate::own::{OwnFile, OwnProgram, OwnTables};
 use crate::parsed::{CommandWord, Parsed, Variant};
 use crate::parser::parse_words;
+use crate::summary::CommandSummary;
 use crate::table::FoundKey;
 
 /// The built-in descriptions, compiled by the build script.
@@ -113,6 +114,22 @@ impl Programs {
     /// The user's files with the programs that they describe.
     pub fn own_files(&self) -> &[OwnFile] {
         &self.files
+    }
+
+    /// The user's descriptions of a program, with their files.
+    pub fn own_descriptions(&self, name: &str) -> Vec<(&OwnFile, &OwnProgram, Program<'_>)> {
+        let mut all = Vec::new();
+        for file in self.files.iter() {
+            for program in &file.programs {
+                let found = match program.replaces {
+                    true => Program::in_table(&self.own.replacing, name),
+                    false => self.find_addition(file.table, name),
+                };
+                let is_meant = |found: &Program<'_>| program.names.iter().any(|name| name == found.name());
+                all.extend(found.filter(is_meant).map(|found| (file, program, found)));
+            }
+        }
+        all
     }
 
     /// The user's descriptions, compiled; `None` if there are none.
@@ -236,6 +253,11 @@ impl<'a> Program<'a> {
     /// Where inner commands run.
     pub fn location(&self) -> Location {
         self.record.location
+    }
+
+    /// All that is described, for reports.
+    pub fn summary(&self) -> CommandSummary {
+        CommandSummary::new(&self.record)
     }
 
     /// Every option, including those of sub-commands.

@@ -162,6 +162,12 @@ pub(super) const PAGES: &[Page] = &[
         instead: &[("tenterhook policy check wrong.yaml", Exit(1))],
         ..DEFAULT
     },
+    Page {
+        path: "docs/guide/programs.md",
+        files: &[("acme:\n  about", "~/.config/tenterhook/programs/acme.yaml"), ("sweep:\n", "typo.yaml")],
+        instead: &[("tenterhook programs check typo.yaml", Exit(1))],
+        ..DEFAULT
+    },
     Page { path: "docs/guide/sdk-python.md", ..DEFAULT },
     Page { path: "docs/guide/sdk-typescript.md", ..DEFAULT },
     Page {

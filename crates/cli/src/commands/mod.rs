@@ -27,6 +27,7 @@ mod new;
 mod pick;
 mod plain_json;
 mod policy;
+mod programs;
 mod rules;
 mod scan;
 mod self_manage;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Audit(audit::Args),
     Policy(policy::Args),
     Rules(rules::Args),
+    Programs(programs::Args),
     Hooks(hooks::Args),
     New(new::Args),
     Serve(serve::Args),
@@ -104,6 +106,7 @@ impl Command {
             | Self::Audit(_)
             | Self::Policy(_)
             | Self::Rules(_)
+            | Self::Programs(_)
             | Self::Hooks(_)
             | Self::New(_)
             | Self::Dashboard(_)
@@ -148,6 +151,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<ExitCode, Comma
         Command::Audit(args) => audit::run(context, &args),
         Command::Policy(args) => policy::run(context, &args),
         Command::Rules(args) => rules::run(context, &args),
+        Command::Programs(args) => programs::run(context, &args),
         Command::Hooks(args) => hooks::run(context, &args),
         Command::New(args) => new::run(context, &args),
         Command::Serve(args) => serve::run(context, &args),

@@ -77,6 +77,22 @@ pub(crate) struct CommandSource {
     pub replaces: Option<Spot>,
 }
 
+// === impl CommandSource ===
+
+impl CommandSource {
+    /// The examples of the command and of its sub-commands.
+    pub(crate) fn all_examples(&self) -> Vec<&ExampleSource> {
+        let inner = self.commands.iter().flat_map(Self::all_examples);
+        self.examples.iter().chain(inner).collect()
+    }
+
+    /// The same description under another name: the examples are about the first.
+    fn without_examples(&self) -> Self {
+        let commands = self.commands.iter().map(Self::without_examples).collect();
+        Self { examples: Vec::new(), commands, ..self.clone() }
+    }
+}
+
 // === impl OptionSource ===
 
 impl OptionSource {
@@ -131,8 +147,7 @@ impl Reader<'_> {
         let mut each = keys.split('|').map(split_words);
         let first = each.next().unwrap_or_default();
         let Some(first) = self.command(key, first, node, depth) else { return Vec::new() };
-        let others: Vec<_> =
-            each.map(|names| CommandSource { names, examples: Vec::new(), ..first.clone() }).collect();
+        let others: Vec<_> = each.map(|names| CommandSource { names, ..first.without_examples() }).collect();
         if others.iter().any(|command| command.names.is_empty()) {
             self.wrong(key, "name expected on both sides of `|`");
         }

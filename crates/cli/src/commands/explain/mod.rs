@@ -16,6 +16,7 @@ use tenterhook_event::{Call, Decision, Event, EventKind, Flow, Status, ToolCall}
 use tenterhook_home::{Memory, Place, Road};
 
 use crate::context::Context;
+use crate::described::{DescribedProgram, described_programs};
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
@@ -90,6 +91,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let (Some(programs), None) = (&programs, &recorded) {
         hooks.extend(programs::ask_all(home, programs, &call.event, &mut outcome));
     }
+    let rules = &Rulebook::in_force(home, &context.env, &place).rules;
+    let described = described_programs(rules, &facts);
     if context.terminal.json {
         let hooks: Vec<_> = hooks
             .iter()
@@ -99,14 +102,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             .collect();
         context.terminal.print_json(&json!({
             "event": call.event, "outcome": outcome, "facts": facts, "rules": notes, "hooks": hooks,
-            "by": outcome.decided_by(), "daemon": programs.is_some(),
+            "by": outcome.decided_by(), "daemon": programs.is_some(), "described": described,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
     if !args.all {
-        let rules = &Rulebook::in_force(home, &context.env, &place).rules;
         let (event, outcome, daemon) = (&call.event, &outcome, programs.is_some());
-        let explained = short::Explained { event, outcome, notes: &notes, hooks: &hooks, rules, daemon };
+        let (notes, hooks, described) = (&notes, &hooks, &described);
+        let explained = short::Explained { event, outcome, notes, hooks, rules, daemon, described };
         context.terminal.say(&short::text(&explained))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -132,6 +135,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     text += &directories(&facts);
     text += &links(&facts);
+    text += &descriptions(&described);
     let _ = writeln!(text, "\n{BOLD}Hooks{BOLD:#}");
     if hooks.is_empty() {
         let _ = writeln!(text, "  {DIM}none{DIM:#}");
@@ -175,6 +179,18 @@ pub(super) fn links(facts: &tenterhook_policy::Facts) -> String {
     }
     for (link, says) in &facts.links.links {
         let _ = writeln!(text, "  {} → {}", tame(link), tame(says));
+    }
+    text
+}
+
+/// The files of the policy that describe programs of the call.
+pub(super) fn descriptions(described: &[DescribedProgram]) -> String {
+    let mut text = String::new();
+    if !described.is_empty() {
+        let _ = writeln!(text, "\n{BOLD}Described programs{BOLD:#}");
+    }
+    for program in described {
+        let _ = writeln!(text, "  {}", tame(&program.to_string()));
     }
     text
 }

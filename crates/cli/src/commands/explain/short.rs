@@ -8,6 +8,7 @@ use tenterhook_event::{Decision, Event, Origin, Outcome};
 use tenterhook_policy::{RuleNote, RuleSet};
 
 use super::HookNote;
+use crate::described::DescribedProgram;
 use crate::layout::{fit, wrap};
 use crate::terminal::{BOLD, DIM, Terminal, style_of, tame};
 
@@ -28,6 +29,8 @@ pub(super) struct Explained<'a> {
     pub(super) rules: &'a RuleSet,
     /// The daemon answers, so hooks of programs were asked.
     pub(super) daemon: bool,
+    /// Programs of the call that the policy describes.
+    pub(super) described: &'a [DescribedProgram],
 }
 
 /// The verdict as people read it.
@@ -64,6 +67,10 @@ pub(super) fn text(explained: &Explained<'_>) -> String {
     let matched: Vec<_> = notes.iter().filter(|note| note.matched).map(|note| note.rule.as_str()).collect();
     let others: Vec<_> = matched.iter().map(|rule| (*rule).to_owned()).collect();
     out += &part("rules", &counted(&others, notes.len(), "matches", "match"), width, LIST_LINES);
+    let described: Vec<_> = explained.described.iter().map(ToString::to_string).collect();
+    if !described.is_empty() {
+        out += &part("programs", &described.join(", "), width, LIST_LINES);
+    }
     let applied: Vec<_> = hooks.iter().filter(|hook| hook.why_not.is_none()).map(HookNote::brief).collect();
     let mut hook_text = counted(&applied, hooks.len(), "applies", "apply");
     if !explained.daemon {

@@ -41,14 +41,23 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {
         let rules: Vec<_> = loaded.rules.rules().map(tenterhook_policy::Rule::id).collect();
-        context.terminal.print_json(&json!({"rules": rules, "problems": problems, "warnings": warnings}))?;
+        let programs =
+            loaded.rules.programs().map(tenterhook_policy::Programs::own_files).unwrap_or_default();
+        context.terminal.print_json(
+            &json!({"rules": rules, "programs": programs, "problems": problems, "warnings": warnings}),
+        )?;
         return Ok(exit);
     }
-    let texts = sources.texts.iter().map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
+    let texts = sources.texts.iter().chain(&sources.programs);
+    let texts = texts.map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
     let shown = problems.iter().map(|problem| excerpt::show(problem, &texts, "problem", BAD));
     let mut text: String = shown.collect();
     text.extend(warnings.iter().map(|warning| excerpt::show(warning, &texts, "warning", WARN)));
-    let rules = count(loaded.rules.rules().count(), "rule");
+    let mut rules = count(loaded.rules.rules().count(), "rule");
+    if let Some(programs) = loaded.rules.programs() {
+        let own: usize = programs.own_files().iter().map(|file| file.programs.len()).sum();
+        rules += &format!(" and {} of your own", count(own, "program"));
+    }
     text += &match problems.len() {
         0 => format!("{GOOD}✓{GOOD:#} {rules} can be used\n"),
         many => format!("{} cannot be used; {rules} can\n", count(many, "thing")),

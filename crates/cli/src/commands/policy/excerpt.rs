@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::terminal::{BAD, BOLD, DIM, tame};
 
 /// Shows a problem in its text, if the text is known.
-pub(super) fn show(
+pub(in crate::commands) fn show(
     problem: &Problem,
     texts: &BTreeMap<&str, &str>,
     word: &str,

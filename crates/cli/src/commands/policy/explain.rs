@@ -10,6 +10,7 @@ use tenterhook_home::Place;
 use tenterhook_policy::{RuleNote, SessionState};
 
 use crate::context::Context;
+use crate::described::described_programs;
 use crate::error::CommandError;
 use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
@@ -57,10 +58,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if !args.all {
         notes.retain(|note| note.matched);
     }
+    let described = described_programs(&book.rules, &facts);
     if context.terminal.json {
         context.terminal.print_json(&json!({
             "verdict": ruling.verdict, "rule": ruling.rule, "reason": ruling.reason, "nudge": ruling.nudge,
-            "facts": facts, "rules": notes,
+            "facts": facts, "rules": notes, "described": described,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -73,6 +75,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let _ = writeln!(text, "  {DIM}none matches; --all says why{DIM:#}");
     }
     text += &super::super::explain::links(&facts);
+    text += &super::super::explain::descriptions(&described);
     let facts = serde_json::to_value(&facts).unwrap_or_default();
     let _ = writeln!(text, "\n{BOLD}Facts{BOLD:#}");
     for (kind, items) in facts.as_object().into_iter().flatten() {

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use crate::context::Context;
 use crate::error::CommandError;
 
+pub(super) use excerpt::show as show_problem;
 pub(super) use show::own_lines;
 
 const EXAMPLES: &str = "\

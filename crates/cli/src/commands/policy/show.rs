@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use tenterhook_home::{Place, Sources, Text, View, trust::Standing};
-use tenterhook_policy::Rule;
+use tenterhook_policy::{Programs, Rule};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -44,7 +44,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     if context.terminal.json {
-        context.terminal.print_json(&view.all_json())?;
+        let mut all = view.all_json();
+        let programs = view.in_force.programs().map(Programs::own_files).unwrap_or_default();
+        if let Some(all) = all.as_object_mut().filter(|_| !programs.is_empty()) {
+            all.insert("programs".to_owned(), serde_json::json!(programs));
+        }
+        context.terminal.print_json(&all)?;
     } else {
         context.terminal.say(&all(&view))?;
     }
@@ -82,6 +87,13 @@ fn all(view: &View<'_>) -> String {
                 writeln!(text, "  {WARN}{}{WARN:#}", marks.join("; "))
             };
         }
+    }
+    for file in view.in_force.programs().map(Programs::own_files).unwrap_or_default() {
+        let layer = view.sources.programs.iter().find(|text| text.name == file.source);
+        let layer = layer.map_or("user", |text| text.layer.name());
+        let names: Vec<_> = file.programs.iter().map(|program| program.names.join(", ")).collect();
+        let _ = writeln!(text, "{BOLD}{layer}{BOLD:#} {DIM}{}{DIM:#}", tame(&file.source));
+        let _ = writeln!(text, "  describes {}", tame(&names.join("; ")));
     }
     let (rules, problems) = (view.in_force.rules().count(), view.problems);
     let _ = writeln!(text, "\n{rules} rules in force");

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::json;
+use tenterhook_home::{Place, Sources};
+use tenterhook_policy::{Layer, OwnFile, Problem};
+
+use super::programs_of;
+use crate::commands::policy::show_problem;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{BAD, GOOD, count};
+
+const EXAMPLES: &str = "\
+Without a file: all descriptions that are in force here. Every example is tried.
+Exit codes: 0 all can be used; 1 something cannot; 2 a file is not there.
+
+Examples:
+  tenterhook programs check
+  tenterhook programs check acme.yaml
+  tenterhook programs check acme.yaml --json";
+
+/// Check descriptions of programs, and point at what cannot be used
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Files to check instead of those in force
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let sources = if args.files.is_empty() {
+        let place = Place::at(std::env::current_dir().ok());
+        Sources::in_force(context.home()?, &context.env, &place)
+    } else {
+        let mut sources = Sources::default();
+        for path in &args.files {
+            if !path.exists() {
+                return Err(CommandError::unusable(format!("there is no file `{}`", path.display())));
+            }
+            sources.description(path, Layer::User);
+        }
+        sources
+    };
+    let loaded = sources.load();
+    // Problems of rules are for `policy check`.
+    let is_description = |problem: &&Problem| {
+        !args.files.is_empty() || sources.programs.iter().any(|text| text.name == problem.source)
+    };
+    let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).filter(is_description).collect();
+    let programs = programs_of(&loaded.rules);
+    let files = programs.own_files();
+    let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if context.terminal.json {
+        context.terminal.print_json(&json!({"files": files, "problems": problems}))?;
+        return Ok(exit);
+    }
+    let texts = sources.programs.iter().map(|text| (text.name.as_str(), text.yaml.as_ref())).collect();
+    let shown = problems.iter().map(|problem| show_problem(problem, &texts, "problem", BAD));
+    let mut text: String = shown.collect();
+    let sum = |of: &dyn Fn(&OwnFile) -> usize| files.iter().map(of).sum::<usize>();
+    let programs = count(sum(&|file| file.programs.len()), "program");
+    let examples = sum(&|file| file.programs.iter().map(|program| program.examples).sum());
+    let examples = count(examples, "example");
+    text += &match problems.len() {
+        0 => format!("{GOOD}✓{GOOD:#} {programs} described, {examples} tried\n"),
+        many => format!("{BAD}✗{BAD:#} {}; {programs} described\n", count(many, "problem")),
+    };
+    context.terminal.say(&text)?;
+    Ok(exit)
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `programs`: which programs are described, and how.
+
+mod check;
+mod list;
+mod show;
+
+use std::process::ExitCode;
+
+use tenterhook_home::{Place, Sources};
+use tenterhook_policy::{Programs, RuleSet};
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+const EXAMPLES: &str = "\
+Rules about files, hosts and packages need to know what a program does with its words. Many programs are
+described in Tenterhook itself. Describe your own in YAML files: in `programs/` beside your policy.yaml,
+beside the policy of the machine, or in `.tenterhook/programs/` of a project. They add caution: what is known of a
+program without them still counts.
+
+Examples:
+  tenterhook programs list --own
+  tenterhook programs show curl
+  tenterhook programs check acme.yaml";
+
+/// Show which programs are described, and check your own descriptions
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Check(check::Args),
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    match &args.command {
+        Command::List(args) => list::run(context, args),
+        Command::Show(args) => show::run(context, args),
+        Command::Check(args) => check::run(context, args),
+    }
+}
+
+/// The texts in force here, and the rules with their programs.
+fn in_force(context: &Context) -> Result<(Sources, RuleSet), CommandError> {
+    let place = Place::at(std::env::current_dir().ok());
+    let sources = Sources::in_force(context.home()?, &context.env, &place);
+    let rules = sources.load().rules;
+    Ok((sources, rules))
+}
+
+/// The programs of a rule set; the built-in ones where the policy describes none.
+fn programs_of(rules: &RuleSet) -> Programs {
+    rules.programs().cloned().unwrap_or_else(Programs::builtin)
+}
