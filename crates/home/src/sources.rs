@@ -287,7 +287,7 @@ impl Sources {
         });
         for ProjectText { path, text } in project {
             let name = path.display().to_string();
-            // Descriptions of a project only add, so that nobody has to trust them.
+            // Descriptions of a project only add, so they need no trust.
             if let (false, Ok(yaml)) = (trust::is_rule_file(&path), &text) {
                 let yaml = Cow::Owned(yaml.clone());
                 let (layer, standing) = (Layer::Project, Standing::Unknown);

@@ -31,7 +31,7 @@ impl PolicyPrograms {
     }
 
     /// The programs that examples of rules of this layer are read by. A project's file must not decide
-    /// whether the rules of others hold.
+    /// whether rules of other layers are in force.
     pub(super) fn for_examples(&self, layer: Layer) -> Option<&Programs> {
         if layer == Layer::Project {
             return self.all.as_ref();
@@ -40,8 +40,8 @@ impl PolicyPrograms {
     }
 }
 
-/// Only the organisation may replace what is known of a program: a description speaks to all rules, and the
-/// locked ones among them hold whatever the layers below write.
+/// Only the organisation may replace what is known of a program: all rules depend on the facts that a description
+/// gives, and locked rules must hold whatever the layers below write.
 fn user_file<'a>(source: &Source<'a>) -> UserFile<'a> {
     let may_replace = source.layer == Layer::Organisation && source.trusted;
     UserFile {

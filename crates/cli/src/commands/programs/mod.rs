@@ -15,10 +15,10 @@ use crate::context::Context;
 use crate::error::CommandError;
 
 const EXAMPLES: &str = "\
-Rules about files, hosts and packages need to know what a program does with its words. Many programs are
-described in Tenterhook itself. Describe your own in YAML files: in `programs/` beside your policy.yaml,
-beside the policy of the machine, or in `.tenterhook/programs/` of a project. They add caution: what is known of a
-program without them still counts.
+Rules about files, hosts and packages need to know what a program does with its words. Many are
+described in Tenterhook itself. Describe your own in YAML files: in `programs/` beside your
+policy.yaml, beside the policy of the machine, or in `.tenterhook/programs/` of a project. They add
+caution: what is known of a program without them still counts.
 
 Examples:
   tenterhook programs list --own

@@ -13,8 +13,8 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
-Shown are operands, options that have a role or take a value, and sub-commands, as a description spells them: each
-role says what happens to the word (docs/spec/programs.md).
+Shown are operands, options that have a role or take a value, and sub-commands, as a description
+spells them: each role says what happens to the word (docs/spec/programs.md).
 Exit codes: 0 it is described; 2 it is not.
 
 Examples:
