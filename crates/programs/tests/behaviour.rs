@@ -18,8 +18,9 @@ fn a_program_is_found_by_its_aliases_and_without_its_version() {
         ("gsed", "sed"),
         ("python3.12", "python"),
         ("pip3.11", "pip"),
-        ("mkfs.ext4", "mkfs"),
-        ("podman", "podman"),
+        ("mkfs.btrfs", "mkfs"),
+        ("mkfs.ext4", "mke2fs"),
+        ("podman", "docker"),
     ] {
         assert_eq!(programs.find(name).unwrap().name(), expected, "{name}");
     }

@@ -89,6 +89,8 @@ pub enum Role {
     Socket,
     /// Method of a request, in capitals. A position with this role takes nothing else.
     Method,
+    /// Whole number. A position with this role takes nothing else.
+    Number,
     /// Name to resolve, record type or `@server`.
     Lookup,
     /// Container image, which may begin with a registry host.
@@ -177,6 +179,7 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("route", Role::Route),
     ("socket", Role::Socket),
     ("method", Role::Method),
+    ("number", Role::Number),
     ("lookup", Role::Lookup),
     ("image", Role::Image),
     ("repository", Role::Repository),

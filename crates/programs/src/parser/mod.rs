@@ -13,7 +13,7 @@ use crate::format::record::{
 };
 use crate::format::role::Role;
 use crate::parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
-use roles::{assign_roles, first_letter, is_assignment, is_instruction};
+use roles::{assign_roles, first_letter, is_assignment, is_instruction, is_number};
 
 /// Values that turn an option off, whatever the program.
 const OFF_VALUES: &[&str] = &["none", "false", "no", "off", "0", "f", "n", "never", ""];
@@ -145,7 +145,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.operands.push(WordPart { word: position, offset: 0, text });
         // A sub-command that is not described still has options.
         let takes_options = !self.level.stops || !self.level.commands.is_empty();
-        if !takes_options && !self.is_leading_assignment(text) {
+        if !takes_options && !self.is_leading(text) {
             self.options_are_over = true;
         }
         false
@@ -207,14 +207,19 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
     fn inner_slot(&self) -> Option<(usize, Slot)> {
         let case = self.case()?;
         let at = case.slots.iter().position(|slot| slot.inner)?;
-        let before = case.slots.iter().take(at).filter(|slot| slot.role != Role::Assignment).count();
+        let is_certain = |slot: &&Slot| !matches!(slot.role, Role::Assignment | Role::Number);
+        let before = case.slots.iter().take(at).filter(is_certain).count();
         case.slots.get(at).map(|slot| (before, *slot))
     }
 
-    fn is_leading_assignment(&self, text: &str) -> bool {
-        let takes =
-            self.case().is_some_and(|case| case.slots.iter().any(|slot| slot.role == Role::Assignment));
-        takes && is_assignment(text)
+    /// Whether a word before the command is taken for its form: an assignment or a number.
+    fn is_leading(&self, text: &str) -> bool {
+        let takes = |slot: &Slot| match slot.role {
+            Role::Assignment => is_assignment(text),
+            Role::Number => is_number(text),
+            _ => false,
+        };
+        self.case().is_some_and(|case| case.slots.iter().any(takes))
     }
 
     /// Whether the inner command begins with this operand.
@@ -223,10 +228,10 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             return false;
         }
         let Some((before, _)) = self.inner_slot() else { return false };
-        if self.is_leading_assignment(text) {
+        if self.is_leading(text) {
             return false;
         }
-        let own = self.operands.iter().filter(|part| !self.is_leading_assignment(part.text));
+        let own = self.operands.iter().filter(|part| !self.is_leading(part.text));
         own.take(before.saturating_add(1)).count() >= before
     }
 

@@ -31,6 +31,21 @@ fn is_method(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
+/// Whether a word is a whole number: `0`, `-5`.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a slot takes only words of a certain form, and this is one.
+fn fits_form(role: Role, text: &str) -> bool {
+    match role {
+        Role::Method => is_method(text),
+        Role::Number => is_number(text),
+        _ => true,
+    }
+}
+
 /// Gives every operand the role of its position. Positions behind one that takes any number are counted
 /// from the end.
 pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Role> {
@@ -52,12 +67,11 @@ pub(super) fn assign_roles(slots: &[Slot], operands: &[WordPart<'_>]) -> Vec<Rol
                 }
             }
             Count::Optional if open.len() <= needed => {}
-            Count::One | Count::Optional if slot.role == Role::Method => {
-                if operands.get(open.start).is_some_and(|part| is_method(part.text)) {
-                    set_role(&mut roles, open.next(), Role::Method);
+            Count::One | Count::Optional => {
+                if operands.get(open.start).is_some_and(|part| fits_form(slot.role, part.text)) {
+                    set_role(&mut roles, open.next(), slot.role);
                 }
             }
-            Count::One | Count::Optional => set_role(&mut roles, open.next(), slot.role),
         }
     }
     let Some((many, behind)) = slots.split_first() else { return roles };

@@ -285,6 +285,7 @@ fn names_path(value: &Value) -> bool {
         | Role::Route
         | Role::Socket
         | Role::Method
+        | Role::Number
         | Role::Lookup
         | Role::Image
         | Role::Repository

@@ -80,6 +80,18 @@ mod tests {
             "uv run rm",
             "direnv exec . rm",
             "runuser -u bob -- rm",
+            "chrt -b rm",
+            "chrt -b 0 rm",
+            "tini -e 143 rm",
+            "rlwrap -e x -a rm",
+            "nsenter -t 1 -W rm",
+            "numactl -P 0 rm",
+            "foot -a x rm",
+            "envchain aws rm",
+            "aws-vault exec -- prod rm",
+            "chamber exec a b -- rm",
+            "dotenv -c development -- rm",
+            "bwrap --dev-bind-try / / --json-status-fd 3 rm",
         ] {
             assert_eq!(inner(line).as_deref(), Some("rm"), "{line}");
         }
@@ -90,7 +102,17 @@ mod tests {
 
     #[test]
     fn a_text_may_stick_to_its_option() {
-        for line in ["su -cx", "su root --command=x", "script -qc x", "su - root -c x", "nix-shell --run x"] {
+        for line in [
+            "su -cx",
+            "su root --command=x",
+            "script -qc x",
+            "su - root -c x",
+            "nix-shell --run x",
+            "newgrp -c x",
+            "doppler run --command x",
+            "infisical run -c x",
+            "gnome-terminal -e x",
+        ] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
             let texts = unwrap(&describe(&program.text).unwrap(), rest).unwrap().texts;
