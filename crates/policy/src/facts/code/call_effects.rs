@@ -79,9 +79,11 @@ impl Reader {
         args: &Args,
     ) -> Value {
         let mut content = None;
+        let before = self.acts.len();
         for effect in &call.effects {
             self.effect(effect, args, &mut content);
         }
+        self.feed_started_shell(args, before);
         if let Some(content) = content {
             return content;
         }
@@ -168,6 +170,11 @@ impl Reader {
             CallEffect::Socket(at) => self.open_socket(args, at),
             CallEffect::SocketPortHost => self.open_socket_port_first(args),
             CallEffect::JoinShell => self.shell = true,
+            CallEffect::Feed(at) => {
+                if self.shell && args.get(at).from == From::Network {
+                    self.act(Act::ShellRunsFetched);
+                }
+            }
             CallEffect::Eval(at) => self.eval(&args.get(at)),
             CallEffect::RunUnknown => self.act(Act::RunsUnknown),
             CallEffect::ChangeDirectory(at) => {

@@ -82,6 +82,8 @@ pub(crate) enum Act {
     /// Runs a text of its own language that it got from the network or from its input.
     RunsFetched,
     RunsInput,
+    /// A shell reads from its input what came from the network: `subprocess.run(["bash"], input=fetched)`.
+    ShellRunsFetched,
     /// Runs code that cannot be read: `exec(b64decode(…))`.
     RunsUnknown,
     /// Joins a socket to a shell.

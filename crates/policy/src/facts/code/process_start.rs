@@ -56,6 +56,24 @@ impl Reader {
         }
     }
 
+    /// A shell that the call has started runs what the option `input` or `stdin` gives it. Acts from `before` on
+    /// are those of the call.
+    pub(super) fn feed_started_shell(&mut self, args: &Args, before: usize) {
+        let is_fetched = |name: &&str| args.option(name).is_some_and(|input| input.from == From::Network);
+        if !["input", "stdin"].iter().any(is_fetched) {
+            return;
+        }
+        let started = self.acts.get(before..).unwrap_or_default();
+        let is_shell = started.iter().any(|act| match act {
+            Act::Start(words) => starts_bare_shell(words),
+            Act::Shell(text) => is_bare_shell(&text.shape),
+            _ => false,
+        });
+        if is_shell {
+            self.act(Act::ShellRunsFetched);
+        }
+    }
+
     /// A program and a list of its words.
     pub(super) fn spawn(&mut self, args: &Args) {
         let mut items: Vec<Value> =
@@ -97,6 +115,16 @@ impl Reader {
 /// Each value it may be.
 fn choices(value: &Value) -> &[Value] {
     if value.kind == Kind::Either { &value.items } else { std::slice::from_ref(value) }
+}
+
+/// Whether words start a shell that reads its commands from its input: `sudo bash -s`.
+fn starts_bare_shell(words: &[Argument]) -> bool {
+    let mut words = words
+        .iter()
+        .map(|word| word.shape.as_str())
+        .skip_while(|word| matches!(*word, "sudo" | "doas" | "env" | "nohup" | "/usr/bin/env"));
+    let reads_input = |word: &str| word.starts_with('-') && word != "-c";
+    words.next().is_some_and(is_shell) && words.all(reads_input)
 }
 
 /// Whether a text starts a shell that reads its commands from its input.

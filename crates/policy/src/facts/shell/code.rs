@@ -63,6 +63,7 @@ impl Reader<'_> {
             }
             Act::Connect(address) => self.connects.push(address.shape.clone()),
             Act::RunsFetched => self.mark(own, "runs-fetched"),
+            Act::ShellRunsFetched => self.mark(own, "shell-runs-fetched"),
             Act::RunsInput => self.feed(&scope.stdin.from.clone(), ""),
             Act::RunsUnknown => {}
             Act::ReverseShell => self.mark(own, "reverse-shell"),

@@ -56,7 +56,7 @@ pub struct ShellCommand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// What it is known to do beyond what its words say: `reverse-shell`, `fork-bomb`, `interactive`,
-    /// `runs-fetched`, `typed-program`.
+    /// `runs-fetched`, `shell-runs-fetched`, `typed-program`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<&'static str>,
     /// Variables it is started with, as `NAME=value`.

@@ -55,6 +55,8 @@ pub(crate) enum CallEffect<S> {
     SocketPortHost,
     /// `join-shell`: joins a socket to a program.
     JoinShell,
+    /// `feed 0`: writes to the input of a program that was started before.
+    Feed(usize),
     /// `eval 0`: runs a text of the same language.
     Eval(usize),
     /// `run-unknown`: runs code that cannot be known.

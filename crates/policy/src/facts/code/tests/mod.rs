@@ -31,6 +31,7 @@ fn compact(act: &Act) -> String {
         }
         Act::Connect(to) => format!("connect {}", argument(to)),
         Act::RunsFetched => "runs-fetched".into(),
+        Act::ShellRunsFetched => "shell-runs-fetched".into(),
         Act::RunsInput => "runs-input".into(),
         Act::RunsUnknown => "runs-unknown".into(),
         Act::ReverseShell => "reverse-shell".into(),

