@@ -19,6 +19,7 @@ mod native;
 mod patch_tools;
 mod secret_fields;
 mod steerable_exceptions;
+mod swallowed_words;
 mod system_account;
 mod system_files;
 mod tree_copies;
