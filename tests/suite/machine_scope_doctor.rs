@@ -3,11 +3,16 @@
 //! What switches off hooks of the machine, as measured on the clients, is reported by `doctor`. Needs root for
 //! `install --system`; without it the tests say so and leave.
 
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 
-use crate::context::TestContext;
+use serde_json::Value;
+
+use crate::context::{Ran, TestContext};
+use crate::daemon::{Served, until};
 use crate::machine_scope::{complaints, install, path};
-use crate::system::{System, is_root};
+use crate::system::{STRANGER, System, is_root};
 
 /// An account of the machine with a home of its own.
 fn account(test: &TestContext) -> PathBuf {
@@ -123,4 +128,131 @@ fn what_switches_the_machine_s_hooks_off_for_an_account_or_a_project_is_broken()
         system.test.write(file, text);
         assert_eq!(complaints(&system, title).1, "", "{id}");
     }
+}
+
+/// Every harness that the settings of a machine can guard, its title and its program.
+const GUARDABLE: &[(&str, &str, &str)] = &[
+    ("claude-code", "Claude Code", "claude"),
+    ("codex", "Codex CLI", "codex"),
+    ("gemini", "Gemini CLI", "gemini"),
+    ("qwen", "Qwen Code", "qwen"),
+    ("llxprt", "LLxprt Code", "llxprt"),
+    ("opencode", "OpenCode", "opencode"),
+    ("copilot", "GitHub Copilot CLI", "copilot"),
+];
+
+/// The programs of all harnesses, on the PATH of an account that has installed nothing itself.
+fn with_programs(test: &TestContext) {
+    for (_, _, program) in GUARDABLE {
+        let program = test.write(&format!("bin/{program}"), "#!/bin/sh\n");
+        std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for own in ["person", "home"] {
+        std::os::unix::fs::chown(test.path(own), Some(STRANGER), Some(STRANGER)).unwrap();
+    }
+}
+
+/// Runs the program as an account that is not root and has a home of its own.
+fn run_as_account(test: &TestContext, words: &[&str]) -> Ran {
+    let mut command = test.command(Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
+    command.env("PATH", format!("{}:/usr/bin:/bin", test.path("bin").display()));
+    command.uid(STRANGER).gid(STRANGER);
+    test.finish(command, b"")
+}
+
+/// How `doctor` judges a harness for the account, and its sentence. Notes come before that.
+fn own_finding(doctor: &Value, title: &str) -> (String, String) {
+    let findings = doctor["findings"].as_array().unwrap().iter();
+    let about = findings.filter(|finding| finding["about"] == title).next_back();
+    let about = about.unwrap_or_else(|| panic!("{title}: {doctor:#}"));
+    let text = |key: &str| about[key].as_str().unwrap().to_owned();
+    (text("standing"), text("says"))
+}
+
+fn own_doctor(test: &TestContext) -> Value {
+    run_as_account(test, &["doctor", "--json"]).json()
+}
+
+#[test]
+fn an_account_s_own_doctor_knows_the_hooks_of_the_machine() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    with_programs(&system.test);
+    let doctor = own_doctor(&system.test);
+    for (id, title, _) in GUARDABLE {
+        let (standing, says) = own_finding(&doctor, title);
+        assert!(standing == "warning" && says.contains("nothing guards it"), "{id}: {says}");
+        install(&system, id);
+    }
+    let doctor = own_doctor(&system.test);
+    for (id, title, _) in GUARDABLE {
+        let (standing, says) = own_finding(&doctor, title);
+        assert!(
+            standing == "good" && says.contains("guarded by the settings of the machine"),
+            "{id}: {says}"
+        );
+    }
+    let detected = run_as_account(&system.test, &["detect", "--json"]).json();
+    // Codex Desktop reads the settings of Codex CLI.
+    for one in
+        detected["harnesses"].as_array().unwrap().iter().filter(|one| one["harness"] != "codex-desktop")
+    {
+        let is_guarded = GUARDABLE.iter().any(|(id, ..)| one["harness"] == *id);
+        assert_eq!(
+            (one["wired"] == "yes", one["scopes"] == serde_json::json!(["machine"])),
+            (is_guarded, is_guarded),
+            "{one:#}"
+        );
+    }
+    let said = run_as_account(&system.test, &["detect"]).stdout;
+    assert!(said.contains("is guarded (machine)") && !said.contains("never heard of"), "{said}");
+    let proof = run_as_account(&system.test, &["doctor", "--prove", "codex", "--json"]).json();
+    let reason = proof["harnesses"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("in the settings of the machine"), "{proof:#}");
+}
+
+#[test]
+fn an_account_s_own_doctor_says_why_the_machine_s_hooks_do_not_run_for_it() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    with_programs(&system.test);
+    install(&system, "claude-code");
+    let copy = system.test.write("person/.claude/remote-settings.json", "{\"cleanupPeriodDays\": 30}");
+    let (standing, says) = own_finding(&own_doctor(&system.test), "Claude Code");
+    assert!(standing == "broken" && says.contains("ignores every file of managed settings"), "{says}");
+    std::fs::remove_file(copy).unwrap();
+    // Another version wrote them, or the administrator changed them.
+    let file = path(&system, "etc/claude-code/managed-settings.json");
+    let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();
+    std::fs::write(&file, settings.to_string()).unwrap();
+    let (standing, says) = own_finding(&own_doctor(&system.test), "Claude Code");
+    assert!(standing == "warning" && says.contains("differ from this version's"), "{says}");
+}
+
+#[test]
+fn an_account_s_daemon_counts_harnesses_that_the_machine_guards() {
+    if !is_root() {
+        return;
+    }
+    let system = System::new();
+    install(&system, "claude-code");
+    let System { test } = system;
+    for directory in [".claude", ".gemini"] {
+        std::fs::create_dir(test.path("person").join(directory)).unwrap();
+    }
+    let served = Served::in_home(test, &[]);
+    let health = until("agents are looked for", || {
+        Some(served.json("/v1/health")).filter(|health| health.get("guarded").is_some())
+    });
+    assert_eq!(health["guarded"], serde_json::json!(["claude-code"]), "{health}");
+    let unguarded = health["unguarded"].as_array().unwrap();
+    assert!(
+        unguarded.iter().any(|id| id == "gemini") && !unguarded.iter().any(|id| id == "claude-code"),
+        "{health}"
+    );
 }

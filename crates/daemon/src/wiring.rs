@@ -73,19 +73,20 @@ impl Wiring {
 pub(crate) async fn watch(daemon: Arc<Daemon>) {
     let mut looks = tokio::time::interval(LOOKS);
     let mut seen_before = BTreeSet::new();
-    let mut found = BTreeSet::new();
+    let mut found = HarnessSearch::default();
     for number in 0_u32.. {
         looks.tick().await;
         let looking = Arc::clone(&daemon);
         let search = number.is_multiple_of(LOOKS_PER_SEARCH);
         let look = tokio::task::spawn_blocking(move || {
-            let found = search.then(|| find_harnesses(looking.generations.env()));
+            let found = search.then(|| find_harnesses(looking.generations.env(), &looking.home));
             (look(&looking.home), found)
         });
         let Ok(((seen, mut guarded), newly_found)) = look.await else { continue };
         found = newly_found.unwrap_or(found);
+        guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
         guarded.extend(daemon.observers.sessions.harnesses_since(recently()));
-        let unguarded = unguarded(&found, &guarded);
+        let unguarded = unguarded(&found.harnesses, &guarded);
         daemon.wiring.set_harnesses(GuardedHarnesses { guarded, unguarded });
         // An install writes its receipt first: what is missing at one look only may be on its way.
         let lost: BTreeSet<_> = seen.intersection(&seen_before).cloned().collect();
@@ -118,10 +119,31 @@ fn look(home: &Home) -> (BTreeSet<Lost>, BTreeSet<String>) {
 }
 
 /// The harnesses on this machine that hooks can guard.
-fn find_harnesses(env: &Env) -> BTreeSet<&'static str> {
+#[derive(Debug, Default)]
+struct HarnessSearch {
+    harnesses: BTreeSet<&'static str>,
+    /// Those whose hooks are in the settings of the machine; the machine's own daemon knows them by its receipts.
+    by_machine: BTreeSet<&'static str>,
+}
+
+fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
     let ground = env.ground();
-    let guardable = HARNESSES.iter().filter(|harness| harness.installer.is_some());
-    guardable.filter(|harness| detect(harness, &ground).is_some()).map(|harness| harness.id).collect()
+    let machine = home.of_machine().and_then(|machine| Some((machine.machine()?, machine.programs())));
+    let mut found = HarnessSearch::default();
+    for harness in HARNESSES {
+        let Some(installer) = harness.installer.as_ref().filter(|_| detect(harness, &ground).is_some())
+        else {
+            continue;
+        };
+        found.harnesses.insert(harness.id);
+        let hooks = machine
+            .as_ref()
+            .and_then(|(root, programs)| installer.machine_hooks(&ground, root, programs, None));
+        if hooks.is_some_and(|hooks| hooks.in_force) {
+            found.by_machine.insert(harness.id);
+        }
+    }
+    found
 }
 
 /// The harnesses that were found and are not guarded. Some share the settings of another one.

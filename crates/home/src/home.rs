@@ -88,12 +88,26 @@ impl Home {
         }
         let is_installed = !matches!(installed, Ok(None));
         let tried = env.tenterhook_system_dir.as_deref().filter(|_| !is_installed);
-        let config = tried.unwrap_or(Path::new(SYSTEM)).to_owned();
-        let (state, public) = match tried {
-            Some(dir) => (dir.join("state"), dir.join("run")),
-            None => (PathBuf::from(SYSTEM_STATE), PathBuf::from(SYSTEM_RUN)),
+        Self::of_system_at(tried.unwrap_or(Path::new(SYSTEM)))
+    }
+
+    fn of_system_at(config: &Path) -> Self {
+        let (state, public) = if config == Path::new(SYSTEM) {
+            (PathBuf::from(SYSTEM_STATE), PathBuf::from(SYSTEM_RUN))
+        } else {
+            (config.join("state"), config.join("run"))
         };
-        Self { state, organisation: Some(config.join("policy.yaml")), config, public: Some(public) }
+        let organisation = Some(config.join("policy.yaml"));
+        Self { state, organisation, config: config.to_owned(), public: Some(public) }
+    }
+
+    /// The machine's home, seen from the home of an account; `None` if this is the machine's own. Accounts can read its
+    /// programs, not its state.
+    pub fn of_machine(&self) -> Option<Self> {
+        if self.public.is_some() {
+            return None;
+        }
+        Some(Self::of_system_at(self.organisation.as_deref()?.parent()?))
     }
 
     fn find_own(
@@ -424,6 +438,18 @@ mod tests {
         let found = Home::find(None, Some(elsewhere), &misled).unwrap();
         assert_eq!(found.state, Path::new("/evil"));
         assert_eq!(found.organisation.as_deref(), Some(Path::new("/evil/policy.yaml")));
+    }
+
+    #[test]
+    fn an_account_finds_the_home_of_its_machine() {
+        let machine = Home::find(None, None, &env()).unwrap().of_machine().unwrap();
+        assert_eq!(machine, Home::of_system(None, &env()));
+        assert_eq!(machine.of_machine(), None);
+        let tried = Env { tenterhook_system_dir: Some("/tried".into()), ..env() };
+        let machine = Home::find(Some(Path::new("/said")), None, &tried).unwrap().of_machine().unwrap();
+        assert_eq!(machine, Home::of_system(None, &tried));
+        assert_eq!(machine.programs(), Path::new("/tried/lib"));
+        assert_eq!(Home::whole("/h".into()).of_machine(), None, "it has no organisation");
     }
 
     #[test]

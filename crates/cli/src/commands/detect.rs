@@ -7,7 +7,7 @@ use serde_json::json;
 use tenterhook_harness::install::Found;
 use tenterhook_harness::{HARNESSES, Harness, install};
 
-use super::wiring::{self, Heard, Wired};
+use super::wiring::{self, Heard, MACHINE_SCOPE, Wired};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN};
@@ -41,6 +41,9 @@ pub(super) struct Detected {
     pub(super) wired: Wiring,
     /// Where.
     scopes: Vec<String>,
+    /// Whether only the settings of the machine guard it: its events are recorded in the machine's ledger.
+    #[serde(skip)]
+    pub(super) by_machine: bool,
     last_heard: Option<Heard>,
     /// Why it cannot be guarded, or is not.
     notes: Vec<String>,
@@ -109,6 +112,7 @@ fn look(context: &Context, harness: &'static Harness) -> Result<Detected, Comman
         version,
         proved_on: harness.proved_on,
         wired,
+        by_machine: home.machine().is_none() && scopes == [MACHINE_SCOPE],
         scopes,
         last_heard: wiring::last_heard(home, harness),
         notes,
@@ -121,7 +125,14 @@ fn wiring_of(context: &Context, harness: &'static Harness) -> (Wiring, Vec<Strin
         return (Wiring::Impossible, Vec::new(), why.into_iter().collect());
     };
     let (mut wired, mut scopes, mut notes) = (Wiring::No, Vec::new(), Vec::new());
-    for asked in wiring::asked(home, installer) {
+    let asked = wiring::asked(home, installer);
+    if asked.is_empty()
+        && let Some(hooks) = wiring::machine_hooks(context, harness)
+    {
+        let wired = if hooks.in_force { Wiring::Yes } else { Wiring::Unheeded };
+        return (wired, vec![MACHINE_SCOPE.to_owned()], hooks.notes);
+    }
+    for asked in asked {
         scopes.push(wiring::scope_name(&asked.scope));
         let (standing, more) = match wiring::wired(context, harness, &asked) {
             Ok(Wired::Well(plan)) if plan.in_force && plan.pending.is_empty() => (Wiring::Yes, plan.notes),
@@ -150,7 +161,9 @@ fn line(one: &Detected) -> String {
     let scope = if one.scopes.is_empty() { String::new() } else { format!(" ({})", one.scopes.join(", ")) };
     let heard = match (&one.last_heard, one.wired) {
         (Some(heard), _) => format!(", last heard of {} (leaf {})", heard.ts, heard.seq),
-        (None, Wiring::Yes | Wiring::Unheeded | Wiring::Lost) => ", never heard of".to_owned(),
+        (None, Wiring::Yes | Wiring::Unheeded | Wiring::Lost) if !one.by_machine => {
+            ", never heard of".to_owned()
+        }
         (None, _) => String::new(),
     };
     let mut text =

@@ -52,19 +52,24 @@ fn unguardable_line(one: &Detected) -> String {
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
-/// A numbered list; those that are here are chosen already.
+/// A numbered list; those that are here are chosen already, unless the settings of the machine guard them.
 fn ask(
     terminal: Terminal,
     known: &[Detected],
     unguardable: &[Detected],
 ) -> Result<BTreeSet<usize>, CommandError> {
-    let mut chosen: BTreeSet<usize> =
-        known.iter().enumerate().filter(|(_, one)| one.found).map(|(index, _)| index).collect();
+    let mut chosen: BTreeSet<usize> = known
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.found && !one.by_machine)
+        .map(|(index, _)| index)
+        .collect();
     loop {
         let mut text = String::from("Which agents should Tenterhook guard?\n");
         for (index, one) in known.iter().enumerate() {
             let mark = if chosen.contains(&index) { "x" } else { " " };
             let state = match (one.wired, one.found) {
+                (Wiring::Yes, _) if one.by_machine => ", guarded by the settings of the machine",
                 (Wiring::Yes, _) => ", wired",
                 (Wiring::Lost | Wiring::Unheeded, _) => ", needs care",
                 (_, true) => ", found",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use tenterhook_harness::install::receipt::{Asked, Receipts};
-use tenterhook_harness::install::{Installer, MachineScope, Order, Plan, Scope, Transport};
+use tenterhook_harness::install::{Installer, MachineHooks, MachineScope, Order, Plan, Scope, Transport};
 use tenterhook_harness::{Harness, Wiring};
 use tenterhook_home::{Home, Settled};
 use tenterhook_ledger::{Filter, Reader};
@@ -141,6 +141,18 @@ pub(crate) fn wired(
     Ok(if plan.is_noop() { Wired::Well(plan) } else { Wired::Lost(plan) })
 }
 
+/// Our hooks in the settings of the machine, as they affect this account. `None`: there are none, or this is the
+/// machine's own home.
+pub(crate) fn machine_hooks(context: &Context, harness: &Harness) -> Option<MachineHooks> {
+    let machine = context.home().ok()?.of_machine()?;
+    harness.installer.as_ref()?.machine_hooks(
+        &context.env.ground(),
+        &machine.machine()?,
+        &machine.programs(),
+        std::env::current_dir().ok(),
+    )
+}
+
 /// The newest event of a harness that is on record.
 pub(crate) fn last_heard(home: &Home, harness: &Harness) -> Option<Heard> {
     let reader = Reader::open(&home.ledger()).ok()?;
@@ -158,12 +170,15 @@ pub(crate) fn bypasses(harness: &Harness, scope: &Scope) -> &'static [&'static s
     }
 }
 
+/// The name of the machine's scope for people and in JSON.
+pub(crate) const MACHINE_SCOPE: &str = "machine";
+
 /// The name of a scope for people and in JSON.
 pub(crate) fn scope_name(scope: &Scope) -> String {
     match scope {
         Scope::User => "user".to_owned(),
         Scope::Project(root) => format!("project {}", root.display()),
-        Scope::Machine(_) => "machine".to_owned(),
+        Scope::Machine(_) => MACHINE_SCOPE.to_owned(),
         _ => "other".to_owned(),
     }
 }

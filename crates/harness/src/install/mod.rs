@@ -31,7 +31,7 @@ pub use detect::{Found, Signs, detect};
 pub use editor::{Content, Editor, MARK, Owned, Piece, Warning, Weight, marked};
 pub use error::InstallError;
 pub use installer::{Ground, Installer, Order, Scope, Transport};
-pub use machine::MachineScope;
+pub use machine::{MachineHooks, MachineScope};
 pub use mcp_servers::{McpSettings, mcp_settings};
 pub(crate) use paths::utf8;
 pub use plan::{Change, Plan};

@@ -36,6 +36,31 @@ pub fn plan_install(
     Ok(plan)
 }
 
+/// What of ours is in the files of the pieces now. Reads no receipts: those of the machine are for root only.
+pub(super) fn inspect(pieces: &[Piece]) -> Result<Inspection, InstallError> {
+    let mut found = Inspection { is_installed: !pieces.is_empty(), is_current: true, warnings: Vec::new() };
+    for Piece { path, content, .. } in pieces {
+        let before = file::read(path)?;
+        let placed = match content {
+            Content::Edited(editor) => Placed::edited(path, editor.as_ref(), before.as_deref(), None)?,
+            Content::Owned(owned) => Placed::owned(path, owned, before.as_deref())?,
+        };
+        found.is_installed &= placed.installed;
+        found.is_current &= before.is_some_and(|before| before == placed.after);
+        found.warnings.extend(placed.warnings);
+    }
+    Ok(found)
+}
+
+/// What of ours is in the settings of a harness.
+pub(super) struct Inspection {
+    /// Whether every file has something of ours.
+    pub(super) is_installed: bool,
+    /// Whether installing again would change nothing.
+    pub(super) is_current: bool,
+    pub(super) warnings: Vec<Warning>,
+}
+
 /// Plans the pieces out: the original back, byte for byte, if nobody else wrote since; otherwise only what is ours
 /// is taken out of what is there now. Writes nothing.
 pub fn plan_uninstall(harness: &str, pieces: &[Piece], receipts: &Path) -> Result<Plan, InstallError> {

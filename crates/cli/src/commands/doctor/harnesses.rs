@@ -3,7 +3,7 @@
 //! Each harness: whether it is wired as it should be, and whether its hooks were ever heard.
 
 use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{Installer, MachineScope, Plan, Scope, detect};
+use tenterhook_harness::install::{Installer, MachineHooks, MachineScope, Plan, Scope, detect};
 use tenterhook_harness::{HARNESSES, Harness};
 
 use super::Patient;
@@ -47,6 +47,9 @@ fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Ins
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &Scope::User).is_some_and(|directory| directory.exists());
     if detect(harness, &ground).is_some() || has_settings {
+        if let Some(hooks) = wiring::machine_hooks(patient.context, harness) {
+            return guarded_by_machine(patient, harness, &hooks);
+        }
         let system = match (patient.home.machine(), installer.machine) {
             (Some(_), MachineScope::Cannot(why)) => {
                 let says = format!("is here, and cannot be guarded for the whole machine: {why}");
@@ -59,6 +62,30 @@ fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Ins
         };
         let fix = format!("`tenterhook install {}{system}`", harness.id);
         patient.warning(harness.title, "is here, and nothing guards it").fix(fix);
+    }
+}
+
+/// A harness whose hooks are in the settings of the machine. Its events are recorded there, so there is no last one here.
+fn guarded_by_machine(patient: &mut Patient<'_>, harness: &'static Harness, hooks: &MachineHooks) {
+    let settings = hooks.settings.display();
+    if !hooks.in_force {
+        let notes = hooks.notes.join("; ");
+        let says = format!("has hooks in the settings of the machine, but does not run them: {notes}");
+        patient
+            .broken(harness.title, says)
+            .fix("change the settings as described, then run `tenterhook doctor` again");
+        return;
+    }
+    for note in &hooks.notes {
+        patient.warning(harness.title, note.clone()).fix("change the settings as described, if you can");
+    }
+    if hooks.is_current {
+        patient.good(harness.title, format!("is guarded by the settings of the machine (`{settings}`)"));
+    } else {
+        let says = format!(
+            "has hooks in the settings of the machine that differ from this version's (`{settings}`)"
+        );
+        patient.warning(harness.title, says).fix("let an administrator run `tenterhook doctor --system`");
     }
 }
 

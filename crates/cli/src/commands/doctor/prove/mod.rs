@@ -181,6 +181,14 @@ fn prepare<'a>(
     let home = context.home().map_err(not_provable)?;
     let asked = wiring::asked(home, installer);
     let install = format!("`tenterhook install {}`", harness.id);
+    // They would record the run for the whole machine.
+    if let Some(hooks) = wiring::machine_hooks(context, harness) {
+        let reason = format!(
+            "its hooks are in the settings of the machine (`{}`), which have no copy",
+            hooks.settings.display()
+        );
+        return Err(Verdict::not_provable(reason));
+    }
     let Some(asked) = asked.into_iter().find(|asked| asked.scope == Scope::User) else {
         let reason = "Tenterhook is not installed in your settings of it";
         return Err(Verdict::not_provable(reason).fix(install));
@@ -192,10 +200,6 @@ fn prepare<'a>(
         let names = harness.signs.programs.join("` or `");
         return Err(Verdict::not_provable(format!("`{names}` is not on the PATH")));
     };
-    if let Some(file) = stage::machine_hooks(installer, &context.env.ground()) {
-        let reason = format!("`{}` has hooks of the machine too, which have no copy", file.display());
-        return Err(Verdict::not_provable(reason));
-    }
     let real = wiring::order(context, harness, &asked).map_err(not_provable)?;
     stage.canary(context, harness, launch, installer, &real, program)
 }

@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::{Ground, Installer, Order, Scope, file};
+use tenterhook_harness::install::{Ground, Installer, Order, Scope};
 use tenterhook_harness::launch::{Launch, copy_settings, hook_program_in};
 use tenterhook_home::{Book, Env, Home, Place, snapshot};
 use tenterhook_ledger::Reader;
@@ -176,19 +176,4 @@ impl ProofStage {
         let said = String::from_utf8_lossy(&output.stdout);
         if said.contains("deny") { Ok(()) } else { Err(format!("{}: {said}", output.status)) }
     }
-}
-
-/// A settings file of the machine that calls our hooks: they would record the run for the whole machine.
-pub(super) fn machine_hooks(installer: &Installer, ground: &Ground<'_>) -> Option<PathBuf> {
-    let order = installer.order(ground, Scope::Machine("/".into()), Path::new("/"))?;
-    let pieces = (installer.pieces)(&order).ok()?;
-    let calls_us = |path: &PathBuf| {
-        let bytes = file::read(path).ok().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&bytes).contains("/bin/tenterhook-hook")
-    };
-    pieces
-        .into_iter()
-        .map(|piece| piece.path)
-        .filter(|path| path.starts_with(&order.directory))
-        .find(calls_us)
 }
