@@ -98,6 +98,7 @@ endif
 e2e: export LLXPRT_SOURCE := $(LLXPRT_SOURCE)
 e2e: ## Run real clients against a scripted model, headless, in throw-away homes
 	@sh tests/install-program.sh --required bwrap bubblewrap
+	@sh tests/install-program.sh --required openssl openssl
 	$(CARGO) build --locked -p tenterhook
 	clients="$$(sh tests/e2e/install-client.sh all pinned "$(CLIENTS)")" && \
 	TENTERHOOK_BIN="$(abspath $(TARGET))/debug/tenterhook" TENTERHOOK_E2E_CLIENTS="$$clients" \

@@ -7,6 +7,7 @@
 //! client is put through, and `matrix.txt` what each has to do. Tests judge by what is on disk afterwards and
 //! by what the model was sent next, never by our own output alone. `make e2e` provides the programs.
 
+mod anthropic_api;
 mod client;
 pub mod clients;
 mod daemon;

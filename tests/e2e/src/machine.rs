@@ -57,6 +57,32 @@ impl World {
         process::run(&mut command, &self.next_logs()).map(drop)
     }
 
+    /// The hooks as `install_for_machine` wrote them, in this file below `/etc`.
+    pub fn machine_settings(&self, file: &str) -> Result<Value> {
+        let text = fs::read_to_string(self.system_directory().join("etc").join(file))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// What `doctor` calls broken about a harness: that of the machine, and that of the account.
+    pub fn broken_on_machine(&self, title: &str) -> Result<[String; 2]> {
+        let mut own = self.command(programs::tenterhook()?)?;
+        own.env(SYSTEM_DIRECTORY_VARIABLE, self.system_directory());
+        let mut texts = [String::new(), String::new()];
+        for (text, mut command) in texts.iter_mut().zip([self.system_command()?, own]) {
+            command.args(["doctor", "--json"]);
+            let (_, finished) = process::run_to_any_end(&mut command, &self.next_logs())?;
+            let answer: Value = serde_json::from_str(&finished.stdout)?;
+            let findings = answer.get("findings").and_then(Value::as_array).context("no findings")?;
+            for finding in findings {
+                let part = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or_default();
+                if part("about") == title && part("standing") == "broken" {
+                    text.push_str(part("says"));
+                }
+            }
+        }
+        Ok(texts)
+    }
+
     /// Starts the machine's daemon and waits until it answers.
     pub fn serve_machine(&self) -> Result<Daemon> {
         self.serve_with(self.system_command()?, &["serve", "--listen", "none"])
@@ -78,7 +104,7 @@ impl World {
     }
 
     /// The same program, with the settings of the world's machine below `/etc`.
-    fn boxed(&self, inner: &Command) -> Result<Command> {
+    pub(crate) fn boxed(&self, inner: &Command) -> Result<Command> {
         let mut command = self.command("bwrap")?;
         command.args(["--dev-bind", "/", "/", "--tmpfs", "/etc"]);
         for entry in fs::read_dir("/etc")? {

@@ -3,9 +3,12 @@
 //! Hooks in the settings of the machine: what an account and a project can set does not switch them off, except as
 //! `install` says. Each row is run on the real client; a bypass that no longer works fails as well.
 
+use std::path::Path;
+
 use anyhow::Result;
+use serde_json::{Value, json};
 use tenterhook_e2e::scenarios::shell;
-use tenterhook_e2e::{Attempt, World, clients};
+use tenterhook_e2e::{Attempt, Session, World, clients};
 use tenterhook_model_server::Script;
 
 /// What the model reads when our rule denies the call.
@@ -45,13 +48,16 @@ fn run_once(id: &str, attempt: &Attempt) -> Result<(Outcome, String)> {
     let precious = world.precious()?;
     let delete = shell(client, &format!("rm -r {}", precious.display()));
     let session = client.run_on_machine(&world, Script::new().turn(delete), attempt)?;
+    Ok((outcome_of(&precious, &session), format!("{id}, {}: {session:#?}", attempt.name)))
+}
+
+fn outcome_of(precious: &Path, session: &Session) -> Outcome {
     let is_told = session.tool_results.iter().any(|result| result.reads(REASON));
-    let outcome = match (precious.exists(), is_told) {
+    match (precious.exists(), is_told) {
         (false, _) => Outcome::Ran,
         (true, true) => Outcome::Denied,
         (true, false) => Outcome::Other,
-    };
-    Ok((outcome, format!("{id}, {}: {session:#?}", attempt.name)))
+    }
 }
 
 fn prove(id: &str, held: &[Attempt], bypasses: &[Attempt]) -> Result<()> {
@@ -81,6 +87,63 @@ const fn flags(name: &'static str, args: &'static [&'static str]) -> Attempt {
 
 const fn variables(name: &'static str, variables: &'static [(&'static str, &'static str)]) -> Attempt {
     Attempt { name, files: &[], args: &[], variables }
+}
+
+#[test]
+fn claude_code() -> Result<()> {
+    const OFF: &str = r#"{"disableAllHooks": true}"#;
+    let held = [
+        files("disableAllHooks of the account", &[(".claude/settings.json", OFF)]),
+        files(
+            "disableAllHooks of the project",
+            &[("project/.claude/settings.json", OFF), ("project/.claude/settings.local.json", OFF)],
+        ),
+        flags("--settings", &["--settings", OFF]),
+        flags("--bare", &["--bare"]),
+        flags("--safe-mode", &["--safe-mode"]),
+        variables("CLAUDE_CODE_SIMPLE", &[("CLAUDE_CODE_SIMPLE", "1")]),
+    ];
+    prove("claude-code", &held, &[])
+}
+
+/// What becomes of the call in an organisation with these server-managed settings, and that `doctor` says so: the
+/// settings are those that the client itself has stored.
+fn in_organisation(
+    settings: fn(&World) -> Result<Option<Value>>,
+    is_user_installed: bool,
+) -> Result<Outcome> {
+    let client = clients::find("claude-code")?;
+    let world = World::new()?;
+    (client.prepare)(&world)?;
+    world.install_for_machine(client)?;
+    let settings = settings(&world)?;
+    let _daemon = world.serve_machine()?;
+    let precious = world.precious()?;
+    let delete = shell(client, &format!("rm -r {}", precious.display()));
+    if is_user_installed {
+        world.tenterhook(&["install", client.id, "--yes"])?;
+    }
+    let session = client.run_in_organisation(&world, Script::new().turn(delete), settings.as_ref())?;
+    let outcome = outcome_of(&precious, &session);
+    let [machine, own] = world.broken_on_machine("Claude Code")?;
+    let is_dropped = settings.as_ref().is_some_and(|settings| settings.get("hooks").is_none());
+    let says = "ignores every file of managed settings";
+    assert_eq!(machine.contains(says), is_dropped, "{machine}\n{session:#?}");
+    // An account with hooks of its own is guarded by those.
+    assert_eq!(own.contains(says), is_dropped && !is_user_installed, "{own}\n{session:#?}");
+    Ok(outcome)
+}
+
+#[test]
+fn claude_code_drops_the_machine_s_hooks_while_there_are_server_managed_settings() -> Result<()> {
+    assert_eq!(in_organisation(|_| Ok(None), false)?, Outcome::Denied);
+    let unrelated = |_: &World| Ok(Some(json!({"cleanupPeriodDays": 30})));
+    assert_eq!(in_organisation(unrelated, false)?, Outcome::Ran, "correct what `doctor` says about it");
+    // Both remedies that `doctor` names.
+    assert_eq!(in_organisation(unrelated, true)?, Outcome::Denied);
+    let ours = |world: &World| Ok(Some(world.machine_settings("claude-code/managed-settings.json")?));
+    assert_eq!(in_organisation(ours, false)?, Outcome::Denied);
+    Ok(())
 }
 
 #[test]
