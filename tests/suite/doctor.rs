@@ -72,6 +72,32 @@ fn wiring_that_was_lost_is_broken_until_it_is_mended() {
 }
 
 #[test]
+fn a_version_whose_hooks_do_not_see_everything_is_named() {
+    let test = TestContext::new();
+    let program = test.write("codex/bin/codex", "#!/bin/sh\n");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let run = |words: &[&str]| {
+        let mut command = test.command(std::path::Path::new(env!("CARGO_BIN_EXE_tenterhook")), words);
+        command.env("PATH", &path);
+        test.finish(command, b"").json()
+    };
+    for (version, is_named) in [("0.150.0", true), ("0.165.0", true), ("0.166.0", false)] {
+        let manifest = serde_json::json!({"name": "@openai/codex", "version": version});
+        test.write("codex/package.json", &manifest.to_string());
+        let says = format!("version {version} does not tell hooks in which directory a command runs");
+        let named = |texts: &[String]| texts.iter().any(|text| text.contains(&says));
+        let found = ill(&run(&["doctor", "--json"]), "Codex CLI");
+        assert_eq!(named(&found), is_named, "{found:?}");
+        let detected = run(&["detect", "--json"]);
+        let codex = detected["harnesses"].as_array().unwrap().iter().find(|one| one["harness"] == "codex");
+        assert_eq!(named(&[codex.unwrap()["notes"].to_string()]), is_named, "{detected:#}");
+        let planned = run(&["install", "codex", "--dry-run", "--json"]);
+        assert_eq!(named(&[planned.to_string()]), is_named, "{planned:#}");
+    }
+}
+
+#[test]
 fn a_folder_that_llxprt_does_not_trust_is_broken() {
     let test = TestContext::new();
     assert_eq!(test.run(&["install", "llxprt", "--yes"]).exit, 0);

@@ -110,9 +110,14 @@ fn harness_reference() {
             Some(MachineScope::Cannot(why)) => format!(" `install --system` refuses: {why}."),
             None => String::new(),
         };
+        let gaps: String = harness
+            .version_gaps
+            .iter()
+            .map(|gap| format!(" A version before {} {}.", gap.fixed_in, gap.says))
+            .collect();
         let _ = write!(
             page,
-            "\n## {} (`{}`)\n\n{proved}; {waits}.{machine}\n\n| event | kind | deny | ask | rewrite | context | wired |\n\
+            "\n## {} (`{}`)\n\n{proved}; {waits}.{machine}{gaps}\n\n| event | kind | deny | ask | rewrite | context | wired |\n\
              |---|---|---|---|---|---|---|\n",
             harness.title, harness.id,
         );

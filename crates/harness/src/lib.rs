@@ -56,6 +56,7 @@ mod same;
 mod table;
 #[cfg(feature = "transcript")]
 pub mod transcript;
+mod version_gap;
 pub mod vscode;
 
 pub use carry::{Part, carry};
@@ -67,3 +68,4 @@ pub use same::same_call;
 pub use table::{Ask, Deny, EventRow, HARNESSES, Harness, Rewrite, ToolAt, Wiring, find, kebab};
 #[cfg(doc)]
 use tenterhook_event::Outcome;
+pub use version_gap::VersionGap;

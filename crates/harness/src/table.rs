@@ -9,8 +9,8 @@ use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
 
 use crate::keys::Keys;
 use crate::{
-    DecodeError, Door, Reply, answer, claude_code, cline, codex, continue_dev, copilot, cursor, decode,
-    gemini, keys, llxprt, opencode, qwen, vscode,
+    DecodeError, Door, Reply, VersionGap, answer, claude_code, cline, codex, continue_dev, copilot, cursor,
+    decode, gemini, keys, llxprt, opencode, qwen, vscode,
 };
 
 /// Every harness we speak to.
@@ -46,6 +46,8 @@ pub struct Harness {
     pub keys: Keys,
     /// Whether it has a tool that types into running processes and fires no hook.
     pub unhooked_stdin: bool,
+    /// What its hooks do not see in older versions.
+    pub version_gaps: &'static [VersionGap],
     /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
     pub deadline: Option<Duration>,
     /// By what it is known to be on a machine.

@@ -101,7 +101,8 @@ fn look(context: &Context, harness: &'static Harness) -> Result<Detected, Comman
     let found = install::detect(harness, &context.env.ground());
     let is_found = found.is_some();
     let Found { program, trace, version } = found.unwrap_or_default();
-    let (wired, scopes, notes) = wiring_of(context, harness);
+    let (wired, scopes, mut notes) = wiring_of(context, harness);
+    notes.extend(wiring::version_gaps(harness, version.as_deref()));
     Ok(Detected {
         harness,
         id: harness.id,

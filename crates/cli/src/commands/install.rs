@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_harness::Harness;
 use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{Plan, Scope};
+use tenterhook_harness::install::{Plan, Scope, detect};
 use tenterhook_home::{Book, Configuration, Home, Place, make_public, snapshot, write_whole};
 
 use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, refused, report};
@@ -190,7 +190,11 @@ fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<P
     }
     let order = wiring::order(context, harness, asked)?;
     let receipts = context.home()?.receipts();
-    wiring::installer(harness)?.plan_install(&order, &receipts).map_err(|error| refused(&error))
+    let mut plan =
+        wiring::installer(harness)?.plan_install(&order, &receipts).map_err(|error| refused(&error))?;
+    let version = detect(harness, &context.env.ground()).and_then(|found| found.version);
+    plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
+    Ok(plan)
 }
 
 fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), CommandError> {

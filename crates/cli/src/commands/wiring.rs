@@ -153,6 +153,14 @@ pub(crate) fn machine_hooks(context: &Context, harness: &Harness) -> Option<Mach
     )
 }
 
+/// What hooks do not see in a version of a harness, and which version to update to, one sentence each.
+pub(crate) fn version_gaps(harness: &Harness, version: Option<&str>) -> Vec<String> {
+    let Some(version) = version else { return Vec::new() };
+    let gaps = harness.version_gaps.iter().filter(|gap| gap.affects(version));
+    gaps.map(|gap| format!("version {version} {}; update it to {} or newer", gap.says, gap.fixed_in))
+        .collect()
+}
+
 /// The newest event of a harness that is on record.
 pub(crate) fn last_heard(home: &Home, harness: &Harness) -> Option<Heard> {
     let reader = Reader::open(&home.ledger()).ok()?;

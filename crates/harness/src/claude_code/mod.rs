@@ -39,6 +39,7 @@ pub const HARNESS: Harness = Harness {
     project_variable: Some("CLAUDE_PROJECT_DIR"),
     keys: Keys::CLAUDE,
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },

@@ -52,6 +52,7 @@ pub const HARNESS: Harness = Harness {
         ..Keys::CLAUDE
     },
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(2)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tenterhook_event::Mcp;
 
-use crate::{Harness, Keys, answer};
+use crate::{Harness, Keys, VersionGap, answer};
 
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
@@ -31,6 +31,11 @@ pub const HARNESS: Harness = Harness {
     project_variable: None,
     keys: Keys { turn: &["turn_id"], ..Keys::CLAUDE },
     unhooked_stdin: true,
+    // Measured on 0.150.0, 0.154.0, 0.158.0, 0.160.1, 0.162.1, 0.164.0 and 0.165.0.
+    version_gaps: &[VersionGap {
+        fixed_in: "0.166.0",
+        says: "does not tell hooks in which directory a command runs (`workdir`), so that it is judged in the directory of the session",
+    }],
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
@@ -52,6 +57,8 @@ pub const DESKTOP: Harness = Harness {
     id: "codex-desktop",
     title: "Codex Desktop",
     proved_on: &[],
+    // Its versions have other numbers.
+    version_gaps: &[],
     #[cfg(feature = "install")]
     signs: crate::install::Signs {
         programs: &[],

@@ -18,6 +18,7 @@ pub const HARNESS: Harness = Harness {
     project_variable: None,
     keys: Keys::CLAUDE,
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(10)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },

@@ -48,6 +48,7 @@ pub const HARNESS: Harness = Harness {
         ..Keys::CLAUDE
     },
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_secs(30)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },

@@ -45,6 +45,7 @@ pub const HARNESS: Harness = Harness {
     },
     // Seen in a log; the documentation speaks of a platform's default.
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },

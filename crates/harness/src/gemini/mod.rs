@@ -28,6 +28,7 @@ pub const HARNESS: Harness = Harness {
     project_variable: Some("GEMINI_PROJECT_DIR"),
     keys: KEYS,
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },

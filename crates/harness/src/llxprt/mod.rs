@@ -29,6 +29,7 @@ pub const HARNESS: Harness = Harness {
     project_variable: Some("LLXPRT_PROJECT_DIR"),
     keys: gemini::KEYS,
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },

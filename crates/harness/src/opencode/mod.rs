@@ -63,6 +63,7 @@ pub const HARNESS: Harness = Harness {
     },
     // It would wait for ever: the plugin has a deadline of its own.
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: None,
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },

@@ -25,6 +25,7 @@ pub const HARNESS: Harness = Harness {
     project_variable: Some("QWEN_PROJECT_DIR"),
     keys: Keys::CLAUDE,
     unhooked_stdin: false,
+    version_gaps: &[],
     deadline: None,
     #[cfg(feature = "install")]
     signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },

@@ -11,6 +11,7 @@ use crate::commands::wiring::{self, Wired};
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
     for harness in HARNESSES {
+        old_version(patient, harness);
         let Some(installer) = &harness.installer else {
             unwired(patient, harness);
             continue;
@@ -26,6 +27,14 @@ pub(super) fn examine(patient: &mut Patient<'_>) {
         for asked in asked {
             wired(patient, harness, &asked);
         }
+    }
+}
+
+/// A version whose hooks do not see everything.
+fn old_version(patient: &mut Patient<'_>, harness: &'static Harness) {
+    let version = detect(harness, &patient.context.env.ground()).and_then(|found| found.version);
+    for gap in wiring::version_gaps(harness, version.as_deref()) {
+        patient.warning(harness.title, gap).fix(format!("update {}", harness.title));
     }
 }
 

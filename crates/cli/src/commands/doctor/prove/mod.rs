@@ -154,8 +154,11 @@ fn prove(
         }
     };
     let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let Verdict { result, reason, fix } = verdict;
+    let Verdict { result, mut reason, fix } = verdict;
     let Found { version, program, .. } = found;
+    for gap in wiring::version_gaps(harness, version.as_deref()) {
+        reason += &format!("; but {gap}");
+    }
     Ok(Proof {
         harness: harness.id,
         title: harness.title,
