@@ -85,10 +85,13 @@ fn a_budget_denies_the_next_call(id: &str, with_daemon: bool) -> Result<()> {
     let denied: Vec<_> = ledger.iter().filter(|leaf| leaf["verdict"] == "deny").collect();
     assert_eq!(denied.first().map(|leaf| &leaf["policy_rule_id"]), Some(&json!("session-budget")), "{story}");
     let reason = denied.first().and_then(|leaf| leaf["reason"].as_str()).unwrap_or_default();
-    assert!(
-        reason.contains("this session has used 320") && reason.contains("of a budget of 3000"),
-        "{story}"
-    );
+    // The third answer, which asks for the denied call, may be in the transcript before the hook reads it.
+    let is_counted = |answers: u64| {
+        let of = |Usage { input, output, cache_read, .. }: Usage| input + output + cache_read;
+        let used: u64 = (1..=answers).map(|number| of(cost(number))).sum();
+        reason.contains(&format!("this session has used {used} of a budget of 3000"))
+    };
+    assert!(is_counted(2) || is_counted(3), "{story}");
     Ok(())
 }
 
