@@ -110,11 +110,10 @@ fn harness_reference() {
             Some(MachineScope::Cannot(why)) => format!(" `install --system` refuses: {why}."),
             None => String::new(),
         };
-        let gaps: String = harness
-            .version_gaps
-            .iter()
-            .map(|gap| format!(" A version before {} {}.", gap.fixed_in, gap.says))
-            .collect();
+        let mut gaps = String::new();
+        for gap in harness.version_gaps {
+            let _ = write!(gaps, " A version before {} {}.", gap.fixed_in, gap.says);
+        }
         let _ = write!(
             page,
             "\n## {} (`{}`)\n\n{proved}; {waits}.{machine}{gaps}\n\n| event | kind | deny | ask | rewrite | context | wired |\n\

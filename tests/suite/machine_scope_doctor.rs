@@ -162,8 +162,8 @@ fn run_as_account(test: &TestContext, words: &[&str]) -> Ran {
 
 /// How `doctor` judges a harness for the account, and its sentence. Notes come before that.
 fn own_finding(doctor: &Value, title: &str) -> (String, String) {
-    let findings = doctor["findings"].as_array().unwrap().iter();
-    let about = findings.filter(|finding| finding["about"] == title).next_back();
+    let mut findings = doctor["findings"].as_array().unwrap().iter();
+    let about = findings.rfind(|finding| finding["about"] == title);
     let about = about.unwrap_or_else(|| panic!("{title}: {doctor:#}"));
     let text = |key: &str| about[key].as_str().unwrap().to_owned();
     (text("standing"), text("says"))
