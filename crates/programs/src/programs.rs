@@ -121,9 +121,10 @@ impl Programs {
         let mut all = Vec::new();
         for file in self.files.iter() {
             for program in &file.programs {
-                let found = match program.replaces {
-                    true => Program::in_table(&self.own.replacing, name),
-                    false => self.find_addition(file.table, name),
+                let found = if program.replaces {
+                    Program::in_table(&self.own.replacing, name)
+                } else {
+                    self.find_addition(file.table, name)
                 };
                 let is_meant = |found: &Program<'_>| program.names.iter().any(|name| name == found.name());
                 all.extend(found.filter(is_meant).map(|found| (file, program, found)));

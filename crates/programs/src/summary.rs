@@ -73,7 +73,7 @@ impl CommandSummary {
 
 impl OperandSummary {
     fn new(case: &OperandCase<'_>) -> Self {
-        let roles: Vec<_> = case.slots.iter().map(spell_slot).collect();
+        let roles: Vec<_> = case.slots.iter().copied().map(spell_slot).collect();
         Self {
             with: case.options.iter().map(|option| (*option).to_owned()).collect(),
             roles: roles.join(" "),
@@ -92,7 +92,7 @@ impl OptionSummary {
     }
 }
 
-fn spell_slot(slot: &Slot) -> String {
+fn spell_slot(slot: Slot) -> String {
     let count = match slot.count {
         Count::One => "",
         Count::Optional => "?",

@@ -155,14 +155,11 @@ impl Reader<'_> {
         if index >= self.first_writable {
             return self.commands.get_mut(index);
         }
-        let at = match self.copies.iter().position(|(of, _)| *of == index) {
-            Some(at) => at,
-            None => {
-                let copy = self.commands.get(index)?.clone();
-                self.copies.push((index, copy));
-                self.copies.len().checked_sub(1)?
-            }
-        };
+        let known = self.copies.iter().position(|(of, _)| *of == index);
+        let at = known.unwrap_or(self.copies.len());
+        if known.is_none() {
+            self.copies.push((index, self.commands.get(index)?.clone()));
+        }
         self.copies.get_mut(at).map(|(_, copy)| copy)
     }
 
