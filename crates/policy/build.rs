@@ -30,12 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     paths.sort();
     let mut languages = Vec::new();
     for path in paths {
-        let (programs, description) =
+        let description =
             language::source::parse_file(&fs::read_to_string(&path)?).map_err(|(spot, message)| {
                 format!("{}:{}:{}: {message}", path.display(), spot.line, spot.column)
             })?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        languages.push((name, programs, postcard::to_allocvec(&description)?));
+        languages.push((name, postcard::to_allocvec(&description)?));
     }
     let blob = Path::new(&env::var("OUT_DIR")?).join("languages.bin");
     fs::write(blob, postcard::to_allocvec(&languages)?)?;

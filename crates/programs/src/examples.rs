@@ -75,7 +75,8 @@ fn describe<'a>(parsed: &Parsed<'_, 'a>, words: &[String]) -> BTreeMap<&'a str, 
         }
     }
     if let Some(verb) = parsed.package_verb {
-        add("packages", &format!("{verb:?}"));
+        add("packages", parsed.manager);
+        add("packages", verb.name());
     }
     add("stdin", &format!("{:?}", parsed.stdin));
     found

@@ -2,8 +2,8 @@
 
 //! What the words of a command are.
 
-use crate::format::record::{Location, PackageVerb, StandardInput};
-use crate::format::role::Role;
+use crate::format::record::{Location, PackageVerb, SpecStyle, StandardInput};
+use crate::format::role::{Language, Role};
 
 /// One word of a command, as much as is known of it.
 pub trait CommandWord {
@@ -120,8 +120,14 @@ pub struct Parsed<'w, 'p> {
     pub location: Location,
     /// What happens with standard input, if nothing among the words tells the program what to do.
     pub stdin: StandardInput,
+    /// The same without regard to the words.
+    pub default_stdin: StandardInput,
+    /// The language of the texts and files that the program runs.
+    pub language: Option<Language>,
     /// Name of the package manager; empty if it is none.
     pub manager: &'p str,
+    /// How the package manager writes packages.
+    pub spec_style: SpecStyle,
     /// What the sub-command does with packages.
     pub package_verb: Option<PackageVerb>,
     /// The Rust function that completes the description; empty if data is enough.

@@ -5,9 +5,8 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::format::record::{
-    CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, PackageVerb, SpecStyle, StandardInput,
-};
+use crate::format::record::{CommandRecord, KEY_WORD, Location, NameTable, OptionRecord, StandardInput};
+use crate::format::role::Language;
 use crate::own::{OwnFile, OwnProgram, OwnTables};
 use crate::parsed::{CommandWord, Parsed, Variant};
 use crate::parser::parse_words;
@@ -211,19 +210,14 @@ impl<'a> Program<'a> {
         self.record.stdin
     }
 
-    /// Name of the package manager; empty if it is none.
-    pub fn manager(&self) -> &'a str {
-        self.record.manager
+    /// The language of the texts and files that the program runs.
+    pub fn language(&self) -> Option<Language> {
+        self.record.language
     }
 
-    /// How the package manager writes packages.
-    pub fn spec_style(&self) -> SpecStyle {
-        self.record.spec_style
-    }
-
-    /// What the program itself, without a sub-command, does with packages.
-    pub fn package_verb(&self) -> Option<PackageVerb> {
-        self.record.package_verb
+    /// Whether the program or a sub-command installs or runs packages.
+    pub fn installs(&self) -> bool {
+        self.record.installs
     }
 
     /// Whether a word of the program or of a sub-command can name a host.

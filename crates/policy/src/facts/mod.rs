@@ -8,7 +8,6 @@ mod description;
 mod directory;
 mod effect;
 mod evidence;
-mod known;
 mod letter_pairs;
 mod mcp;
 pub(crate) mod overlap;

@@ -2,20 +2,14 @@
 
 //! Packages a command would install or run.
 
-mod described;
-mod managers;
 mod name;
 mod near;
-mod table;
 
 use serde::{Deserialize, Serialize};
-use tenterhook_programs::Programs;
+use tenterhook_programs::{Language, PackageVerb, Parsed, Program, Programs, Role, SpecStyle, WordPart};
 
-use super::description::{Reading, describe_as};
-use super::url::arguments::{Arguments, Piece};
+use super::description::{describe_as, word_of};
 use super::{ShellCommand, Word};
-use described::described_packages;
-use managers::{Kind, Manager, Verb, managers_of};
 use name::name_of;
 pub(crate) use near::near;
 
@@ -60,11 +54,9 @@ pub struct PackageFact {
 /// differently, is there twice.
 pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
-    let of_command = |command: &ShellCommand| match command.reading {
-        Reading::Known => read(&command.program, &command.words),
-        added @ Reading::Added(_) => describe_as(programs, &command.program, added)
-            .map(|program| described_packages(&program, &command.words))
-            .unwrap_or_default(),
+    let of_command = |command: &ShellCommand| {
+        let described = describe_as(programs, &command.program, command.reading);
+        described.map(|program| read(&program, &command.words, programs)).unwrap_or_default()
     };
     for package in commands.iter().flat_map(of_command) {
         if !all.contains(&package) {
@@ -74,127 +66,132 @@ pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<Pa
     all
 }
 
-fn read(program: &str, words: &[Word]) -> Vec<PackageFact> {
-    if let Some((program, words)) = inner(program, words) {
-        return read(program, words);
-    }
-    let mut facts: Vec<PackageFact> = Vec::new();
-    for manager in managers_of(program) {
-        for fact in manager.packages(words) {
-            if facts.len() < MOST && !facts.contains(&fact) {
-                facts.push(fact);
-            }
+fn read(described: &Program<'_>, words: &[Word], programs: &Programs) -> Vec<PackageFact> {
+    let mut facts = Vec::new();
+    if described.installs() {
+        add_packages(described, words, &mut facts);
+    } else if described.language() == Some(Language::Python) {
+        // `python -m pip install x`
+        let parsed = described.parse(words);
+        let module = parsed.options.iter().find(|option| option.role == Role::Module);
+        if let Some(name) = module.and_then(|option| option.value)
+            && let Some(described) = programs.find(name.text).filter(Program::installs)
+        {
+            let words = words.get(name.word + 1..).unwrap_or_default();
+            add_packages(&described, words, &mut facts);
         }
     }
     facts
 }
 
-/// The package manager that another program is asked to be.
-fn inner<'a>(program: &str, words: &'a [Word]) -> Option<(&'a str, &'a [Word])> {
-    let at = |wanted: &str| words.iter().position(|word| word.text == wanted);
-    let from = |at: usize| {
-        let (first, rest) = words.get(at..)?.split_first()?;
-        Some((first.text.as_str(), rest))
-    };
-    match program {
-        "corepack" => from(0),
-        // What an agent would start later, as its own server.
-        "claude" | "codex" | "gemini" if at("mcp").is_some() => {
-            let add = at("add").filter(|add| at("mcp").is_some_and(|mcp| mcp < *add))?;
-            let starts = |word: &Word| managers_of(&word.text).next().is_some();
-            let start = words.iter().skip(add).position(starts)?;
-            from(add + start)
+/// Adds the packages among the words of a package manager.
+fn add_packages(described: &Program<'_>, words: &[Word], facts: &mut Vec<PackageFact>) {
+    let parsed = described.parse(words);
+    let Some(verb) = parsed.package_verb else { return };
+    let manager = if parsed.manager.is_empty() { described.name() } else { parsed.manager };
+    let command = PackageCommand { parsed: &parsed, words, verb, manager };
+    for fact in command.packages() {
+        if facts.len() < MOST && !facts.contains(&fact) {
+            facts.push(fact);
         }
-        _ if program.starts_with("python") || program == "py" => {
-            let module = words.iter().position(|word| word.text.starts_with("-m"))?;
-            let word = words.get(module)?.text.as_str();
-            let rest = words.get(module + 1..)?;
-            match word.strip_prefix("-m")? {
-                "" => from(module + 1),
-                name => Some((name, rest)),
-            }
-        }
-        _ => None,
     }
 }
 
-// === impl Manager ===
+/// A command of a package manager.
+struct PackageCommand<'a> {
+    parsed: &'a Parsed<'a, 'a>,
+    words: &'a [Word],
+    verb: PackageVerb,
+    manager: &'a str,
+}
 
-impl Manager {
-    fn packages(&self, words: &[Word]) -> Vec<PackageFact> {
-        // `cargo +nightly install`
-        let skipped = words.iter().take_while(|word| word.text.starts_with('+')).count();
-        let words = words.get(skipped..).unwrap_or_default();
-        let given = Arguments::read(words, self.letters, self.values);
-        let Some(verb) = self.verbs.iter().find(|verb| verb.is_meant(&given)) else { return Vec::new() };
-        let runs = matches!(verb.kind, Kind::Runs | Kind::Creates);
-        let most = if runs { verb.words.len() + 1 } else { usize::MAX };
-        let given = Arguments::read_some(words, self.letters, self.values, most);
+// === impl PackageCommand ===
+
+impl PackageCommand<'_> {
+    fn packages(&self) -> Vec<PackageFact> {
         let mut facts = Vec::new();
-        for file in given.values(self.files) {
-            facts.push(self.fact(file, file.shape.to_owned(), From::Path, runs));
+        for part in self.parsed.parts_with_role(Role::PackageFile) {
+            facts.push(self.fact_of_place(part, From::Path));
         }
-        let specs: Vec<_> = given.values(self.specs).collect();
-        let names = given.operands.iter().skip(verb.words.len() + verb.skips).copied();
-        // `npx -p package command`: the command is not the package.
-        let names: Vec<_> = if runs && !specs.is_empty() { Vec::new() } else { names.collect() };
-        for piece in specs.into_iter().flat_map(|piece| split(piece, runs)).chain(names) {
-            facts.extend(self.named(piece, verb, &given, runs));
-        }
-        if facts.is_empty() {
-            // `cargo install --git …`: what it is called is not said.
-            let places = [(self.gits, From::Git), (self.paths, From::Path)];
-            for (options, from) in places {
-                facts.extend(
-                    given.values(options).map(|piece| self.fact(piece, piece.shape.to_owned(), from, runs)),
-                );
+        match self.verb {
+            PackageVerb::AddIndex => self.add_places(Role::Index, From::Index, &mut facts),
+            PackageVerb::AddRepository => self.add_places(Role::Repository, From::Git, &mut facts),
+            PackageVerb::Install | PackageVerb::Run | PackageVerb::RunProject | PackageVerb::Create => {
+                self.add_named(&mut facts);
             }
+        }
+        if facts.is_empty() && self.verb != PackageVerb::AddIndex {
+            // `cargo install --git …`: the name of the package is not among the words.
+            self.add_places(Role::Repository, From::Git, &mut facts);
+            self.add_places(Role::PackageSource, From::Path, &mut facts);
         }
         facts
     }
 
-    fn named(&self, piece: Piece<'_>, verb: &Verb, given: &Arguments<'_>, runs: bool) -> Option<PackageFact> {
-        let (name, from) = match verb.kind {
-            Kind::Adds(from) => (piece.shape.to_owned(), from),
-            Kind::Creates => name::created(piece.shape),
-            Kind::Installs | Kind::Runs => name_of(self.style, piece.shape)?,
+    fn add_places(&self, role: Role, from: From, facts: &mut Vec<PackageFact>) {
+        facts.extend(self.parsed.parts_with_role(role).map(|part| self.fact_of_place(part, from)));
+    }
+
+    /// Adds the packages that options and operands name.
+    fn add_named(&self, facts: &mut Vec<PackageFact>) {
+        let options = self.parsed.options.iter().filter(|option| option.role == Role::Package);
+        let specs: Vec<_> = options.filter_map(|option| option.value).collect();
+        // `deno run npm:x`, `npx x`: the first operand, or the program, is the package. With
+        // `npx -p x y` it is not.
+        let runs_first = self.verb == PackageVerb::Run && specs.is_empty();
+        let is_name = |role: Role| role == Role::Package || runs_first && role == Role::Script;
+        let operands = self.parsed.operands.iter().filter(|operand| is_name(operand.role));
+        let inner = self.parsed.inner.last().filter(|_| runs_first);
+        let program = inner.map(|inner| WordPart { word: inner.start, offset: 0, text: "" });
+        for part in specs {
+            let spec = word_of(self.words, part);
+            // `--with a,b` names two packages.
+            if self.runs() && !spec.shape.contains("://") {
+                for shape in spec.shape.split(',').filter(|shape| !shape.is_empty()) {
+                    facts.extend(self.named(shape, spec.dynamic));
+                }
+            } else {
+                facts.extend(self.named(&spec.shape, spec.dynamic));
+            }
+        }
+        for part in operands.map(|operand| operand.part).chain(program) {
+            let word = word_of(self.words, part);
+            facts.extend(self.named(&word.shape, word.dynamic));
+        }
+    }
+
+    fn named(&self, shape: &str, dynamic: bool) -> Option<PackageFact> {
+        let style = self.parsed.spec_style;
+        let (name, from) = match self.verb {
+            PackageVerb::Create => name::created(shape),
+            _ => name_of(style, shape)?,
         };
-        // A file or address on the line of something that runs files is just what is run.
-        if verb.kind == Kind::Runs && self.runs_files && from == From::Path {
+        // Running a file of the project is what these programs do every day.
+        if self.runs() && matches!(style, SpecStyle::Go | SpecStyle::Deno) && from == From::Path {
             return None;
         }
+        let has = |role: Role| self.parsed.has_role(role);
         let from = match from {
-            From::Registry if given.has(self.gits) => From::Git,
-            From::Registry if given.has(self.paths) => From::Path,
-            From::Registry if given.has(self.indexes) => From::Index,
+            From::Registry if has(Role::Repository) => From::Git,
+            From::Registry if has(Role::PackageSource) => From::Path,
+            From::Registry if has(Role::Index) => From::Index,
             from => from,
         };
-        Some(self.fact(piece, name, from, runs))
+        Some(self.fact(name, from, dynamic))
     }
 
-    fn fact(&self, piece: Piece<'_>, name: String, from: From, runs: bool) -> PackageFact {
-        let dynamic = piece.dynamic && name.contains('*');
-        PackageFact { manager: self.called.to_owned(), name, from, runs, dynamic }
+    fn fact_of_place(&self, part: WordPart<'_>, from: From) -> PackageFact {
+        let word = word_of(self.words, part);
+        self.fact(word.shape, from, word.dynamic)
     }
-}
 
-/// `--with a,b` is two.
-fn split(piece: Piece<'_>, runs: bool) -> Vec<Piece<'_>> {
-    let parts = piece.shape.split(',').filter(|part| !part.is_empty());
-    if runs && !piece.shape.contains("://") {
-        parts.map(|shape| Piece { shape, ..piece }).collect()
-    } else {
-        vec![piece]
+    fn fact(&self, name: String, from: From, dynamic: bool) -> PackageFact {
+        let dynamic = dynamic && name.contains('*');
+        PackageFact { manager: self.manager.to_owned(), name, from, runs: self.runs(), dynamic }
     }
-}
 
-// === impl Verb ===
-
-impl Verb {
-    fn is_meant(&self, given: &Arguments<'_>) -> bool {
-        let words = given.operands.iter().map(|piece| piece.text);
-        let starts = words.zip(self.words).filter(|(word, wanted)| wanted.split('|').any(|one| one == *word));
-        starts.count() == self.words.len() && (self.needs.is_empty() || given.has(self.needs))
+    fn runs(&self) -> bool {
+        matches!(self.verb, PackageVerb::Run | PackageVerb::RunProject | PackageVerb::Create)
     }
 }
 

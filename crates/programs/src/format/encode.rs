@@ -129,6 +129,7 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         location: command.location,
         stdin: command.stdin,
         prompt_operands: command.prompt_operands,
+        language: command.language,
         manager,
         spec_style,
         package_verb: command.package_verb,
@@ -138,6 +139,7 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         wraps: wraps(command),
         leaves: leaves(command),
         runs: runs(command),
+        installs: installs(command),
         always: command.always.clone(),
         operands: operands.collect(),
         options: options.table(),
@@ -180,6 +182,11 @@ fn runs(command: &CommandSource) -> bool {
         || command.commands.iter().any(runs)
 }
 
+/// Whether packages are installed or run.
+fn installs(command: &CommandSource) -> bool {
+    command.package_verb.is_some() || command.commands.iter().any(installs)
+}
+
 fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
     let mut builder = TableBuilder::default();
     for option in options {
@@ -187,6 +194,7 @@ fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
         let long = option.spelling.names.iter().find(|name| name.len() > 2);
         let canonical = long.or(option.spelling.names.first()).map_or("", String::as_str);
         let prefixes = option.prefixes.iter().map(|(prefix, role)| (prefix.as_str(), *role));
+        let words = option.words.iter().map(|(word, role)| (word.as_str(), *role));
         let cases = option.cases.iter().map(|(options, role)| RoleCase {
             options: options.iter().map(String::as_str).collect(),
             role: *role,
@@ -198,8 +206,10 @@ fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
             role: option.roles.first().copied().unwrap_or(Role::Text),
             more: option.roles.iter().skip(1).copied().collect(),
             prefixes: prefixes.collect(),
+            words: words.collect(),
             cases: cases.collect(),
             ends: option.ends,
+            tells: option.tells,
         };
         let record = postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))?;
         let keys = option.spelling.names.iter().map(|name| option_key(name));

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::role::Role;
+use super::role::{Language, Role};
 
 /// How many words an option takes as its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub(crate) enum Syntax {
     Plain,
     /// One option per word, with one dash or two: `-name value`, `--name=value`.
     Words,
+    /// One option per word, without regard to case, as PowerShell reads them: `-NoProfile`, `-nop`.
+    PowerShell,
     /// `name=value` without dashes.
     KeyValue,
     /// Every word is an operand.
@@ -51,6 +53,8 @@ pub(crate) enum Dashes {
     OnlyCommand,
     /// Nothing: options behind it count, because the program hands them to a shell.
     Skipped,
+    /// Arguments of the code on standard input begin: `php -- --quiet`.
+    BeginArguments,
 }
 
 /// Where an inner command runs, and where the paths of the program are.
@@ -116,6 +120,8 @@ pub enum PackageVerb {
     Install,
     /// Runs the first operand; the rest are its arguments.
     Run,
+    /// Runs a command of the project; only options name packages: `uv run --with SPEC`.
+    RunProject,
     /// Runs the package that creates projects of that name.
     Create,
     /// Adds an index or a source.
@@ -182,12 +188,20 @@ pub struct OptionRecord<'a> {
     /// Roles of values that begin with a prefix: `@FILE`.
     #[serde(borrow)]
     pub prefixes: Vec<(&'a str, Role)>,
+    /// Roles of values of exactly this text: `python -m pdb`.
+    #[serde(borrow)]
+    pub words: Vec<(&'a str, Role)>,
     /// Roles beside other options; the first that applies counts.
     #[serde(borrow)]
     pub cases: Vec<RoleCase<'a>>,
     /// Whether no options follow: `python -c CODE`.
     pub ends: bool,
+    /// Whether the option tells the program what to do, so that it opens no prompt; by default its role says so.
+    pub tells: Option<bool>,
 }
+
+/// Value of [`CommandRecord::prompt_operands`]: operands do not tell the program what to do.
+pub(crate) const ANY_OPERANDS: u8 = u8::MAX;
 
 /// Names in order, each with the place of its record. Nothing is decoded before it is looked up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -242,6 +256,8 @@ pub(crate) struct CommandRecord<'a> {
     pub stdin: StandardInput,
     /// With more operands than this the program opens no prompt.
     pub prompt_operands: Option<u8>,
+    /// The language of the texts and files that it runs.
+    pub language: Option<Language>,
     /// Name of the package manager.
     pub manager: &'a str,
     /// How it writes packages.
@@ -260,6 +276,8 @@ pub(crate) struct CommandRecord<'a> {
     pub leaves: bool,
     /// Whether a word of the program or of a sub-command can be something that is run.
     pub runs: bool,
+    /// Whether the program or a sub-command installs or runs packages.
+    pub installs: bool,
     /// Roles that are in effect without an option.
     pub always: Vec<Role>,
     /// Operand grammars; the first whose options are given applies.

@@ -29,6 +29,8 @@ pub enum Language {
     PowerShell,
     /// AppleScript.
     AppleScript,
+    /// The shell.
+    Shell,
     /// A language without a reader of its own.
     Other,
 }
@@ -101,6 +103,8 @@ pub enum Role {
     Package,
     /// File that lists packages, or a directory that is a package.
     PackageFile,
+    /// Directory that the named package is taken from.
+    PackageSource,
     /// Package index or source that is used or added.
     Index,
     /// Code in another language.
@@ -147,6 +151,8 @@ pub enum Role {
     Info,
     /// The program has its instructions and opens no prompt.
     Batch,
+    /// The program opens a prompt, even if it has instructions.
+    Interactive,
     /// The program waits for connections instead of making them.
     Listen,
 }
@@ -185,6 +191,7 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("repository", Role::Repository),
     ("package", Role::Package),
     ("package-file", Role::PackageFile),
+    ("package-source", Role::PackageSource),
     ("index", Role::Index),
     ("shell", Role::Shell),
     ("command", Role::Command),
@@ -207,6 +214,7 @@ const ROLE_NAMES: &[(&str, Role)] = &[
     ("to-stdout", Role::ToStdout),
     ("info", Role::Info),
     ("batch", Role::Batch),
+    ("interactive", Role::Interactive),
     ("listen", Role::Listen),
 ];
 
@@ -222,12 +230,18 @@ const LANGUAGE_NAMES: &[(&str, Language)] = &[
     ("sql", Language::Sql),
     ("powershell", Language::PowerShell),
     ("applescript", Language::AppleScript),
+    ("shell", Language::Shell),
     ("other", Language::Other),
 ];
 
 // === impl Language ===
 
 impl Language {
+    /// The language of that name in a data file: `python`.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        LANGUAGE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, language)| *language)
+    }
+
     /// The name of the language in a data file.
     pub fn name(self) -> &'static str {
         LANGUAGE_NAMES.iter().find(|(_, language)| *language == self).map_or("other", |(name, _)| name)
@@ -240,8 +254,8 @@ impl Role {
     /// The role of that name in a data file: `read`, `code:python`.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(language) = name.strip_prefix("code:") {
-            let found = LANGUAGE_NAMES.iter().find(|(known, _)| *known == language);
-            return found.map(|(_, language)| Self::Code(*language));
+            // A text for a shell has a role of its own.
+            return Language::from_name(language).filter(|found| *found != Language::Shell).map(Self::Code);
         }
         ROLE_NAMES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role)
     }

@@ -4,8 +4,10 @@
 
 use tenterhook_document::{Node, Spot, Value, nearest};
 
-use super::record::{Arity, Count, Dashes, Location, PackageVerb, Slot, SpecStyle, StandardInput, Syntax};
-use super::role::Role;
+use super::record::{
+    ANY_OPERANDS, Arity, Count, Dashes, Location, PackageVerb, Slot, SpecStyle, StandardInput, Syntax,
+};
+use super::role::{Language, Role};
 use super::spelling::Spelling;
 use super::words::{COMMAND_KEYS, DASHES, INPUTS, LOCATIONS, STYLES, SYNTAXES, VERBS};
 
@@ -23,10 +25,14 @@ pub(crate) struct OptionSource {
     pub roles: Vec<Role>,
     /// Roles of values with a prefix.
     pub prefixes: Vec<(String, Role)>,
+    /// Roles of values of exactly one text.
+    pub words: Vec<(String, Role)>,
     /// Roles beside other options.
     pub cases: Vec<(Vec<String>, Role)>,
     /// Whether no options follow.
     pub ends: bool,
+    /// Whether the option tells the program what to do; by default its role says so.
+    pub tells: Option<bool>,
 }
 
 /// An operand grammar as described.
@@ -61,6 +67,7 @@ pub(crate) struct CommandSource {
     pub location: Location,
     pub stdin: StandardInput,
     pub prompt_operands: Option<u8>,
+    pub language: Option<Language>,
     pub manager: String,
     pub spec_style: SpecStyle,
     pub package_verb: Option<PackageVerb>,
@@ -96,9 +103,22 @@ impl CommandSource {
 // === impl OptionSource ===
 
 impl OptionSource {
+    fn new(spot: Spot, spelling: Spelling) -> Self {
+        Self {
+            spot,
+            spelling,
+            roles: Vec::new(),
+            prefixes: Vec::new(),
+            words: Vec::new(),
+            cases: Vec::new(),
+            ends: false,
+            tells: None,
+        }
+    }
+
     /// Every role that the option or its values can have.
     pub(crate) fn all_roles(&self) -> impl Iterator<Item = Role> {
-        let prefixes = self.prefixes.iter().map(|(_, role)| *role);
+        let prefixes = self.prefixes.iter().chain(&self.words).map(|(_, role)| *role);
         let cases = self.cases.iter().map(|(_, role)| *role);
         self.roles.iter().copied().chain(prefixes).chain(cases)
     }
@@ -198,7 +218,9 @@ impl Reader<'_> {
             "dashes" => command.dashes = self.word(value, DASHES).unwrap_or_default(),
             "location" => command.location = self.word(value, LOCATIONS).unwrap_or_default(),
             "stdin" => command.stdin = self.word(value, INPUTS).unwrap_or_default(),
+            "prompt-operands" if key_text(value) == "any" => command.prompt_operands = Some(ANY_OPERANDS),
             "prompt-operands" => command.prompt_operands = self.number(value),
+            "language" => command.language = self.language(value),
             "manager" => command.manager = self.text(value),
             "spec-style" => command.spec_style = self.word(value, STYLES).unwrap_or_default(),
             "packages" => command.package_verb = self.word(value, VERBS),
@@ -244,6 +266,15 @@ impl Reader<'_> {
         found
     }
 
+    fn language(&mut self, node: &Node) -> Option<Language> {
+        let text = key_text(node);
+        let found = Language::from_name(&text);
+        if found.is_none() {
+            self.wrong(node, format!("unknown language `{text}`"));
+        }
+        found
+    }
+
     fn flag(&mut self, node: &Node) -> Option<bool> {
         if let Value::Bool(value) = node.value {
             return Some(value);
@@ -278,14 +309,8 @@ impl Reader<'_> {
         let mut options = Vec::new();
         for names in each {
             match Spelling::parse_name(names, arity) {
-                Ok(spelling) => options.push(OptionSource {
-                    spot: node.spot,
-                    spelling,
-                    roles: vec![Role::Text],
-                    prefixes: Vec::new(),
-                    cases: Vec::new(),
-                    ends: false,
-                }),
+                Ok(spelling) => options
+                    .push(OptionSource { roles: vec![Role::Text], ..OptionSource::new(node.spot, spelling) }),
                 Err(message) => self.wrong(node, message),
             }
         }
@@ -312,14 +337,7 @@ impl Reader<'_> {
     }
 
     fn option(&mut self, spot: Spot, spelling: Spelling, node: &Node) -> OptionSource {
-        let mut option = OptionSource {
-            spot,
-            spelling,
-            roles: Vec::new(),
-            prefixes: Vec::new(),
-            cases: Vec::new(),
-            ends: false,
-        };
+        let mut option = OptionSource::new(spot, spelling);
         match &node.value {
             Value::Null => {}
             Value::Text(_) => option.roles = self.roles(node),
@@ -328,7 +346,15 @@ impl Reader<'_> {
                     match key_text(key).as_str() {
                         "role" => option.roles = self.roles(value),
                         "ends" => option.ends = self.flag(value).unwrap_or_default(),
+                        "tells" => option.tells = self.flag(value),
                         "prefixes" => option.prefixes = self.pairs(value),
+                        "words" => {
+                            let pairs = self.pairs(value).into_iter();
+                            let each = pairs.flat_map(|(words, role)| {
+                                split_words(&words).into_iter().map(move |word| (word, role))
+                            });
+                            option.words = each.collect();
+                        }
                         "beside" => {
                             let pairs = self.pairs(value);
                             option.cases =

@@ -14,6 +14,7 @@ pub(super) const COMMAND_KEYS: &[&str] = &[
     "location",
     "stdin",
     "prompt-operands",
+    "language",
     "manager",
     "spec-style",
     "packages",
@@ -35,6 +36,7 @@ pub(super) const SYNTAXES: &[(&str, Syntax)] = &[
     ("gnu", Syntax::Gnu),
     ("plain", Syntax::Plain),
     ("words", Syntax::Words),
+    ("powershell", Syntax::PowerShell),
     ("key-value", Syntax::KeyValue),
     ("none", Syntax::None),
 ];
@@ -43,6 +45,7 @@ pub(super) const DASHES: &[(&str, Dashes)] = &[
     ("begin-command", Dashes::BeginCommand),
     ("only-command", Dashes::OnlyCommand),
     ("skipped", Dashes::Skipped),
+    ("begin-arguments", Dashes::BeginArguments),
 ];
 pub(super) const LOCATIONS: &[(&str, Location)] = &[
     ("here", Location::Here),
@@ -72,7 +75,17 @@ pub(super) const STYLES: &[(&str, SpecStyle)] = &[
 pub(super) const VERBS: &[(&str, PackageVerb)] = &[
     ("install", PackageVerb::Install),
     ("run", PackageVerb::Run),
+    ("run-project", PackageVerb::RunProject),
     ("create", PackageVerb::Create),
     ("add-index", PackageVerb::AddIndex),
     ("add-repository", PackageVerb::AddRepository),
 ];
+
+// === impl PackageVerb ===
+
+impl PackageVerb {
+    /// The name of the verb in a data file.
+    pub fn name(self) -> &'static str {
+        VERBS.iter().find(|(_, verb)| *verb == self).map_or("", |(name, _)| name)
+    }
+}

@@ -8,8 +8,8 @@ mod roles;
 use std::borrow::Cow;
 
 use crate::format::record::{
-    CommandRecord, Dashes, KEY_PLUS, KEY_WORD, NameTable, OperandCase, OptionRecord, Slot, StandardInput,
-    Syntax,
+    ANY_OPERANDS, CommandRecord, Dashes, KEY_PLUS, KEY_WORD, NameTable, OperandCase, OptionRecord, Slot,
+    StandardInput, Syntax,
 };
 use crate::format::role::Role;
 use crate::parsed::{CommandWord, InnerCommand, Parsed, ParsedOperand, ParsedOption, Variant, WordPart};
@@ -37,11 +37,16 @@ pub(crate) fn parse_words<'w, 'p: 'r, 'r, W: CommandWord>(
         case: 0,
         case_options: Vec::new(),
         has_instruction: false,
+        is_interactive: false,
+        is_batch: false,
         conditional: Vec::new(),
         parsed: Parsed {
             location: record.location,
             stdin: record.stdin,
+            default_stdin: record.stdin,
+            language: record.language,
             manager: record.manager,
+            spec_style: record.spec_style,
             package_verb: record.package_verb,
             escape: record.escape,
             optionless: record.syntax == Syntax::None,
@@ -72,6 +77,10 @@ struct Parser<'w, 'p, 'r, W> {
     case_options: Vec<&'p str>,
     /// Whether an option tells an interpreter what to do.
     has_instruction: bool,
+    /// Whether an option opens a prompt nonetheless.
+    is_interactive: bool,
+    /// Whether an option says that there is no prompt: `git -c core.editor=true rebase -i`.
+    is_batch: bool,
     /// Positions of options whose role depends on other options.
     conditional: Vec<(usize, OptionRecord<'p>)>,
     parsed: Parsed<'w, 'p>,
@@ -163,6 +172,10 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         let parsed = &mut self.parsed;
         parsed.location = level.location;
         parsed.stdin = level.stdin;
+        parsed.default_stdin = level.stdin;
+        parsed.language = level.language.or(parsed.language);
+        parsed.manager = level.manager;
+        parsed.spec_style = level.spec_style;
         parsed.package_verb = level.package_verb;
         if !level.escape.is_empty() {
             parsed.escape = level.escape;
@@ -258,21 +271,39 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         self.apply_conditional_roles();
         let operands = std::mem::take(&mut self.operands);
         // `parted DEVICE print`: a word can select the grammar, too.
-        let is_given =
-            |name: &&str| !name.starts_with(['-', '+']) && operands.iter().any(|part| part.text == *name);
+        let is_given = |name: &&str| {
+            // `*.js` is any word that ends like this, `^inspect` only the first one.
+            let is_one = |part: &WordPart<'_>| match name.strip_prefix('*') {
+                Some(end) => part.text.ends_with(end),
+                None => part.text == *name,
+            };
+            match name.strip_prefix('^') {
+                Some(first) => operands.first().is_some_and(|part| part.text == first),
+                None => !name.starts_with(['-', '+']) && operands.iter().any(is_one),
+            }
+        };
         let mut earlier = self.level.operands.iter().take(self.case);
         let by_word = earlier.position(|case| case.options.iter().any(&is_given));
         self.case = by_word.unwrap_or(self.case);
         let slots = self.case().map(|case| case.slots.as_slice()).unwrap_or_default();
-        let roles = assign_roles(slots, &operands);
-        let told = !self.parsed.inner.is_empty()
-            || roles.iter().copied().any(is_instruction)
-            || self.has_instruction
-            || self.level.prompt_operands.is_some_and(|most| operands.len() > usize::from(most));
+        let mut roles = assign_roles(slots, &operands);
+        if let Some(first) = self.dashes_at.filter(|_| self.level.dashes == Dashes::BeginArguments) {
+            for role in roles.iter_mut().skip(first) {
+                *role = Role::Text;
+            }
+        }
+        let most = self.level.prompt_operands;
+        let operands_tell = most != Some(ANY_OPERANDS)
+            && (!self.parsed.inner.is_empty()
+                || roles.iter().copied().any(is_instruction)
+                || most.is_some_and(|most| operands.len() > usize::from(most)));
+        let told = operands_tell || self.has_instruction;
         let has_inner = |case: &OperandCase<'_>| case.slots.iter().any(|slot| slot.inner);
         self.parsed.wraps =
             self.level.operands.iter().any(has_inner) || self.level.stdin == StandardInput::Shell;
-        if told {
+        if !self.is_batch && (self.is_interactive || roles.contains(&Role::Interactive)) {
+            self.parsed.stdin = StandardInput::Prompt;
+        } else if told {
             self.parsed.stdin = StandardInput::Data;
         }
         let joined = operands.into_iter().zip(roles).map(|(part, role)| ParsedOperand { role, part });

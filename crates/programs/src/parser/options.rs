@@ -40,6 +40,7 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
         match self.level.syntax {
             Syntax::KeyValue => self.read_named(written, KEY_WORD, 0),
             Syntax::Words => self.read_word_option(written),
+            Syntax::PowerShell => self.read_powershell_option(written),
             _ if text.starts_with("--") => self.read_named(written, KEY_TWO_DASHES, 2),
             _ if text.starts_with('+') => match self.find(KEY_PLUS, "") {
                 Some(option) => {
@@ -73,6 +74,18 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             self.read_letters(written, KEY_PLUS);
         } else {
             self.read_named(written, kind, dashes);
+        }
+    }
+
+    /// `-NoProfile`, `-nop`, `--command`: PowerShell takes any beginning of a name, without regard to case.
+    pub(super) fn read_powershell_option(&mut self, written: WordPart<'w>) {
+        let name = written.text.trim_start_matches('-').to_ascii_lowercase();
+        let exact = self.find(KEY_ONE_DASH, &name);
+        let table = self.level.options;
+        let found = exact.or_else(|| table.record(table.find_abbreviation(KEY_ONE_DASH, &name)?));
+        match found.filter(|_| !name.is_empty()) {
+            Some(option) => self.push_option(&option, written, None),
+            None => self.push_unknown(written, None),
         }
     }
 
@@ -241,7 +254,9 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
                 part.text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             };
             let prefix = option.prefixes.iter().find(|(prefix, _)| begins(prefix));
-            if let Some((prefix, role)) = prefix {
+            if let Some((_, role)) = option.words.iter().find(|(word, _)| *word == part.text) {
+                entry.role = *role;
+            } else if let Some((prefix, role)) = prefix {
                 entry.role = *role;
                 entry.by_prefix = true;
                 let text = part.text.get(prefix.len()..).unwrap_or_default();
@@ -250,8 +265,14 @@ impl<'w, 'p: 'r, 'r, W: CommandWord> Parser<'w, 'p, 'r, W> {
             }
         }
         if !entry.off {
-            // `ssh -o ProxyCommand=…` runs a text too, but does not replace the remote shell.
-            self.has_instruction |= is_instruction(option.role) && entry.role == option.role;
+            // `ssh -o ProxyCommand=…` runs a text too, but does not replace the remote shell. A module is
+            // what `python -m` runs, and what `ruby -r` only loads.
+            let is_told = is_instruction(option.role) && entry.role == option.role
+                || option.role == Role::Module && option.ends
+                || entry.role == Role::Batch;
+            self.has_instruction |= option.tells.unwrap_or(is_told);
+            self.is_interactive |= entry.role == Role::Interactive;
+            self.is_batch |= entry.role == Role::Batch;
             self.select_earlier_case(&entry);
         }
         if !option.cases.is_empty() {

@@ -10,7 +10,7 @@ use crate::parsed::WordPart;
 pub(super) fn is_instruction(role: Role) -> bool {
     matches!(
         role,
-        Role::Script | Role::Code(_) | Role::Shell | Role::Command | Role::Module | Role::Info | Role::Batch
+        Role::Script | Role::Code(_) | Role::Shell | Role::Command | Role::Info | Role::Batch | Role::Listen
     )
 }
 

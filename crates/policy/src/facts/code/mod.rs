@@ -14,11 +14,11 @@
 //!
 //! # Adding a language
 //!
-//! 1. Write `languages/NAME.yaml`; start from the most similar one. `programs` lists the interpreters. The keys
+//! 1. Write `languages/NAME.yaml`; start from the most similar one. The keys
 //!    under `lexical` are explained in `language/lexical.rs`, those under `syntax` and `names` in
 //!    `language/description.rs`, the lines under `calls` in `language/call.rs`. The build checks the file and reports
 //!    mistakes with line and column.
-//! 2. If the interpreter is not in `facts/shell/interpreter.rs`, add it there with the option that takes code.
+//! 2. Describe the interpreters in `programs/interpreters.yaml`, with `language: NAME` and the options that take code.
 //! 3. Add examples to `tests/NAME.rs`, both of calls that are found and of text that only looks like calls. The
 //!    tests with hostile input run for every described language.
 

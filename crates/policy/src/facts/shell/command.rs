@@ -270,6 +270,7 @@ fn names_path(value: &Value) -> bool {
         | Role::Mount
         | Role::Place
         | Role::PackageFile
+        | Role::PackageSource
         | Role::Script
         | Role::Setting
         | Role::Key => true,
@@ -310,6 +311,7 @@ fn names_path(value: &Value) -> bool {
         | Role::ToStdout
         | Role::Info
         | Role::Batch
+        | Role::Interactive
         | Role::Listen => false,
     }
 }

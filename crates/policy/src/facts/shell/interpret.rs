@@ -2,29 +2,41 @@
 
 //! What an interpreter would run: a text, its input, or a file that the same line has written.
 
+use tenterhook_programs::Language;
+
 use super::super::code::without_patterns;
 use super::super::effect::Does;
 use super::super::path::{PathFact, resolve};
 use super::Reader;
-use super::code::language;
+use super::code::readable;
 use super::command::ShellCommand;
-use super::interpreter::{Interpreter, Script, interpreter, runs_its_input, runs_what_it_fetches, script};
+use super::interpreter::{Script, language_of, runs_its_input, runs_what_it_fetches, script};
 use super::invoke::multiplies;
 use super::scope::Scope;
 use super::typed::TYPED_PROGRAM;
 use super::word::{Word, merge};
 
 impl Reader<'_> {
-    pub(super) fn interpret(&mut self, kind: Interpreter, program: &str, words: &[Word], scope: &Scope) {
+    /// Reads what an interpreter would run; false if the program is not one, or runs nothing by itself.
+    pub(super) fn interpret(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
+        let described = self.programs.find(program);
+        let Some((language, script)) = described.and_then(|described| script(&described, words)) else {
+            return false;
+        };
+        self.run_script(language, script, program, scope);
+        true
+    }
+
+    fn run_script(&mut self, language: Language, script: Script<'_>, program: &str, scope: &Scope) {
         let mut inner = scope.through(program);
         let own = self.commands.len().checked_sub(1);
-        let (texts, from) = match script(kind, program, words) {
+        let (texts, from) = match script {
             Script::Stdin => {
                 // The script has used up the input; what it starts gets what is left of it.
                 inner.stdin.texts.clear();
                 let read =
                     own.and_then(|own| self.commands.get(own)).is_some_and(|own| !own.inputs.is_empty());
-                if kind == Interpreter::Shell
+                if language == Language::Shell
                     && scope.stdin.from.is_empty()
                     && scope.stdin.texts.is_empty()
                     && !read
@@ -32,7 +44,7 @@ impl Reader<'_> {
                     self.mark(own, "interactive");
                 }
                 self.mark_typed_program(own, scope);
-                self.hidden(kind, scope);
+                self.hidden(language, scope);
                 inner.stdin.typed = false;
                 (scope.stdin.texts.clone(), scope.stdin.from.clone())
             }
@@ -48,7 +60,7 @@ impl Reader<'_> {
                     merge(&mut from, &scope.stdin.from);
                 }
                 // What stands behind the program's name is an argument of what the text runs.
-                if kind == Interpreter::Shell && !text.opens && text.dynamic && is_argument(&text) {
+                if language == Language::Shell && !text.opens && text.dynamic && is_argument(&text) {
                     self.feed(&from, "");
                     from.clear();
                 }
@@ -73,15 +85,15 @@ impl Reader<'_> {
         };
         self.feed(&from, program);
         for text in texts {
-            match kind {
-                Interpreter::Shell => self.text(&text, &mut inner.clone()),
-                Interpreter::Other => self.other_language(program, &text, own, scope),
+            match language {
+                Language::Shell => self.text(&text, &mut inner.clone()),
+                _ => self.other_language(language, program, &text, own, scope),
             }
         }
     }
 
     /// A shell whose input was packed or enciphered runs what nobody can see.
-    fn hidden(&mut self, kind: Interpreter, scope: &Scope) {
+    fn hidden(&mut self, language: Language, scope: &Scope) {
         let packed = |command: &&ShellCommand| {
             let has = |option: &str| command.words.iter().any(|word| word.is(option));
             match command.program.as_str() {
@@ -96,14 +108,22 @@ impl Reader<'_> {
             }
         };
         let mut sources = scope.stdin.from.iter().filter_map(|index| self.commands.get(*index));
-        if kind == Interpreter::Shell && sources.any(|command| packed(&command)) {
+        if language == Language::Shell && sources.any(|command| packed(&command)) {
             self.leave_unread("it is packed or enciphered", "");
         }
     }
 
-    fn other_language(&mut self, program: &str, text: &str, own: Option<usize>, scope: &Scope) {
+    fn other_language(
+        &mut self,
+        language: Language,
+        program: &str,
+        text: &str,
+        own: Option<usize>,
+        scope: &Scope,
+    ) {
         self.scripted(program, text, scope);
-        match language(program) {
+        let language = readable(language);
+        match language {
             Some(language) => self.look_over(&without_patterns(language, text)),
             None => self.pass_over("it is code in another language", text),
         }
@@ -114,7 +134,7 @@ impl Reader<'_> {
         if runs_what_it_fetches(text) {
             self.mark(own, "runs-fetched");
         }
-        if let Some(language) = language(program) {
+        if let Some(language) = language {
             self.code(language, text, program, own, scope);
         }
     }
@@ -144,11 +164,11 @@ impl Reader<'_> {
         }
         for text in texts {
             let program = if program.is_empty() { named_inside(&text) } else { program };
-            match interpreter(program) {
-                Some(Interpreter::Shell) => {
+            match language_of(program, self.programs) {
+                Some(Language::Shell) => {
                     self.text(&text, &mut scope.through(program).with_any_arguments());
                 }
-                Some(Interpreter::Other) => self.other_language(program, &text, own, scope),
+                Some(language) => self.other_language(language, program, &text, own, scope),
                 None => {}
             }
         }

@@ -2,35 +2,15 @@
 
 //! Programs that run texts.
 
+use tenterhook_programs::{Language, Parsed, Program, Programs, Role, StandardInput, WordPart};
+
+use super::super::description::word_of;
 use super::builtin::is_stdin;
-use super::word::Word;
+use super::word::{Word, merge};
 
-/// What kind of program runs a text that it is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Interpreter {
-    /// A shell whose language is read here.
-    Shell,
-    /// Some other language.
-    Other,
-}
-
-/// Its name without a version: `python3.12` is `python`.
-pub(super) fn family(program: &str) -> &str {
-    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
-}
-
-/// Whether a program runs texts.
-pub(super) fn interpreter(program: &str) -> Option<Interpreter> {
-    match family(program) {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh" | "rbash" | "rksh" | "rzsh" => {
-            Some(Interpreter::Shell)
-        }
-        "fish" | "python" | "pypy" | "perl" | "ruby" | "node" | "nodejs" | "php" | "lua" | "luajit"
-        | "deno" | "bun" | "pwsh" | "powershell" | "osascript" | "tclsh" | "wish" | "expect" | "csh"
-        | "tcsh" | "Rscript" | "julia" | "groovy" | "jshell" | "elixir" | "iex" | "guile" | "sbcl"
-        | "ghci" | "irb" | "ipython" | "tsx" | "nu" | "xonsh" | "elvish" => Some(Interpreter::Other),
-        _ => None,
-    }
+/// The language of the texts and files that a program runs; `None` if it is not an interpreter.
+pub(super) fn language_of(program: &str, programs: &Programs) -> Option<Language> {
+    programs.find(program).as_ref().and_then(Program::language)
 }
 
 /// What an interpreter is told to run.
@@ -46,123 +26,74 @@ pub(super) enum Script<'a> {
     Nothing,
 }
 
-/// The letters that bring code, those that bring another value, and those of them that always
-/// bring it in the same word.
-fn letters_of(kind: Interpreter, program: &str) -> (&'static str, &'static str, &'static str) {
-    match (kind, family(program)) {
-        (Interpreter::Shell, _) => ("c", "oO", ""),
-        (_, "python" | "pypy" | "ipython") => ("c", "WXQ", ""),
-        (_, "perl") => ("eE", "I", "MmiF0lCDxV"),
-        (_, "ruby" | "irb") => ("e", "IrECK", "FTWx0il"),
-        (_, "php") => ("rBRE", "cdfzt", ""),
-        (_, "lua" | "luajit") => ("e", "l", ""),
-        (_, "osascript") => ("e", "ls", ""),
-        (_, "fish" | "csh" | "tcsh" | "expect" | "nu" | "xonsh" | "elvish") => ("c", "", ""),
-        (_, "node" | "nodejs" | "bun" | "tsx") => ("ep", "rC", ""),
-        (_, "tclsh" | "wish" | "jshell") => ("", "", ""),
-        _ => ("eE", "", ""),
+/// The language of an interpreter and what it is told to run; `None` if the program is not an interpreter or
+/// does something else with these words: `bun install`.
+pub(super) fn script<'a>(described: &Program<'_>, words: &'a [Word]) -> Option<(Language, Script<'a>)> {
+    described.language()?;
+    let parsed = described.parse(words);
+    let script =
+        code(&parsed, words).or_else(|| file(&parsed, words)).or_else(|| startup_file(&parsed, words));
+    let script = script.or_else(|| (parsed.stdin != StandardInput::Data).then_some(Script::Stdin));
+    match script {
+        Some(script) => Some((parsed.language?, script)),
+        None if !parsed.path.is_empty() || !parsed.inner.is_empty() => None,
+        None => Some((parsed.language?, Script::Nothing)),
     }
 }
 
-/// What an interpreter is told to run.
-pub(super) fn script<'a>(kind: Interpreter, program: &str, words: &'a [Word]) -> Script<'a> {
-    let (code, values, attached) = letters_of(kind, program);
-    let python = program.starts_with("py") || program.starts_with("ipy");
-    let windows = matches!(program, "pwsh" | "powershell");
-    let mut rest = words;
-    while let Some((word, after)) = rest.split_first() {
-        let text = word.text.as_str();
-        if word.is("-") || is_stdin(text) {
-            return Script::Stdin;
-        }
-        if text == "--" {
-            // Behind it php has only arguments for what it reads.
-            return after.first().filter(|_| program != "php").map_or(Script::Stdin, Script::File);
-        }
-        if !text.starts_with(['-', '+']) {
-            match (program, text) {
-                ("deno", "eval") => return code_in(kind, after),
-                ("deno" | "bun", "run") => rest = after,
-                _ => return Script::File(word),
-            }
-            continue;
-        }
-        if let Some(long) = text.strip_prefix("--") {
-            let (name, value) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
-            match name {
-                "eval" | "print" | "command" | "execute" if value => {
-                    return Script::Text(word.tail(name.len() + 3), after);
-                }
-                "eval" | "print" | "command" | "execute" => return code_in(kind, after),
-                "version" | "help" => return Script::Nothing,
-                "rcfile" | "init-file" => match after.split_first() {
-                    Some((file, _)) if file.process => return Script::File(file),
-                    _ => rest = after.get(1..).unwrap_or_default(),
-                },
-                _ => rest = after,
-            }
-            continue;
-        }
-        if windows {
-            let name = text.trim_start_matches('-').to_ascii_lowercase();
-            if !name.is_empty() && "command".starts_with(&name) {
-                return code_in(kind, after);
-            }
-            rest = after;
-            continue;
-        }
-        if prints_about_itself(program, text) && after.is_empty() {
-            return Script::Nothing;
-        }
-        rest = after;
-        for (at, letter) in text.char_indices().skip(1) {
-            let end = at + letter.len_utf8();
-            if code.contains(letter) {
-                // `node -pe CODE`: both letters are about the next word.
-                let more = text.get(end..).unwrap_or_default().chars().any(|letter| !code.contains(letter));
-                let sticks = kind == Interpreter::Other && more;
-                return if sticks { Script::Text(word.tail(end), after) } else { code_in(kind, after) };
-            }
-            if python && letter == 'm' || matches!(text, "-V") {
-                return Script::Nothing;
-            }
-            if kind == Interpreter::Shell && letter == 's' {
-                return Script::Stdin;
-            }
-            if attached.contains(letter) {
-                break;
-            }
-            if values.contains(letter) {
-                if end >= text.len() {
-                    rest = after.get(1..).unwrap_or_default();
-                }
-                break;
-            }
-        }
+/// The text that options or an operand bring; several make one program: `perl -e CODE -e CODE`.
+fn code<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+    let is_code = |role: Role| matches!(role, Role::Code(_) | Role::Shell);
+    let options = parsed.options.iter().filter(|option| is_code(option.role) && !option.off);
+    // `pwsh -Command rm x`: the words behind it are one text.
+    let rest = options.clone().find(|option| option.value.is_none()).and(parsed.inner.last());
+    if let Some(inner) = rest {
+        let inner = words.get(inner.start..inner.end).unwrap_or_default();
+        return Some(Script::Text(join_words(inner, " "), &[]));
     }
-    Script::Stdin
+    let operand = parsed.operands.iter().find(|operand| is_code(operand.role)).map(|operand| operand.part);
+    let parts: Vec<_> = options.filter_map(|option| option.value).chain(operand).collect();
+    let last = parts.last()?;
+    let texts: Vec<_> = parts.iter().map(|part| word_of(words, *part)).collect();
+    let arguments = words.get(last.word + 1..).unwrap_or_default();
+    Some(Script::Text(join_words(&texts, "\n"), arguments))
 }
 
-/// Whether an option on its own prints the version or the usage. Python and shells mean something else by `-v`.
-fn prints_about_itself(program: &str, option: &str) -> bool {
-    match option {
-        "-v" => matches!(family(program), "ruby" | "lua" | "luajit" | "node" | "nodejs" | "perl" | "php"),
-        "-h" => matches!(family(program), "python" | "pypy" | "ruby" | "node" | "nodejs" | "perl" | "php"),
-        _ => false,
+/// The file that an option or an operand names.
+fn file<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+    let part = parsed.parts_with_role(Role::Script).next()?;
+    let word = words.get(part.word)?;
+    if !word.is("-") && !is_stdin(part.text) {
+        return Some(Script::File(word));
     }
+    // `bash - FILE`: a dash ends the options of a shell.
+    let next = words.get(part.word + 1).filter(|_| word.is("-") && parsed.language == Some(Language::Shell));
+    Some(next.map_or(Script::Stdin, Script::File))
 }
 
-/// The text behind `-c`; a shell takes more options before it.
-fn code_in(kind: Interpreter, words: &[Word]) -> Script<'_> {
-    let mut rest = words;
-    while let Some((word, after)) = rest.split_first() {
-        let option = kind == Interpreter::Shell && word.text.starts_with(['-', '+']) && !word.opens;
-        if !option {
-            return Script::Text(word.clone(), after);
-        }
-        rest = after;
+/// `bash --rcfile <(…)` runs what the command prints.
+fn startup_file<'a>(parsed: &Parsed<'_, '_>, words: &'a [Word]) -> Option<Script<'a>> {
+    let mut files = parsed.parts_with_role(Role::Read);
+    files.find_map(|part: WordPart<'_>| words.get(part.word).filter(|word| word.process)).map(Script::File)
+}
+
+/// One word with the texts of several.
+fn join_words(words: &[Word], separator: &str) -> Word {
+    if let [only] = words {
+        return only.clone();
     }
-    Script::Nothing
+    let texts = |text: fn(&Word) -> &str| words.iter().map(text).collect::<Vec<_>>().join(separator);
+    let mut all = Word {
+        text: texts(|word| &word.text),
+        shape: texts(|word| &word.shape),
+        dynamic: words.iter().any(|word| word.dynamic),
+        pattern: words.iter().any(|word| word.pattern),
+        ..Word::default()
+    };
+    for word in words {
+        merge(&mut all.from, &word.from);
+    }
+    all
 }
 
 /// What runs a text, in one language or another.
@@ -252,6 +183,7 @@ pub(super) fn runs_its_input(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::description::describe;
 
     fn words(line: &str) -> Vec<Word> {
         line.split(' ').map(Word::literal).collect()
@@ -262,29 +194,45 @@ mod tests {
         let stdin = |line: &str| {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            script(interpreter(&program.text).unwrap(), &program.text, rest) == Script::Stdin
+            describe(&program.text).and_then(|program| script(&program, rest)).unwrap().1 == Script::Stdin
         };
         for line in [
             "sh",
             "bash -",
             "bash -s -- a",
             "bash -eux -o pipefail",
+            "bash --rcfile x",
             "python3.12 -",
             "python -u",
+            "python -i",
             "node",
+            "node -r x",
+            "ruby -rjson",
+            "perl -MJSON",
+            "lua -l x",
             "php -- --install-dir=bin",
+            "deno repl",
+            "deno run -",
+            "irb -r json",
         ] {
             assert!(stdin(line), "{line}");
         }
         for line in [
             "sh x.sh",
+            "bash - x.sh",
             "bash -c x",
+            "bash -c",
             "bash -lc x",
             "python3 -m json.tool",
             "python -c x",
+            "python -V",
             "node -e x",
+            "node --test",
+            "node -v",
             "perl -ne x",
             "perl -MJSON -e x",
+            "php -S localhost:8000",
+            "php -f x.php",
         ] {
             assert!(!stdin(line), "{line}");
         }
@@ -297,13 +245,35 @@ mod tests {
             "bash -c -- x",
             "python3 -cx",
             "node --eval=x",
+            "node -p x",
             "perl -MFile::Path -e x",
             "php -rx",
+            "deno eval x",
+            "pwsh -NoP -Comm x",
+            "powershell -c x",
+            "tcsh -fc x",
+            "julia --eval=x",
         ] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let found = script(interpreter(&program.text).unwrap(), &program.text, rest);
+            let (_, found) = describe(&program.text).and_then(|program| script(&program, rest)).unwrap();
             assert_eq!(found, Script::Text(Word::literal("x"), &[]), "{line}");
+        }
+    }
+
+    #[test]
+    fn several_texts_are_one_program() {
+        let words = words("-e a -e b");
+        let (_, found) = script(&describe("perl").unwrap(), &words).unwrap();
+        assert_eq!(found, Script::Text(Word::literal("a\nb"), &[]));
+    }
+
+    #[test]
+    fn a_sub_command_that_runs_no_code_is_left_to_others() {
+        for line in ["bun install", "bun x y", "deno test", "cat x"] {
+            let words = words(line);
+            let (program, rest) = words.split_first().unwrap();
+            assert_eq!(describe(&program.text).and_then(|program| script(&program, rest)), None, "{line}");
         }
     }
 }

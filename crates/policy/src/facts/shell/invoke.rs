@@ -9,7 +9,6 @@ use super::super::effect::{Does, Side};
 use super::super::path::PathFact;
 use super::command::ShellCommand;
 use super::decode::decoder;
-use super::interpreter::interpreter;
 use super::launch::broadcast;
 use super::narrow::some_of_words;
 use super::printed_text::printed_texts;
@@ -131,8 +130,8 @@ impl Reader<'_> {
     fn consequences(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
         self.prompted(program, words, scope);
         self.end(program, words, io, scope);
-        if let Some(kind) = interpreter(program) {
-            return self.interpret(kind, program, words, scope);
+        if self.interpret(program, words, scope) {
+            return;
         }
         self.feed(&scope.stdin.from.clone(), program);
         // What `<(…)` and `$(…)` print is given to it as well.

@@ -125,7 +125,7 @@ impl Reader<'_> {
             "awk" | "gawk" | "mawk" | "nawk" => {
                 let does = |word: &&Word| word.text.contains("system") || word.text.contains(['|', '>', '<']);
                 let code = words.iter().find(does);
-                if let (Some(code), Some(language)) = (code, Language::of_program(program)) {
+                if let (Some(code), Some(language)) = (code, Language::named("awk")) {
                     self.pass_over("it is code in another language", &code.text);
                     let own = self.commands.len().checked_sub(1);
                     self.code(language, &code.text, program, own, scope);

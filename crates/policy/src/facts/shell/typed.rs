@@ -7,15 +7,14 @@
 //! reader keeps track of whether standard input is still the terminal ([`super::scope::Stream::typed`]),
 //! and of which commands print what came from there ([`ShellCommand::typed`]).
 
-mod table;
+use tenterhook_programs::{Language, Parsed, Programs, Role, StandardInput};
 
 use super::Reader;
 use super::builtin::is_stdin;
 use super::command::ShellCommand;
-use super::interpreter::{family, interpreter};
+use super::interpreter::language_of;
 use super::scope::Scope;
 use super::word::Word;
-use table::{EDITORS, PROMPTS, Prompt};
 
 /// What a command that takes its program from a terminal is known to do.
 pub(super) const TYPED_PROGRAM: &str = "typed-program";
@@ -146,22 +145,17 @@ impl Reader<'_> {
             return;
         }
         let own = self.commands.len().checked_sub(1);
-        let named = words.iter().any(|word| word.is("-") || self.is_terminal(&word.text, scope));
-        let prompts = PROMPTS.iter().any(|row| row.applies(program, words, named));
-        if prompts || by_option(program, words) {
-            self.mark_typed_program(own, scope);
-        }
-        // What shows itself on the terminal reads keys from there, wherever its input comes from.
-        if EDITORS.iter().any(|row| row.applies(program, words, false)) && !quits(words) {
-            self.mark(own, TYPED_PROGRAM);
-        }
-        if let "awk" | "gawk" | "mawk" | "nawk" = program
-            && words.iter().any(|word| word.text.contains("system(") || word.text.contains("| \""))
-        {
-            self.mark_typed_program(own, scope);
-        }
-        if program == "git" && opens_editor(words) {
-            self.mark_typed_program(own, scope);
+        let programs = self.programs;
+        if let Some(described) = programs.find(program) {
+            let parsed = described.parse(words);
+            let reads_terminal = |text: &str| text == "-" || self.is_terminal(text, scope);
+            if opens_prompt(&parsed, words, programs, reads_terminal) {
+                self.mark_typed_program(own, scope);
+            }
+            // A program that draws on the terminal reads keys from there, wherever its input comes from.
+            if parsed.stdin == StandardInput::Screen && !quits(&parsed) {
+                self.mark(own, TYPED_PROGRAM);
+            }
         }
         // A makefile that was typed before.
         if matches!(program, "make" | "gmake") {
@@ -178,7 +172,7 @@ impl Reader<'_> {
     pub(super) fn typed_arguments(&mut self, inner: &[Word], scope: &Scope) {
         let Some(first) = inner.first() else { return };
         let name = super::command::program_name(&first.text);
-        if interpreter(name).is_some()
+        if language_of(name, self.programs).is_some()
             || self.runs_others(name)
             || first.text.contains("{}")
             || name == "make"
@@ -212,43 +206,44 @@ fn names_terminal(path: &str) -> bool {
     matches!(path, "/dev/tty" | "/dev/console") || path.starts_with("/dev/pts/")
 }
 
-/// Interpreters that go on at a prompt although they were given a script.
-fn by_option(program: &str, words: &[Word]) -> bool {
-    let has = |option: &str| words.iter().take(8).any(|word| word.is(option));
-    let letter = |letter: char| {
-        let options = words.iter().take_while(|word| word.text.starts_with('-'));
-        let mut options = options.map(|word| word.text.as_str()).filter(|text| !text.starts_with("--"));
-        options.any(|text| text.contains(letter))
-    };
-    match family(program) {
-        "python" | "pypy" => {
-            let module = words.iter().position(|word| word.is("-m")).and_then(|at| words.get(at + 1));
-            let prompts =
-                ["pdb", "ipdb", "pudb", "code", "asyncio", "IPython", "ptpython", "bpython", "sqlite3"];
-            let django = words.iter().any(|word| word.text.ends_with("manage.py"))
-                && words.iter().any(|word| matches!(word.text.as_str(), "shell" | "shell_plus" | "dbshell"));
-            let tells = has("-c") || has("--command");
-            letter('i')
-                || module.is_some_and(|name| prompts.contains(&name.text.as_str()))
-                || django && !tells
+/// Whether a program opens a prompt, or reads its instructions from the terminal.
+fn opens_prompt(
+    parsed: &Parsed<'_, '_>,
+    words: &[Word],
+    programs: &Programs,
+    reads_terminal: impl Fn(&str) -> bool,
+) -> bool {
+    match parsed.stdin {
+        StandardInput::Prompt => return true,
+        // An interpreter that was given code and goes on: `perl -de CODE`.
+        StandardInput::Code if parsed.options.iter().any(|option| matches!(option.role, Role::Code(_))) => {
+            return true;
         }
-        "node" | "nodejs" => {
-            letter('i') || has("--interactive") || words.first().is_some_and(|w| w.is("inspect"))
-        }
-        "lua" | "luajit" | "ghc" => letter('i'),
-        "perl" => words.iter().any(|word| word.text.starts_with("-d") && !word.text.starts_with("-d:")),
-        "ruby" => words.iter().any(|word| matches!(word.text.as_str(), "-rirb" | "-rpry" | "-rdebug")),
-        "php" => {
-            has("-a") || words.first().is_some_and(|word| word.text.ends_with("artisan")) && has("tinker")
-        }
-        "deno" | "bun" => words.first().is_some_and(|word| word.is("repl")),
-        _ => false,
+        _ => {}
     }
+    let mut scripts = parsed.parts_with_role(Role::Script);
+    // `psql -f -`
+    if parsed.default_stdin == StandardInput::Prompt && scripts.any(|part| reads_terminal(part.text)) {
+        return true;
+    }
+    // `awk '{ system($0) }'`
+    let mut code = parsed.parts_with_role(Role::Code(Language::Awk));
+    code.any(|part| part.text.contains("system(") || part.text.contains("| \""))
+        || script_opens_prompt(parsed, words, programs)
 }
 
-/// Whether an editor of the `vi` family is told to quit.
-fn quits(words: &[Word]) -> bool {
-    let command = |text: &str| {
+/// `python manage.py shell`: whether the script is a program of its own that opens a prompt.
+fn script_opens_prompt(parsed: &Parsed<'_, '_>, words: &[Word], programs: &Programs) -> bool {
+    let script = parsed.operands.iter().find(|operand| operand.role == Role::Script);
+    let Some(script) = script.filter(|_| parsed.language.is_some()) else { return false };
+    let name = super::command::program_name(script.part.text);
+    let words = words.get(script.part.word + 1..).unwrap_or_default();
+    programs.find(name).is_some_and(|described| described.parse(words).stdin == StandardInput::Prompt)
+}
+
+/// Whether an editor is told to quit: `vim -c wq`, `vim +q`.
+fn quits(parsed: &Parsed<'_, '_>) -> bool {
+    let is_end = |text: &str| {
         let last =
             text.rsplit('|').next().unwrap_or(text).trim().trim_start_matches(':').trim_end_matches('!');
         matches!(
@@ -256,94 +251,7 @@ fn quits(words: &[Word]) -> bool {
             "q" | "qa" | "qall" | "quit" | "wq" | "wqa" | "wqall" | "x" | "xa" | "xall" | "cq" | "cquit"
         )
     };
-    let behind =
-        words.windows(2).any(|pair| matches!(pair, [option, text] if option.is("-c") && command(&text.text)));
-    behind || words.iter().any(|word| word.text.strip_prefix('+').is_some_and(command))
-}
-
-/// Whether `git` with these words opens an editor: a commit without its message, a list of commits.
-fn opens_editor(words: &[Word]) -> bool {
-    let mut rest = words;
-    while let [option, after @ ..] = rest
-        && option.text.starts_with('-')
-    {
-        let takes = matches!(option.text.as_str(), "-c" | "-C");
-        rest = after.get(usize::from(takes)..).unwrap_or_default();
-    }
-    let verb = rest.first().map(|word| word.text.as_str()).unwrap_or_default();
-    let letters = |wanted: &[char]| {
-        let short = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with("--"));
-        short.filter_map(|text| text.strip_prefix('-')).any(|text| text.contains(wanted))
-    };
-    let long = |names: &[&str]| words.iter().any(|word| names.iter().any(|name| word.text.starts_with(name)));
-    // `git -c core.editor=true rebase -i`
-    if long(&["core.editor=", "sequence.editor="]) {
-        return false;
-    }
-    match verb {
-        "commit" => {
-            let told =
-                ["--message", "--file", "--no-edit", "--reuse-message", "--fixup", "--dry-run", "--help"];
-            !letters(&['m', 'F', 'C', 'h']) && !long(&told)
-        }
-        "rebase" => letters(&['i']) || long(&["--interactive", "--edit-todo"]),
-        "config" => letters(&['e']) || long(&["--edit"]),
-        _ => false,
-    }
-}
-
-impl Prompt {
-    /// Whether the program with these words comes up with a prompt. `named` says that a word stands for
-    /// standard input or a terminal.
-    fn applies(&self, program: &str, words: &[Word], named: bool) -> bool {
-        if !self.names.contains(&program) {
-            return false;
-        }
-        let mut rest = words;
-        let mut operands: Vec<&str> = Vec::new();
-        while let Some((word, after)) = rest.split_first() {
-            rest = after;
-            let text = word.text.as_str();
-            let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) else {
-                operands.push(text);
-                continue;
-            };
-            let long = option.trim_start_matches('-');
-            let name = long.split('=').next().unwrap_or(long);
-            if self.told.contains(&name) {
-                return named;
-            }
-            if self.long_values.contains(&name) {
-                rest = if long.contains('=') { after } else { after.get(1..).unwrap_or_default() };
-                continue;
-            }
-            if option.starts_with('-') {
-                continue;
-            }
-            for (at, letter) in option.char_indices() {
-                if self.tells.contains(letter) {
-                    return named;
-                }
-                if self.values.contains(letter) {
-                    let attached = at + letter.len_utf8() < option.len();
-                    rest = if attached { after } else { after.get(1..).unwrap_or_default() };
-                    break;
-                }
-            }
-        }
-        // `mongosh script.js`
-        if operands.iter().any(|operand| operand.rsplit('.').next() == Some("js")) {
-            return false;
-        }
-        let mut operands = operands.into_iter();
-        for verb in self.verbs {
-            // Options may have left words of their own before it.
-            if !operands.any(|operand| verb.split('|').any(|verb| verb == operand)) {
-                return false;
-            }
-        }
-        operands.filter(|operand| *operand != "-").count() <= self.operands
-    }
+    parsed.parts_with_role(Role::Code(Language::Other)).any(|part| is_end(part.text))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::sync::{LazyLock, OnceLock};
 use call::CallRule;
 use description::{Constant, Description, ReaderKind, contains};
 
-/// The compiled descriptions: for each language its name, its programs and its description, encoded once more.
+/// The compiled descriptions: for each language its name and its description, encoded once more.
 static COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/languages.bin"));
 
 /// Every described language, by the name of its file.
@@ -26,15 +26,14 @@ static LANGUAGES: LazyLock<Vec<LanguageEntry>> = LazyLock::new(|| {
     let encoded: Vec<EncodedLanguage> = postcard::from_bytes(COMPILED).unwrap_or_default();
     encoded
         .into_iter()
-        .map(|(name, programs, encoded)| LanguageEntry { name, programs, encoded, decoded: OnceLock::new() })
+        .map(|(name, encoded)| LanguageEntry { name, encoded, decoded: OnceLock::new() })
         .collect()
 });
 
-type EncodedLanguage = (&'static str, Vec<&'static str>, &'static [u8]);
+type EncodedLanguage = (&'static str, &'static [u8]);
 
 struct LanguageEntry {
     name: &'static str,
-    programs: Vec<&'static str>,
     encoded: &'static [u8],
     decoded: OnceLock<Description<&'static str>>,
 }
@@ -46,11 +45,6 @@ pub(crate) struct Language(&'static LanguageEntry);
 // === impl Language ===
 
 impl Language {
-    /// Finds the language that a program runs; the program's name has no version number.
-    pub(crate) fn of_program(program: &str) -> Option<Self> {
-        LANGUAGES.iter().find(|language| language.programs.contains(&program)).map(Self)
-    }
-
     /// Finds a language by the name of its file.
     pub(crate) fn named(name: &str) -> Option<Self> {
         LANGUAGES.iter().find(|language| language.name == name).map(Self)
@@ -64,10 +58,10 @@ impl Language {
     /// A language that is described by a text instead of a compiled file.
     #[cfg(test)]
     pub(super) fn from_description(text: &str) -> Self {
-        let (_, description) = source::parse_file(text).unwrap();
+        let description = source::parse_file(text).unwrap();
         let encoded = postcard::to_allocvec(&description).unwrap().leak();
         let decoded = OnceLock::new();
-        Self(Box::leak(Box::new(LanguageEntry { name: "test", programs: Vec::new(), encoded, decoded })))
+        Self(Box::leak(Box::new(LanguageEntry { name: "test", encoded, decoded })))
     }
 
     /// The description, decoded at the first call.
@@ -156,7 +150,6 @@ mod tests {
         for language in &*LANGUAGES {
             let decoded: Result<Description<&'static str>, _> = postcard::from_bytes(language.encoded);
             assert!(decoded.is_ok(), "{}: {decoded:?}", language.name);
-            assert!(!language.programs.is_empty(), "{}", language.name);
         }
     }
 
@@ -177,15 +170,15 @@ mod tests {
     #[test]
     fn mistakes_in_a_description_are_reported_with_their_place() {
         for (text, line, message) in [
-            ("programs: [x]\nlexical:\n  line-coments: ['#']\n", 3, "did you mean `line-comments`?"),
-            ("programs: [x]\nsyntax: { keys: [arow] }\n", 2, "did you mean `arrow`?"),
-            ("programs: [x]\ncalls:\n  a: read 0\n  b: reed 0\n", 4, "`b`: unknown effect `reed`"),
-            ("programs: [x]\ncalls:\n  a: read first\n", 3, "`first` is not the number of an argument"),
-            ("programs: [x]\ncalls:\n  a: -> homee\n", 3, "did you mean `home`?"),
-            ("programs: [x]\ncalls:\n  a: read 0 -> glob\n", 3, "without effects only"),
-            ("programs: [x]\ncalls:\n  a: ''\n", 3, "no effect and no result"),
-            ("programs: [x]\ncalls:\n  a: read 0\n  a: write 0\n", 4, "a"),
-            ("lexical: {}\n", 1, "programs"),
+            ("reader: generic\nlexical:\n  line-coments: ['#']\n", 3, "did you mean `line-comments`?"),
+            ("reader: generic\nsyntax: { keys: [arow] }\n", 2, "did you mean `arrow`?"),
+            ("reader: generic\ncalls:\n  a: read 0\n  b: reed 0\n", 4, "`b`: unknown effect `reed`"),
+            ("reader: generic\ncalls:\n  a: read first\n", 3, "`first` is not the number of an argument"),
+            ("reader: generic\ncalls:\n  a: -> homee\n", 3, "did you mean `home`?"),
+            ("reader: generic\ncalls:\n  a: read 0 -> glob\n", 3, "without effects only"),
+            ("reader: generic\ncalls:\n  a: ''\n", 3, "no effect and no result"),
+            ("reader: generic\ncalls:\n  a: read 0\n  a: write 0\n", 4, "a"),
+            ("programs: [x]\n", 1, "programs"),
         ] {
             let (spot, found) = source::parse_file(text).err().unwrap();
             assert!(found.contains(message), "{text}: {found}");

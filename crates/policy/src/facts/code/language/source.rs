@@ -19,8 +19,6 @@ pub(crate) type Mistake = (Spot, String);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LanguageFile {
-    /// Programs that run this language, without version numbers.
-    programs: Vec<String>,
     #[serde(default)]
     reader: ReaderKind,
     #[serde(default)]
@@ -37,16 +35,15 @@ struct LanguageFile {
     calls: BTreeMap<String, String>,
 }
 
-/// Reads a language file: the programs that run the language, and its description.
-pub(crate) fn parse_file(text: &str) -> Result<(Vec<String>, Description<String>), Mistake> {
+/// Reads a language file.
+pub(crate) fn parse_file(text: &str) -> Result<Description<String>, Mistake> {
     let root = tenterhook_document::parse(text)?;
     if let Some(repeated) = tenterhook_document::repeated_keys(&root).into_iter().next() {
         return Err((repeated.spot, repeated.message));
     }
     let file: LanguageFile =
         tenterhook_document::read(&root).map_err(|misfit| (misfit.spot, misfit.message))?;
-    let LanguageFile { programs, reader, mut lexical, mut syntax, mut names, operators, constants, calls } =
-        file;
+    let LanguageFile { reader, mut lexical, mut syntax, mut names, operators, constants, calls } = file;
     let parse_row = |(name, line): (String, String)| match parse_call(&line) {
         Ok(call) => Ok((name, call)),
         Err(message) => Err((spot_of_call(&root, &name), format!("`{name}`: {message}"))),
@@ -54,7 +51,7 @@ pub(crate) fn parse_file(text: &str) -> Result<(Vec<String>, Description<String>
     let calls = calls.into_iter().map(parse_row).collect::<Result<_, _>>()?;
     sort_lists(&mut lexical, &mut syntax, &mut names);
     let (operators, constants) = (operators.into_iter().collect(), constants.into_iter().collect());
-    Ok((programs, Description { reader, lexical, syntax, names, operators, constants, calls }))
+    Ok(Description { reader, lexical, syntax, names, operators, constants, calls })
 }
 
 fn spot_of_call(root: &Node, name: &str) -> Spot {

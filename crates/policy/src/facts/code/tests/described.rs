@@ -6,7 +6,6 @@ use super::super::Language;
 use super::{check_language, read};
 
 const TCL_LIKE: &str = r#"
-programs: [stranger]
 lexical:
   line-comments: [";;"]
   block-comments: [{ open: "(*", close: "*)" }]
@@ -59,7 +58,7 @@ fn a_language_is_added_by_describing_it() {
 
 #[test]
 fn an_empty_description_reads_any_text() {
-    let language = Language::from_description("programs: []");
+    let language = Language::from_description("reader: generic");
     for text in ["", "\"", "a(", "f(g[h{", "$x = 1; // y", "<<A\n", "q(", "ü'"] {
         read(language, text);
     }
