@@ -76,7 +76,8 @@ pub(crate) fn all() -> Result<Vec<Case>, SetupError> {
         )?,
         when(&call)?,
         decode(claude()?),
-        judge(&call)?,
+        judge("policy: facts and judge, plain words and a pipe", Limit::None, &call)?,
+        judge("policy: facts and judge, ordinary command", Limit::Ns(12_000.0), &ordinary_call(&call)?)?,
         load(),
     ]
     .into_iter()
@@ -150,7 +151,19 @@ fn load() -> Case {
     Case { name: "policy: load the rules compiled in", limit: Limit::Ns(1_000_000.0), run }
 }
 
-fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
+/// A call with quotes, `~` and a pipe.
+fn ordinary_call(call: &Call) -> Result<Rc<Call>, SetupError> {
+    let payload = std::str::from_utf8(PAYLOAD).map_err(|error| SetupError(error.to_string()))?;
+    let command = r#"cd src && grep -rn \"foo bar\" ~/notes | head -20"#;
+    let payload = payload.replace("cargo test --workspace 2>&1 | tail -n 40", command);
+    let ordinary = claude()?.decode(&door(), payload.as_bytes())?;
+    if ordinary.event.tool == call.event.tool {
+        return Err(SetupError("the command of the payload was not replaced".to_owned()));
+    }
+    Ok(Rc::new(ordinary))
+}
+
+fn judge(name: &'static str, limit: Limit, call: &Rc<Call>) -> Result<Case, SetupError> {
     let loaded = RuleSet::baseline();
     if let Some(problem) = loaded.problems.first() {
         return Err(SetupError(problem.to_string()));
@@ -163,5 +176,5 @@ fn judge(call: &Rc<Call>) -> Result<Case, SetupError> {
         );
         black_box(tenterhook_policy::judge(&call.event, &facts, &SessionState::default(), &loaded.rules));
     });
-    Ok(Case { name: "policy: facts and judge, one shell command", limit: Limit::Ns(50_000.0), run })
+    Ok(Case { name, limit, run })
 }

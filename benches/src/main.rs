@@ -27,16 +27,17 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything but what takes long; words choose: `ledger`, `daemon`, `backtest`,
+    // `make bench` measures everything but what takes long; words choose: `policy`, `ledger`, `daemon`, `backtest`,
     // `sdk`, `sessions`, `beside FIRST SECOND`, two builds of the program; and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     let builds: Vec<PathBuf> =
         std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
-    let chosen = ["ledger", "daemon", "backtest", "sdk", "sessions", "million", "beside"]
+    let chosen = ["policy", "ledger", "daemon", "backtest", "sdk", "sessions", "million", "beside"]
         .iter()
         .any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
-    let cases = match if chosen { Ok(Vec::new()) } else { cases::all() } {
+    let all = if chosen && !asked("policy") { Ok(Vec::new()) } else { cases::all() };
+    let cases = match all {
         Ok(cases) => cases,
         Err(error) => {
             println!("{error}");
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     };
     println!("{:<44} {:>10} {:>10} {:>10} {:>10}", "CASE", "MIN", "MEDIAN", "P95", "LIMIT");
     let mut results = Vec::new();
-    for case in cases {
+    for case in cases.into_iter().filter(|case| !chosen || case.name.starts_with("policy:")) {
         let result = measure::run(case, &results);
         println!("{}", report::line(&result));
         results.push(result);
