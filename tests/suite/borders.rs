@@ -13,6 +13,7 @@ use crate::context::repository;
 /// meet only in `home`, which the daemon and the command line stand on.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-event", &[]),
+    ("tenterhook-api", &["tenterhook-event"]),
     ("tenterhook-document", &[]),
     ("tenterhook-files", &[]),
     ("tenterhook-harness", &["tenterhook-event", "tenterhook-files"]),
@@ -45,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "tenterhook-home",
         &[
+            "tenterhook-api",
             "tenterhook-baseline",
             "tenterhook-document",
             "tenterhook-engine",
@@ -66,6 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "tenterhook-daemon",
         &[
             "tenterhook-agent",
+            "tenterhook-api",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-event",
@@ -82,6 +85,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "tenterhook",
         &[
             "tenterhook-agent",
+            "tenterhook-api",
             "tenterhook-daemon",
             "tenterhook-document",
             "tenterhook-engine",

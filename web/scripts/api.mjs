@@ -30,11 +30,13 @@ function type(schema) {
       ' & ',
     );
   const choice = schema.oneOf ?? schema.anyOf;
-  if (choice)
-    return several(
+  if (choice) {
+    const union = several(
       choice.map((one) => wrapped(type(one))),
       ' | ',
     );
+    return schema.properties ? `${object(schema)} & (${union})` : union;
+  }
   if (Array.isArray(schema.type))
     return several(
       schema.type.map((one) => plain({ ...schema, type: one })),

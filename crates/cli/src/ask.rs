@@ -5,6 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tenterhook_home::Home;
 use tenterhook_shim::ask::connect;
@@ -32,6 +33,15 @@ pub(crate) fn is_up(home: &Home) -> bool {
 /// Asks for a path. `None`: no daemon listens.
 pub(crate) fn get(home: &Home, path: &str) -> Result<Option<Value>, CommandError> {
     request(home, "GET", path, None)
+}
+
+/// Asks for a path whose response has a type. `None`: no daemon listens.
+pub(crate) fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, CommandError> {
+    let read = get(home, path)?.map(serde_json::from_value).transpose();
+    read.map_err(|error| {
+        CommandError::failed(format!("unexpected response of the daemon: {error}"))
+            .hint("if it is another version, `tenterhook restart` starts this one")
+    })
 }
 
 /// The same with a body.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
+use tenterhook_api::SpoolCounts;
 use tenterhook_home::authority::Authority;
 use tenterhook_home::usage::UsageReader;
 use tenterhook_home::{Book, Env, Home, Mode};
@@ -143,6 +144,12 @@ impl Daemon {
     /// How many decisions wait in the spool, and how many files there cannot be read.
     pub(crate) fn spooled(&self) -> (usize, usize) {
         self.book.spooled()
+    }
+
+    /// The same, as the API describes it.
+    pub(crate) fn spool_counts(&self) -> SpoolCounts {
+        let (waiting, refused) = self.spooled();
+        SpoolCounts { waiting, refused }
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -6,6 +6,7 @@ use std::future::Future as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tenterhook_api::{LiveEvent, LiveWarning};
 use tenterhook_engine::{HookId, flow};
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
 use tenterhook_harness::{Door, Harness, Reply};
@@ -185,8 +186,15 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     tracing::warn!(harness = harness.id, event = name, why, "a call was refused");
     daemon.observers.metrics.refused();
     daemon.observers.metrics.minutes.refused(door::now_ms());
-    daemon.observers.live.tell("warning", || {
-        serde_json::json!({"what": "a call was refused", "harness": harness.id, "event": name, "why": why})
+    daemon.observers.live.tell(|| {
+        let (harness, event, why) = (harness.id.to_owned(), name.clone(), why.clone());
+        LiveEvent::Warning(LiveWarning {
+            what: "a call was refused".to_owned(),
+            harness: Some(harness),
+            event: Some(event),
+            why: Some(why),
+            ..LiveWarning::default()
+        })
     });
     if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
         reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
+use tenterhook_api::HookVersionCount;
 use tenterhook_event::Timestamp;
 use tenterhook_home::{clean, door};
 
@@ -31,15 +31,6 @@ pub(crate) struct HookVersions {
 struct CallCount {
     calls: AtomicU64,
     last_ms: AtomicU64,
-}
-
-/// One row of `hook_versions` in the API.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct HookVersionCount {
-    version: String,
-    calls: u64,
-    /// Time of the last call.
-    last: Timestamp,
 }
 
 impl HookVersions {

@@ -43,6 +43,7 @@ mod telemetry;
 mod undelivered;
 mod wiring;
 
+#[cfg(feature = "schema")]
 pub use api::openapi;
 pub use daemon::Daemon;
 pub use generations::{Generations, InForce};

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::Value;
+use tenterhook_api::{LiveEvent, SessionEvent};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
+use crate::api::to_json;
 use crate::sessions::Key;
 
 /// How much whoever watches may be behind; beyond that they are told how much they missed.
@@ -47,23 +48,27 @@ impl Default for Live {
 }
 
 impl Live {
-    /// Tells it; `data` is not even made when nobody watches.
-    pub(crate) fn tell(&self, kind: &'static str, data: impl FnOnce() -> Value) {
-        self.tell_about(None, kind, data);
+    /// Tells it; `event` is not even made when nobody watches.
+    pub(crate) fn tell(&self, event: impl FnOnce() -> LiveEvent) {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        if self.is_watched() {
+            let event = event();
+            self.send(News { number, kind: event.kind(), about: None, data: to_json(&event).into() });
+        }
     }
 
     /// Tells what happened in a session.
-    pub(crate) fn tell_about(
-        &self,
-        about: Option<Arc<Key>>,
-        kind: &'static str,
-        data: impl FnOnce() -> Value,
-    ) {
+    pub(crate) fn tell_about(&self, about: &Arc<Key>, event: &SessionEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
-            // Whoever watched may have gone by now.
-            let _ = self.sender.send(News { number, kind, about, data: data().to_string().into() });
+            let (kind, about) = (event.change.kind(), Some(Arc::clone(about)));
+            self.send(News { number, kind, about, data: to_json(event).into() });
         }
+    }
+
+    fn send(&self, news: News) {
+        // Whoever watched may have gone by now.
+        let _ = self.sender.send(news);
     }
 
     /// Whether anybody watches.

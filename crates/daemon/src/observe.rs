@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{DecisionLine, LiveEvent, MissingContent, ToolGist};
 use tenterhook_event::Decided;
 use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Appended, Record};
@@ -16,7 +17,7 @@ use tokio::sync::watch;
 use crate::analytics::Analytics;
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::sessions::{Gone, Happened, Key, Past, Projector, Told, clean};
+use crate::sessions::{Happened, Key, Past, Projector, Told, clean};
 use crate::telemetry::Exporter;
 
 /// The longest text of a call that is shown in a line.
@@ -53,7 +54,7 @@ impl Observers {
         &self,
         decided: &Decided<'_>,
         appended: Appended,
-        gone: Option<Gone>,
+        gone: Option<MissingContent>,
         recording: Duration,
     ) {
         self.grew(appended.seq() + 1);
@@ -78,9 +79,9 @@ impl Observers {
             Some(gone) => self.apply(&Past::without_content(&happened, gone).happened()),
             None => self.apply(&happened),
         };
-        self.live.tell("decided", || line(decided, appended.seq()));
-        if let Some(id) = session {
-            self.live.tell("session", || self.sessions.summary(&id));
+        self.live.tell(|| LiveEvent::Decided(Box::new(line(decided, appended.seq()))));
+        if let Some(key) = session {
+            self.tell_session(&key);
         }
     }
 
@@ -97,7 +98,7 @@ impl Observers {
         let outcome = &recorded.outcome;
         let took_us = recorded.took_us;
         let decided = Decided { call: &call, outcome, generation, took_us, facts: None, touched: None };
-        self.live.tell("decided", || line(&decided, seq));
+        self.live.tell(|| LiveEvent::Decided(Box::new(line(&decided, seq))));
     }
 
     /// A leaf of what a transcript tells of: sessions show it, and nobody is told of a decision.
@@ -112,7 +113,16 @@ impl Observers {
     /// for minutes.
     pub(crate) fn approval_ended(&self, event: &tenterhook_event::Event) {
         if let Some(key) = self.sessions.approval_ended(event) {
-            self.live.tell("session", || self.sessions.summary(&key));
+            self.tell_session(&key);
+        }
+    }
+
+    /// Live views learn how a session stands.
+    fn tell_session(&self, key: &Key) {
+        if self.live.is_watched()
+            && let Some(summary) = self.sessions.summary(key)
+        {
+            self.live.tell(|| LiveEvent::Session(Box::new(summary)));
         }
     }
 
@@ -123,8 +133,8 @@ impl Observers {
         let news = told.named(&key, happened.event, happened.seq);
         if !news.is_empty() {
             let about = Arc::new(key.clone());
-            for (kind, data) in news {
-                self.followed.tell_about(Some(Arc::clone(&about)), kind, || data);
+            for event in &news {
+                self.followed.tell_about(&about, event);
             }
         }
         Some(key)
@@ -146,31 +156,32 @@ impl Observers {
 }
 
 /// A decision as one line of a live view. Secrets are out of it.
-fn line(decided: &Decided<'_>, seq: u64) -> Value {
+fn line(decided: &Decided<'_>, seq: u64) -> DecisionLine {
     let (event, outcome) = (&decided.call.event, decided.outcome);
-    let tool = event
-        .tool
-        .as_ref()
-        .map(|tool| json!({"name": tool.name, "class": tool.class, "gist": clean(&tool.gist(), GIST)}));
-    json!({
-        "seq": seq,
-        "id": event.id,
-        "ts": event.ts,
-        "harness": event.source,
-        "event": event.event,
-        "native_event": event.native_event,
-        "session": event.harness_session_id,
-        "tool": tool,
-        "prompt": event.detail.prompt.as_deref().map(|prompt| clean(prompt, GIST)),
-        "cwd": event.cwd,
-        "model": event.agent.model,
-        "verdict": outcome.decision,
-        "rule": outcome.deciding_rule(),
-        "by": by(outcome),
-        "reason": outcome.reason().map(|reason| clean(&reason, GIST)),
-        "generation": decided.generation,
-        "took_us": decided.took_us,
-    })
+    let tool = event.tool.as_ref().map(|tool| ToolGist {
+        name: tool.name.clone(),
+        class: tool.class,
+        gist: Some(clean(&tool.gist(), GIST)),
+    });
+    DecisionLine {
+        seq,
+        id: event.id,
+        ts: event.ts,
+        harness: event.source.clone(),
+        event: event.event,
+        native_event: event.native_event.clone(),
+        session: event.harness_session_id.clone(),
+        tool,
+        prompt: event.detail.prompt.as_deref().map(|prompt| clean(prompt, GIST)),
+        cwd: event.cwd.clone(),
+        model: event.agent.model.clone(),
+        verdict: outcome.decision,
+        rule: outcome.deciding_rule().map(ToOwned::to_owned),
+        by: by(outcome),
+        reason: outcome.reason().map(|reason| clean(&reason, GIST)),
+        generation: decided.generation.to_owned(),
+        took_us: decided.took_us,
+    }
 }
 
 /// Who decided, as [`tenterhook_home::recorded::decided_by`] says it of a record.

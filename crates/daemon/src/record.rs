@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{Call, Decided};
 use tenterhook_home::{generation_entry, is_secret_identifier, redact_identifier, secrets};
@@ -14,7 +15,6 @@ use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, Sealed};
 use tokio::sync::oneshot;
 
 use crate::observe::Observers;
-use crate::sessions::Gone;
 
 /// How often a full queue is tried again before the decision counts as not recorded.
 const TRIES: u32 = 200;
@@ -120,7 +120,7 @@ impl Recorder for CallRecorder<'_> {
             };
             let began = Instant::now();
             let sealed = recorder.seal(Entry::decision(&decided, &secrets)).map_err(RecordError)?;
-            let gone = sealed.is_too_large().then_some(Gone::TooLarge);
+            let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
             let appended = recorder.keep_sealed(sealed).await.map_err(RecordError)?;
             self.observers.decided(&decided, appended, gone, began.elapsed());
             match appended {

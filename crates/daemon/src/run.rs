@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_home::{
     Book, Env, Failure, Home, Place, Sources, StateFormat, daemon_port, door, make_private, snapshot,
     write_whole,
@@ -18,6 +19,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
 use crate::api;
+use crate::api::file_problems;
 use crate::daemon::Daemon;
 use crate::ending::Signals;
 use crate::generations::Refreshed;
@@ -213,10 +215,13 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
         Ok((_, Ok(Refreshed::Same))) => {}
         Ok((base, Ok(Refreshed::New))) => {
             let name = base.generation.name();
-            daemon.observers.live.tell(
-                "generation",
-                || json!({"generation": name, "problems": base.problems, "stale": base.stale}),
-            );
+            daemon.observers.live.tell(|| {
+                LiveEvent::Generation(GenerationChange {
+                    generation: name.to_owned(),
+                    problems: file_problems(&base.problems),
+                    stale: file_problems(&base.stale),
+                })
+            });
             tracing::info!(
                 generation = name,
                 problems = base.problems.len(),
@@ -225,10 +230,10 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
             return true;
         }
         Ok((base, Ok(Refreshed::Stale))) => {
-            daemon
-                .observers
-                .live
-                .tell("warning", || json!({"what": "a file cannot be read", "stale": base.stale}));
+            daemon.observers.live.tell(|| {
+                let (what, stale) = ("a file cannot be read".to_owned(), Some(file_problems(&base.stale)));
+                LiveEvent::Warning(LiveWarning { what, stale, ..LiveWarning::default() })
+            });
             for problem in &base.stale {
                 tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
             }

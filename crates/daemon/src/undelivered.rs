@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Value, json};
-use tenterhook_event::{Event, EventId, EventKind, Timestamp};
+use serde_json::json;
+use tenterhook_api::{LiveEvent, LiveWarning, UndeliveredCall, UndeliveredCalls};
+use tenterhook_event::{Event, EventId, EventKind};
 use tenterhook_harness::{Door, Harness};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -48,21 +48,12 @@ pub(crate) struct UndeliveredAnswers {
 }
 
 /// One call whose answer did not arrive.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct UndeliveredAnswer {
-    id: EventId,
-    ts: Timestamp,
-    harness: &'static str,
-    /// The event, in the words of the harness.
-    event: String,
-    tool: Option<String>,
-    session: Option<String>,
-    /// Whether the tool ran nevertheless.
-    ran: bool,
-    #[serde(skip)]
+    /// What the API says about it.
+    shown: UndeliveredCall,
     call: CallIdentity,
     /// The event that reports a result of the call.
-    #[serde(skip)]
     result: Option<EventId>,
 }
 
@@ -104,17 +95,16 @@ impl UndeliveredAnswers {
     /// Notes that the answer to this event did not arrive.
     fn add(&self, harness: &'static Harness, event: &Event) -> UndeliveredAnswer {
         let name = |text: &String| clean(text, MAX_NAME_CHARS);
-        let answer = UndeliveredAnswer {
+        let shown = UndeliveredCall {
             id: event.id,
             ts: event.ts,
-            harness: harness.id,
+            harness: harness.id.to_owned(),
             event: event.native_event.clone(),
             tool: event.tool.as_ref().map(|tool| name(&tool.name)),
             session: event.harness_session_id.as_ref().map(name),
             ran: false,
-            call: CallIdentity::of(event),
-            result: None,
         };
+        let answer = UndeliveredAnswer { shown, call: CallIdentity::of(event), result: None };
         self.count.fetch_add(1, Ordering::Relaxed);
         let mut recent = self.recent();
         recent.truncate(MAX_RECENT - 1);
@@ -142,7 +132,7 @@ impl UndeliveredAnswers {
     pub(crate) fn remove(&self, id: EventId) {
         let mut recent = self.recent();
         let before = recent.len();
-        recent.retain(|answer| answer.id != id);
+        recent.retain(|answer| answer.shown.id != id);
         if recent.len() < before {
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
@@ -151,19 +141,19 @@ impl UndeliveredAnswers {
     /// Calls with a result that were not reported as such yet.
     fn take_results(&self) -> Vec<UndeliveredAnswer> {
         let mut recent = self.recent();
-        let new = recent.iter_mut().filter(|answer| answer.result.is_some() && !answer.ran);
+        let new = recent.iter_mut().filter(|answer| answer.result.is_some() && !answer.shown.ran);
         let new = new.map(|answer| {
-            answer.ran = true;
+            answer.shown.ran = true;
             answer.clone()
         });
         new.collect()
     }
 
     /// For the health report.
-    pub(crate) fn report(&self) -> Value {
-        let recent: Vec<_> = self.recent().iter().take(MAX_LISTED).cloned().collect();
+    pub(crate) fn report(&self) -> UndeliveredCalls {
+        let recent = self.recent().iter().take(MAX_LISTED).map(|answer| answer.shown.clone()).collect();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        json!({"count": count(&self.count), "ran": count(&self.ran), "recent": recent})
+        UndeliveredCalls { count: count(&self.count), ran: count(&self.ran), recent }
     }
 
     fn recent(&self) -> MutexGuard<'_, VecDeque<UndeliveredAnswer>> {
@@ -193,7 +183,7 @@ fn gate_event(harness: &'static Harness, door: &Door, payload: &[u8]) -> Option<
 /// Records an undelivered answer. Its decision is a record of its own, which this one links to.
 pub(crate) async fn record(daemon: &Daemon, peer: Peer, answer: &UndeliveredAnswer) {
     let uid = peer.uid().unwrap_or(daemon.uid);
-    report(daemon, NOT_DELIVERED, uid, answer, vec![answer.id]).await;
+    report(daemon, NOT_DELIVERED, uid, answer, vec![answer.shown.id]).await;
 }
 
 /// Waits for results of such calls, and records that the tool ran without the answer.
@@ -207,7 +197,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
         }
         for answer in daemon.undelivered.take_results() {
             daemon.undelivered.ran.fetch_add(1, Ordering::Relaxed);
-            let links = [Some(answer.id), answer.result].into_iter().flatten().collect();
+            let links = [Some(answer.shown.id), answer.result].into_iter().flatten().collect();
             report(&daemon, RAN_WITHOUT_ANSWER, daemon.uid, &answer, links).await;
         }
     }
@@ -220,9 +210,12 @@ async fn report(
     answer: &UndeliveredAnswer,
     links: Vec<EventId>,
 ) {
-    let UndeliveredAnswer { id, harness, event, tool, session, .. } = answer;
+    let UndeliveredCall { id, harness, event, tool, session, .. } = &answer.shown;
     tracing::warn!(%id, harness, event, tool, "{what}");
-    daemon.observers.live.tell("warning", || json!({"what": what, "call": answer}));
+    daemon.observers.live.tell(|| {
+        let call = Some(answer.shown.clone());
+        LiveEvent::Warning(LiveWarning { what: what.to_owned(), call, ..LiveWarning::default() })
+    });
     let detail = json!({"harness": harness, "event": event, "tool": tool, "session": session});
     if let Err(why) = daemon.change(what, uid, detail, links).await {
         tracing::warn!(why, "this could not be recorded");
@@ -231,6 +224,8 @@ async fn report(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     const PRE_TOOL: &str = "pre-tool-use";
@@ -261,7 +256,7 @@ mod tests {
 
     fn lost(answers: &UndeliveredAnswers, native: &str, id: u8, payload: &Value) -> Option<EventId> {
         let (door, payload) = event(native, id, payload);
-        gate_event(claude(), &door, &payload).map(|event| answers.add(claude(), &event).id)
+        gate_event(claude(), &door, &payload).map(|event| answers.add(claude(), &event).shown.id)
     }
 
     #[test]
@@ -272,7 +267,7 @@ mod tests {
         assert_eq!(note(&answers, &bash("ls", Some("u-2"))), 0, "another call with the same arguments");
         assert_eq!(note(&answers, &bash("ls -a", Some("u-1"))), 1);
         assert_eq!(note(&answers, &bash("ls -a", Some("u-1"))), 0);
-        assert_eq!(answers.report()["recent"][0]["ran"], true);
+        assert_eq!(answers.report().recent[0].ran, true);
     }
 
     #[test]
@@ -287,7 +282,7 @@ mod tests {
     fn only_answers_that_could_have_prevented_something_count() {
         let answers = UndeliveredAnswers::default();
         assert_eq!(lost(&answers, "session-end", 1, &json!({"session_id": "s"})), None);
-        assert_eq!(answers.report()["count"], 0);
+        assert_eq!(answers.report().count, 0);
         // The client asks the user meanwhile, and the tool is judged again before it runs.
         lost(&answers, "permission-request", 2, &bash("ls", None)).unwrap();
         assert_eq!(note(&answers, &bash("ls", None)), 0);
@@ -295,7 +290,7 @@ mod tests {
         let (door, _) = event(PRE_TOOL, 3, &json!({}));
         let unreadable = gate_event(claude(), &door, b"{").unwrap();
         assert_eq!(unreadable.event, EventKind::PreTool);
-        assert_eq!(answers.report()["count"], 1);
+        assert_eq!(answers.report().count, 1);
     }
 
     #[test]
@@ -305,7 +300,7 @@ mod tests {
         answers.remove(id);
         answers.remove(id);
         assert_eq!(note(&answers, &bash("ls", Some("u-1"))), 0);
-        assert_eq!(answers.report(), json!({"count": 0, "ran": 0, "recent": []}));
+        assert_eq!(answers.report(), UndeliveredCalls { count: 0, ran: 0, recent: Vec::new() });
     }
 
     #[test]
@@ -315,6 +310,6 @@ mod tests {
             lost(&answers, PRE_TOOL, id, &bash("ls", None)).unwrap();
         }
         assert_eq!(answers.recent().len(), MAX_RECENT);
-        assert_eq!(answers.report()["count"], 90);
+        assert_eq!(answers.report().count, 90);
     }
 }

@@ -4,12 +4,11 @@
 //! without asking anybody: that is seen, said and recorded.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::json;
+use tenterhook_api::{LiveEvent, LiveWarning, UnwiredHarness};
 use tenterhook_event::Timestamp;
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness::install::{detect, receipt};
@@ -24,15 +23,6 @@ const LOOKS_PER_SEARCH: u32 = 20;
 /// A harness that sent an event within this time is guarded, even if its hooks were not installed by us.
 const RECENTLY: Duration = Duration::from_mins(10);
 
-/// Settings that no longer have our hooks in them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct Lost {
-    /// The harness.
-    pub(crate) harness: String,
-    /// Its settings.
-    pub(crate) settings: PathBuf,
-}
-
 /// The harnesses on this machine, by whether hooks guard them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GuardedHarnesses {
@@ -45,13 +35,13 @@ pub(crate) struct GuardedHarnesses {
 /// What was lost.
 #[derive(Debug, Default)]
 pub(crate) struct Wiring {
-    lost: Mutex<BTreeSet<Lost>>,
+    lost: Mutex<BTreeSet<UnwiredHarness>>,
     harnesses: Mutex<Option<GuardedHarnesses>>,
 }
 
 impl Wiring {
     /// What is lost now.
-    pub(crate) fn lost(&self) -> BTreeSet<Lost> {
+    pub(crate) fn lost(&self) -> BTreeSet<UnwiredHarness> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -64,7 +54,7 @@ impl Wiring {
         *self.harnesses.lock().unwrap_or_else(PoisonError::into_inner) = Some(harnesses);
     }
 
-    fn replace(&self, lost: BTreeSet<Lost>) {
+    fn replace(&self, lost: BTreeSet<UnwiredHarness>) {
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
     }
 }
@@ -106,13 +96,14 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
 }
 
 /// The settings that lost our hooks, and the harnesses whose settings have them.
-fn look(home: &Home) -> (BTreeSet<Lost>, BTreeSet<String>) {
+fn look(home: &Home) -> (BTreeSet<UnwiredHarness>, BTreeSet<String>) {
     let (mut lost, mut guarded) = (BTreeSet::new(), BTreeSet::new());
     for receipt in receipt::every(&home.receipts()) {
         if receipt.is_kept() {
             guarded.insert(receipt.harness);
         } else {
-            lost.insert(Lost { harness: receipt.harness, settings: receipt.settings });
+            let settings = receipt.settings.display().to_string();
+            lost.insert(UnwiredHarness { harness: receipt.harness, settings });
         }
     }
     (lost, guarded)
@@ -160,9 +151,12 @@ fn recently() -> Timestamp {
     Timestamp::from_unix_ms(door::now().unix_ms().saturating_sub(ms))
 }
 
-async fn tell(daemon: &Daemon, what: &str, about: &Lost) {
-    tracing::warn!(harness = about.harness, settings = %about.settings.display(), "{what}");
-    daemon.observers.live.tell("warning", || json!({"what": what, "wiring": about}));
+async fn tell(daemon: &Daemon, what: &str, about: &UnwiredHarness) {
+    tracing::warn!(harness = about.harness, settings = about.settings, "{what}");
+    daemon.observers.live.tell(|| {
+        let wiring = Some(about.clone());
+        LiveEvent::Warning(LiveWarning { what: what.to_owned(), wiring, ..LiveWarning::default() })
+    });
     let detail = json!({"harness": about.harness, "settings": about.settings});
     if let Err(why) = daemon.change(what, daemon.uid, detail, Vec::new()).await {
         tracing::warn!(why, "this could not be recorded");

@@ -2,7 +2,8 @@
 
 //! A decision as the ledger has it, in the engine's words again.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::LedgerRecord;
 use tenterhook_event::{
     Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
 };
@@ -72,18 +73,22 @@ pub fn leaf(record: &Record) -> Value {
     record.bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
 }
 
-/// A leaf for programs: all there is.
-pub fn json(record: &Record) -> Value {
-    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
-    json!({
-        "seq": record.seq,
-        "hash": record.hash.to_string(),
-        "leaf": leaf(record),
-        "payload": payload(record),
-        "erased": erased,
-        "pruned": record.bytes.is_none(),
-        "undelivered": record.undelivered,
-    })
+/// Whether the payload of a leaf was erased.
+pub fn is_erased(record: &Record) -> bool {
+    record.payload.as_ref().is_some_and(|payload| payload.salt.is_none())
+}
+
+/// A record, as the API describes it.
+pub fn ledger_record(record: &Record) -> LedgerRecord {
+    LedgerRecord {
+        seq: record.seq,
+        hash: record.hash.to_string(),
+        leaf: leaf(record),
+        payload: payload(record),
+        erased: is_erased(record),
+        pruned: record.bytes.is_none(),
+        undelivered: record.undelivered,
+    }
 }
 
 /// The payload of a leaf, as far as it is still there.
@@ -172,11 +177,18 @@ fn outcome(leaf: &Value, payload: &Value) -> Outcome {
 pub trait Field {
     /// The field of this name.
     fn field(&self, key: &str) -> &Value;
+
+    /// The text in the field of this name.
+    fn text(&self, key: &str) -> Option<String>;
 }
 
 impl Field for Value {
     fn field(&self, key: &str) -> &Value {
         static NULL: Value = Value::Null;
         self.get(key).unwrap_or(&NULL)
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.field(key).as_str().map(ToOwned::to_owned)
     }
 }

@@ -2,11 +2,12 @@
 
 //! The rules in force, as people and programs look at them.
 
-use serde_json::{Value, json};
+use tenterhook_api::{EnforcementMode, PolicyLayer, RuleLayer, RuleSeverity, RuleView};
+use tenterhook_document::Problem;
 use tenterhook_event::Timestamp;
-use tenterhook_policy::{Mode, Rule, RuleSet};
+use tenterhook_policy::{Layer, Mode, Rule, RuleSet, Severity};
 
-use crate::sources::Sources;
+use crate::sources::{Sources, Text};
 use crate::trust::Standing;
 
 /// The rules in force, and those that would be if nobody had turned them off.
@@ -59,43 +60,64 @@ impl<'a> View<'a> {
         marks
     }
 
-    /// One rule, for programs.
-    pub fn json(&self, rule: &Rule) -> Value {
-        json!({
-            "id": rule.id(),
-            "description": rule.description(),
-            "layer": rule.layer(),
-            "source": rule.source(),
-            "line": rule.line(),
-            "verdict": rule.verdict(),
-            "severity": rule.severity(),
-            "mode": rule.mode(),
-            "reason": rule.reason(),
-            "nudge": rule.nudge(),
-            "locked": rule.locked(),
-            "disabled": self.in_force.rule(rule.id()).is_none(),
-            "expired": rule.expires().is_some_and(|end| end <= self.now),
-            "expires": rule.expires(),
-            "overrides": rule.overrides().collect::<Vec<_>>(),
-        })
+    /// One rule, as the API describes it.
+    pub fn rule_view(&self, rule: &Rule) -> RuleView {
+        RuleView {
+            id: rule.id().to_owned(),
+            description: rule.description().to_owned(),
+            layer: rule_layer(rule.layer()),
+            source: rule.source().to_owned(),
+            line: rule.line(),
+            verdict: rule.verdict(),
+            severity: match rule.severity() {
+                Severity::Low => RuleSeverity::Low,
+                Severity::Medium => RuleSeverity::Medium,
+                Severity::High => RuleSeverity::High,
+                Severity::Critical => RuleSeverity::Critical,
+            },
+            mode: match rule.mode() {
+                Mode::Enforce => EnforcementMode::Enforce,
+                Mode::Monitor => EnforcementMode::Monitor,
+            },
+            reason: rule.reason().map(ToOwned::to_owned),
+            nudge: rule.nudge().map(ToOwned::to_owned),
+            locked: rule.locked(),
+            disabled: self.in_force.rule(rule.id()).is_none(),
+            expired: rule.expires().is_some_and(|end| end <= self.now),
+            expires: rule.expires(),
+            overrides: rule.overrides().map(ToOwned::to_owned).collect(),
+        }
     }
 
-    /// All of it.
-    pub fn all_json(&self) -> Value {
-        let layers: Vec<_> = self
-            .sources
-            .texts
-            .iter()
-            .map(|part| {
-                json!({
-                    "layer": part.layer, "source": part.name, "pack": part.pack,
-                    "trusted": part.standing == Standing::Trusted, "standing": part.standing.word(),
-                })
-            })
-            .collect();
-        let rules: Vec<_> = self.all.rules().map(|rule| self.json(rule)).collect();
+    /// Every rule.
+    pub fn rules(&self) -> Vec<RuleView> {
+        self.all.rules().map(|rule| self.rule_view(rule)).collect()
+    }
+
+    /// Every source of rules.
+    pub fn layers(&self) -> Vec<PolicyLayer> {
+        let layer = |part: &Text| PolicyLayer {
+            layer: rule_layer(part.layer),
+            source: part.name.clone(),
+            pack: part.pack.clone(),
+            trusted: part.standing == Standing::Trusted,
+            standing: part.standing.word().to_owned(),
+        };
+        self.sources.texts.iter().map(layer).collect()
+    }
+
+    /// Problems that do not keep a rule from being used.
+    pub fn warnings(&self) -> Vec<Problem> {
         let own = self.in_force.warnings(self.now);
-        let warnings: Vec<_> = self.sources.warnings.iter().chain(&own).collect();
-        json!({"layers": layers, "rules": rules, "problems": self.problems, "warnings": warnings})
+        self.sources.warnings.iter().cloned().chain(own).collect()
+    }
+}
+
+fn rule_layer(layer: Layer) -> RuleLayer {
+    match layer {
+        Layer::Baseline => RuleLayer::Baseline,
+        Layer::Organisation => RuleLayer::Organisation,
+        Layer::User => RuleLayer::User,
+        Layer::Project => RuleLayer::Project,
     }
 }

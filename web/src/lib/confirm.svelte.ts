@@ -3,7 +3,7 @@
 // Questions that have to be answered before something is done; and the gate's, which asks for a code.
 
 import { call } from './api/client';
-import type { Proof } from './api/types';
+import type { AuthorityProof } from './api/types';
 
 export interface Question<T> {
   title: string;
@@ -18,7 +18,7 @@ export interface Question<T> {
   /** The same as a command, for homes without codes. */
   command?: string;
   /** Does it. What it throws is shown in the dialog, which stays open. */
-  run: (proof: Proof) => Promise<T>;
+  run: (proof: AuthorityProof) => Promise<T>;
 }
 
 export interface Asking {

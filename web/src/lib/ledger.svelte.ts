@@ -4,11 +4,14 @@
 // a million can be looked at; with one, rows come in the order the ledger finds them.
 
 import { aborted, call, told } from './api/client';
-import type { Decided, Line } from './api/types';
+import type { DecisionLine, LedgerLine, Operations } from './api/types';
 
 export type Filter = Partial<
   Record<'session' | 'harness' | 'tool' | 'verdict' | 'rule' | 'kind' | 'since' | 'until' | 'text', string>
 >;
+
+/** Values come from the address bar; the daemon rejects what it does not know. */
+type LedgerQuery = Operations['lineLedger']['query'];
 
 /** How many leaves are asked for at once. */
 const PAGE = 200;
@@ -25,8 +28,8 @@ export class LedgerRows {
   failed = $state<{ message: string; hint?: string }>();
   /** Counts up when rows are there that were not. */
   #version = $state(0);
-  #pages = new Map<number, (Line | undefined)[]>();
-  #found: Line[] = [];
+  #pages = new Map<number, (LedgerLine | undefined)[]>();
+  #found: LedgerLine[] = [];
   /** Where the search goes on; null at the end. */
   #next: number | null | undefined = undefined;
   #timer?: ReturnType<typeof setTimeout>;
@@ -53,7 +56,7 @@ export class LedgerRows {
   }
 
   /** The row, if it is there already. */
-  row(index: number): Line | undefined {
+  row(index: number): LedgerLine | undefined {
     void this.#version;
     if (this.sought) return this.#found[index];
     const seq = this.size - 1 - index;
@@ -76,7 +79,8 @@ export class LedgerRows {
   /** Begins. */
   async begin(): Promise<void> {
     await this.#try(async (signal) => {
-      const page = await call('lineLedger', { query: { ...this.filter, limit: PAGE }, signal });
+      const query = { ...this.filter, limit: PAGE } as LedgerQuery;
+      const page = await call('lineLedger', { query, signal });
       this.size = page.size;
       if (this.sought) [this.#found, this.#next] = [page.lines, page.next];
       else for (const line of page.lines) this.#put(line);
@@ -90,7 +94,7 @@ export class LedgerRows {
   }
 
   /** New decisions came. Returns how many rows are new above. */
-  grow(news: Decided[]): number {
+  grow(news: DecisionLine[]): number {
     if (this.sought) return 0;
     const before = this.size;
     for (const one of news) {
@@ -106,7 +110,8 @@ export class LedgerRows {
     if (!this.sought || this.loading) return 0;
     let more = 0;
     await this.#try(async (signal) => {
-      const page = await call('lineLedger', { query: { ...this.filter, limit: PAGE }, signal });
+      const query = { ...this.filter, limit: PAGE } as LedgerQuery;
+      const page = await call('lineLedger', { query, signal });
       const newest = this.#found[0]?.seq ?? -1;
       const fresh = page.lines.filter((line) => line.seq > newest);
       this.size = page.size;
@@ -131,7 +136,7 @@ export class LedgerRows {
       )
         return;
       await this.#try(async (signal) => {
-        const query = { ...this.filter, limit: PAGE, before: this.#next ?? undefined };
+        const query = { ...this.filter, limit: PAGE, before: this.#next ?? undefined } as LedgerQuery;
         const page = await call('lineLedger', { query, signal });
         this.#found = [...this.#found, ...page.lines];
         this.#next = page.next;
@@ -157,7 +162,7 @@ export class LedgerRows {
     return true;
   }
 
-  #put(line: Line) {
+  #put(line: LedgerLine) {
     const page = Math.floor(line.seq / PAGE);
     let lines = this.#pages.get(page);
     if (!lines) {
@@ -188,7 +193,7 @@ export class LedgerRows {
   }
 }
 
-function asLine(one: Decided): Line {
+function asLine(one: DecisionLine): LedgerLine {
   const { seq, ts, harness, event, session, tool, verdict, rule, by, reason, took_us } = one;
   return {
     seq,
@@ -203,6 +208,8 @@ function asLine(one: Decided): Line {
     rule,
     by,
     reason,
+    what: null,
+    who: null,
     took_us,
     pruned: false,
   };

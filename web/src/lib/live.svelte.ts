@@ -4,15 +4,15 @@
 
 import { aborted, request } from './api/client';
 import { read, type Told } from './api/sse';
-import type { Approvals, Decided, SessionSummary } from './api/types';
+import type { ApprovalList, DecisionLine, SessionSummary } from './api/types';
 
 /** What is told, by its name. */
 export interface News {
   /** The stream is there (again): what was missed is not told, so look again. */
   hello: { version: string; generation: string };
-  decided: Decided;
+  decided: DecisionLine;
   session: SessionSummary;
-  approvals: Approvals;
+  approvals: ApprovalList;
   generation: { generation: string; problems: unknown[]; stale: unknown[] };
   verify: unknown;
   warning: { what: string };

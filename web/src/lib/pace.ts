@@ -2,7 +2,7 @@
 
 // The last hour as series for charts. Pure.
 
-import type { Pace } from './api/types';
+import type { DecisionRate } from './api/types';
 
 const MINUTE = 60_000;
 
@@ -19,7 +19,7 @@ export interface Hour {
 }
 
 /** Every minute of the last hour, with the ones in which nothing happened. */
-export function hour(pace: Pace, now: number, minutes = 60): Hour {
+export function hour(pace: DecisionRate, now: number, minutes = 60): Hour {
   const known = new Map(pace.minutes.map((one) => [Math.floor(Date.parse(one.at) / MINUTE), one]));
   const last = Math.floor(now / MINUTE);
   const hour: Hour = { at: [], all: [], denied: [], asked: [], p50: [], p95: [], p99: [] };

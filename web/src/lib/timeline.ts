@@ -2,7 +2,7 @@
 
 // A session's steps as rows: a call and what came of it are one. Pure.
 
-import type { Session, TimelineStep } from './api/types';
+import type { SessionDetails, TimelineStep } from './api/types';
 
 export interface Row {
   step: TimelineStep;
@@ -48,7 +48,7 @@ export interface Lane {
 }
 
 /** One lane for each subagent, in the order they began. */
-export function lanes(agents: Session['agents']): Lane[] {
+export function lanes(agents: SessionDetails['agents']): Lane[] {
   return agents.map((agent) => ({
     id: agent.id,
     title: agent.type ?? agent.id,

@@ -8,8 +8,8 @@ mod times;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
-use tenterhook_event::{Decision, Event, EventId, Origin, Outcome, Status, Step, Timestamp};
+use tenterhook_api::{HookFailure, HookMinute, HookNumbers, HookSummary};
+use tenterhook_event::{Decision, Event, Origin, Outcome, Status, Step, Timestamp};
 
 use crate::sessions::clean;
 use times::Times;
@@ -32,7 +32,7 @@ struct Record {
     all: Counts,
     minutes: VecDeque<(u64, Counts)>,
     last_call: Option<Timestamp>,
-    last_error: Option<LastError>,
+    last_error: Option<HookFailure>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -44,49 +44,6 @@ struct Counts {
     modifications: u64,
     skipped: u64,
     times: Times,
-}
-
-/// The last time a hook failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LastError {
-    ts: Timestamp,
-    id: EventId,
-    message: String,
-}
-
-/// How one hook does.
-#[derive(Debug, Serialize)]
-pub(crate) struct Summary {
-    /// Since the daemon began.
-    all: Numbers,
-    /// In the minutes asked for.
-    recent: Numbers,
-    last_call: Option<Timestamp>,
-    last_error: Option<LastError>,
-    /// Oldest first; minutes in which nothing happened are left out.
-    minutes: Vec<Minute>,
-}
-
-/// One minute of it.
-#[derive(Debug, Serialize)]
-struct Minute {
-    ts: Timestamp,
-    #[serde(flatten)]
-    numbers: Numbers,
-}
-
-/// Counts and times.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Numbers {
-    calls: u64,
-    failures: u64,
-    timeouts: u64,
-    blocks: u64,
-    modifications: u64,
-    skipped: u64,
-    p50_us: Option<u64>,
-    p95_us: Option<u64>,
-    p99_us: Option<u64>,
 }
 
 impl Analytics {
@@ -113,7 +70,7 @@ impl Analytics {
     }
 
     /// How every hook does, in the last minutes.
-    pub(crate) fn all(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, Summary> {
+    pub(crate) fn all(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
         let from = (now.unix_ms() / MINUTE + 1).saturating_sub(minutes.min(KEPT));
         let hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         hooks.iter().map(|(id, record)| (id.clone(), record.summary(from))).collect()
@@ -137,19 +94,20 @@ impl Record {
         self.last_call = Some(event.ts);
         if matches!(step.status, Status::Failed | Status::TimedOut) {
             let message = clean(step.note.as_deref().unwrap_or("it did not say why"), LONGEST_ERROR);
-            self.last_error = Some(LastError { ts: event.ts, id: event.id, message });
+            self.last_error = Some(HookFailure { ts: event.ts, id: event.id, message });
         }
     }
 
-    fn summary(&self, from: u64) -> Summary {
+    fn summary(&self, from: u64) -> HookSummary {
         let recent = self.minutes.iter().filter(|(minute, _)| *minute >= from);
         let mut sum = Counts::default();
         let mut minutes = Vec::new();
         for (minute, counts) in recent {
             sum.add(counts);
-            minutes.push(Minute { ts: Timestamp::from_unix_ms(minute * MINUTE), numbers: counts.numbers() });
+            minutes
+                .push(HookMinute { ts: Timestamp::from_unix_ms(minute * MINUTE), numbers: counts.numbers() });
         }
-        Summary {
+        HookSummary {
             all: self.all.numbers(),
             recent: sum.numbers(),
             last_call: self.last_call,
@@ -185,9 +143,9 @@ impl Counts {
         self.times.add(&other.times);
     }
 
-    fn numbers(&self) -> Numbers {
+    fn numbers(&self) -> HookNumbers {
         let Self { calls, failures, timeouts, blocks, modifications, skipped, ref times } = *self;
-        Numbers {
+        HookNumbers {
             calls,
             failures,
             timeouts,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use serde_json::json;
-use tenterhook_event::{EventKind, Merge, Modification, Said};
+use tenterhook_event::{EventId, EventKind, Merge, Modification, Said};
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn every_way_a_hook_can_end_is_counted() {
     let all = analytics.all(60, Timestamp::from_unix_ms(6 * MINUTE));
     assert_eq!(all.len(), 1, "rules are no hooks");
     let hook = &all["h"];
-    let numbers = |n: &Numbers| (n.calls, n.failures, n.timeouts, n.blocks, n.modifications, n.skipped);
+    let numbers = |n: &HookNumbers| (n.calls, n.failures, n.timeouts, n.blocks, n.modifications, n.skipped);
     assert_eq!(numbers(&hook.all), (4, 1, 1, 1, 1, 1));
     assert_eq!(hook.all, hook.recent);
     assert_eq!(hook.minutes.len(), 2);

@@ -2,88 +2,75 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::sse::Event;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
+use axum::extract::State;
 use axum::{Extension, Json};
-use serde_json::{Value, json};
+use tenterhook_api::{Approval, ApprovalAnswer, ApprovalList, ApprovalResult};
 
-use super::authority::refused;
-use super::route::{Gives, Route, Takes};
-use super::{error, sse};
-use crate::approvals::{self, Answer, Refusal};
+use super::error::ApiError;
+use super::extract::{PathParams, RequestBody};
+use super::route::Route;
+use super::shape::EventStream;
+use super::sse;
+use crate::approvals::{self, Refusal};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-pub(super) const ROUTES: &[Route] = &[
-    Route::get("/v1/approvals", "listApprovals", |method| on(method, list))
-        .about("The calls that wait for a person's answer.")
-        .gives(Gives::Json("Approvals")),
-    Route::get("/v1/approvals/stream", "streamApprovals", |method| on(method, stream))
-        .about("The calls that wait, now and whenever that changes.")
-        .gives(Gives::Stream("Approvals"))
-        .refuses(&[503]),
-    Route::get("/v1/approvals/{id}", "getApproval", |method| on(method, show))
-        .about("One call that waits for a person's answer.")
-        .gives(Gives::Json("Approval"))
-        .refuses(&[404]),
-    Route::post("/v1/approvals/{id}", "answerApproval", |method| on(method, answer))
-        .about("A person's answer to a call that waits. To approve takes a proof, the full id, and the digest of the call that was shown; to deny, the end of an id is enough.")
-        .takes(Takes::Json("ApprovalRequest"))
-        .gives(Gives::Json("Approved"))
-        .refuses(&[400, 403, 404, 409, 422]),
-];
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/approvals", "listApprovals", list).about("The calls that wait for an approval."),
+        Route::get("/v1/approvals/stream", "streamApprovals", stream)
+            .about("The calls that wait for an approval, now and at every change.")
+            .errors(&[503]),
+        Route::get("/v1/approvals/{id}", "getApproval", show)
+            .about("One call that waits for an approval.")
+            .errors(&[404]),
+        Route::post("/v1/approvals/{id}", "answerApproval", answer)
+            .about(
+                "Approves or denies a call that waits. To approve takes a proof, the full id, and the digest of the call \
+                 that was shown; to deny, the end of an id is enough.",
+            )
+            .errors(&[404, 409, 422]),
+    ]
+}
 
-/// What waits.
-async fn list(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
+async fn list(State(daemon): State<Arc<Daemon>>) -> Json<ApprovalList> {
     Json(pending(&daemon))
 }
 
-/// One call that waits.
-async fn show(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
-    match daemon.approvals.find(&id) {
-        Some((card, _)) => Json(card).into_response(),
-        None => nobody_waits(&id),
-    }
+async fn show(
+    State(daemon): State<Arc<Daemon>>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<Approval>, ApiError> {
+    daemon.approvals.find(&id).map(|(approval, _)| Json(approval)).ok_or_else(|| not_waiting(&id))
 }
 
-/// A person's answer.
 async fn answer(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path(id): Path<String>,
-    Json(said): Json<Answer>,
-) -> Response {
-    match approvals::answer(&daemon, &id, said, peer).await {
-        Ok(done) => Json(done).into_response(),
-        Err(Refusal::NobodyWaits) => nobody_waits(&id),
-        Err(Refusal::NotNamed) => {
-            let hint = "send the full id and the `digest` that GET /v1/approvals/{id} shows";
-            let message = "an approval has to name the call by its full id and digest";
-            error(StatusCode::BAD_REQUEST, message, Some(hint)).into_response()
+    PathParams(id): PathParams<String>,
+    RequestBody(answer): RequestBody<ApprovalAnswer>,
+) -> Result<Json<ApprovalResult>, ApiError> {
+    let done = approvals::answer(&daemon, &id, answer, peer).await;
+    done.map(Json).map_err(|refusal| match refusal {
+        Refusal::NobodyWaits => not_waiting(&id),
+        Refusal::NotNamed => {
+            ApiError::bad_request("an approval has to name the call by its full id and digest")
+                .hint("send the full id and the `digest` that GET /v1/approvals/{id} shows")
         }
-        Err(Refusal::Changed) => {
-            let hint = "nothing was approved; look at it again";
-            let message = "the call that waits is not the one that was shown";
-            error(StatusCode::CONFLICT, message, Some(hint)).into_response()
-        }
-        Err(Refusal::Refused(why)) => refused(&why),
-        Err(Refusal::Failed(failure)) => {
-            let hint = failure.hints.first().map(String::as_str);
-            error(StatusCode::UNPROCESSABLE_ENTITY, &failure.message, hint).into_response()
-        }
-    }
+        Refusal::Changed => ApiError::conflict("the call that waits is not the one that was shown")
+            .hint("nothing was approved; look at it again"),
+        Refusal::Refused(refused) => refused.into(),
+        Refusal::Failed(failure) => ApiError::unusable_content(failure),
+    })
 }
 
 /// What waits, now and whenever that changes, until the daemon ends.
-async fn stream(State(daemon): State<Arc<Daemon>>) -> Response {
+async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<ApprovalList>, ApiError> {
     let mut changes = daemon.approvals.changes();
     sse::stream(daemon, |daemon, sender| async move {
         loop {
             changes.mark_unchanged();
-            let event = Event::default().event("approvals").data(pending(&daemon).to_string());
+            let event = sse::event("approvals", &pending(&daemon));
             if sender.send(event).await.is_err() || changes.changed().await.is_err() {
                 return;
             }
@@ -91,11 +78,12 @@ async fn stream(State(daemon): State<Arc<Daemon>>) -> Response {
     })
 }
 
-fn pending(daemon: &Daemon) -> Value {
-    json!({"pending": daemon.approvals.cards()})
+pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
+    ApprovalList { pending: daemon.approvals.cards() }
 }
 
-fn nobody_waits(id: &str) -> Response {
-    let hint = "GET /v1/approvals lists what waits; a call that was answered or expired does not";
-    error(StatusCode::NOT_FOUND, &format!("no call `{id}` waits for an answer"), Some(hint)).into_response()
+fn not_waiting(id: &str) -> ApiError {
+    let message = format!("no call `{}` waits for an answer", crate::sessions::clean(id, 100));
+    ApiError::not_found(message)
+        .hint("GET /v1/approvals lists what waits; a call that was answered or expired does not")
 }

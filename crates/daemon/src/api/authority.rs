@@ -2,123 +2,91 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
+use axum::extract::State;
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use tenterhook_home::authority::{Action, Proof, Refused};
+use serde_json::json;
+use tenterhook_api::{
+    AuthorityGrant, AuthorityNeeds, AuthorityQuery, AuthorityRequest, ForgottenAgent, MarkedAgent,
+    MarkedAgentList, ProofRequest, RequiredProof,
+};
+use tenterhook_home::authority::{Action, Agent, Needs};
 
-use super::route::{Gives, Route, Takes, query};
-use super::{error, failed};
+use super::error::ApiError;
+use super::extract::{PathParams, QueryParams, RequestBody};
+use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-pub(super) const ROUTES: &[Route] = &[
-    Route::get("/v1/authority", "getAuthority", |method| on(method, needs))
-        .about("What whoever asks would have to show to do something that loosens protection.")
-        .query(&[&[query("action", "string", "such as `mode monitor` or `policy change`")]])
-        .gives(Gives::Json("AuthorityNeeds"))
-        .refuses(&[400]),
-    Route::post("/v1/authority", "passAuthority", |method| on(method, admit))
-        .about("Passes the gate for something that whoever asks then does themselves; a leaf says so either way.")
-        .takes(Takes::Json("AuthorityRequest"))
-        .gives(Gives::Json("AuthorityGranted"))
-        .refuses(&[400, 403]),
-    Route::get("/v1/authority/agents", "listAgents", |method| on(method, agents))
-        .about("The processes that are marked as guarded agents: they and what they start pass the gate with a code only.")
-        .gives(Gives::Json("MarkedAgents")),
-    Route::post("/v1/authority/agents/{pid}/forget", "forgetAgent", |method| on(method, forget))
-        .about("Clears the mark of a process that is not an agent; needs a proof. A hook call of a harness marks its process again.")
-        .takes(Takes::Json("SwitchRequest"))
-        .gives(Gives::Json("ForgottenAgent"))
-        .refuses(&[400, 403, 404]),
-];
-
-/// What somebody wants to do.
-#[derive(Debug, Deserialize)]
-struct Asked {
-    action: String,
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/authority", "getAuthority", needs)
+            .about("What the caller has to show for a privileged action."),
+        Route::post("/v1/authority", "passAuthority", admit)
+            .about("Permits a privileged action that the caller then does itself; it is recorded either way."),
+        Route::get("/v1/authority/agents", "listAgents", agents).about(
+            "Processes that are marked as guarded agents: they and what they start need a code for privileged actions.",
+        ),
+        Route::post("/v1/authority/agents/{pid}/forget", "forgetAgent", forget)
+            .about("Clears the mark of a process that is not an agent; needs a proof. A hook call of a harness marks its process again.")
+            .errors(&[404]),
+    ]
 }
 
-/// The same, with what they show for it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shown {
-    action: String,
-    #[serde(default)]
-    detail: Value,
-    #[serde(default)]
-    proof: Proof,
-}
-
-/// What whoever asks would have to show.
+/// What the caller would have to show.
 async fn needs(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Query(Asked { action }): Query<Asked>,
-) -> Response {
-    let Some(action) = Action::from_name(&action) else { return unknown(&action) };
+    QueryParams(AuthorityQuery { action }): QueryParams<AuthorityQuery>,
+) -> Result<Json<AuthorityNeeds>, ApiError> {
+    let action = find_action(&action)?;
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
-    let needs = daemon.authority.needs(action, &caller);
-    Json(json!({"action": action.name(), "needs": needs, "guarded": caller.agent.is_some() || caller.doubt().is_some()})).into_response()
+    let needs = match daemon.authority.needs(action, &caller) {
+        Needs::Code => RequiredProof::Code,
+        Needs::Tty => RequiredProof::Tty,
+        Needs::Nothing => RequiredProof::Nothing,
+    };
+    let guarded = caller.agent.is_some() || caller.doubt().is_some();
+    Ok(Json(AuthorityNeeds { action: action.name().to_owned(), needs, guarded }))
 }
 
-/// Passes the gate, for something that is done by whoever asks.
+/// Passes the gate, for something that the caller does itself.
 async fn admit(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Json(Shown { action, detail, proof }): Json<Shown>,
-) -> Response {
-    let Some(action) = Action::from_name(&action) else { return unknown(&action) };
-    match daemon.admit(action, peer, &proof, detail, Vec::new()).await {
-        Ok(granted) => Json(json!({"action": action.name(), "proof": granted.proof})).into_response(),
-        Err(why) => refused(&why),
-    }
+    RequestBody(AuthorityRequest { action, detail, proof }): RequestBody<AuthorityRequest>,
+) -> Result<Json<AuthorityGrant>, ApiError> {
+    let action = find_action(&action)?;
+    let granted = daemon.admit(action, peer, &proof, detail, Vec::new()).await?;
+    Ok(Json(AuthorityGrant { action: action.name().to_owned(), proof: granted.proof.to_owned() }))
 }
 
-/// Request to clear a mark.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ForgetAgentRequest {
-    proof: Proof,
+async fn agents(State(daemon): State<Arc<Daemon>>) -> Json<MarkedAgentList> {
+    let agents = tokio::task::block_in_place(|| daemon.authority.agents.list());
+    Json(MarkedAgentList { agents: agents.into_iter().map(marked_agent).collect() })
 }
 
-async fn agents(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
-    Json(json!({"agents": tokio::task::block_in_place(|| daemon.authority.agents.list())}))
+fn marked_agent(agent: Agent) -> MarkedAgent {
+    let Agent { pid, start, name, harness, namespace, boot } = agent;
+    MarkedAgent { pid, start, name, harness, namespace, boot }
 }
 
 async fn forget(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path(pid): Path<i32>,
-    Json(ForgetAgentRequest { proof }): Json<ForgetAgentRequest>,
-) -> Response {
+    PathParams(pid): PathParams<i32>,
+    RequestBody(ProofRequest { proof }): RequestBody<ProofRequest>,
+) -> Result<Json<ForgottenAgent>, ApiError> {
     let marks = &daemon.authority.agents;
     let Some(agent) = marks.list().into_iter().find(|agent| agent.pid == pid) else {
-        let message = format!("process {pid} is not marked as an agent");
-        return error(StatusCode::NOT_FOUND, &message, Some("`tenterhook agent list` shows the marks"))
-            .into_response();
+        return Err(ApiError::not_found(format!("process {pid} is not marked as an agent"))
+            .hint("`tenterhook agent list` shows the marks"));
     };
-    if let Err(why) =
-        daemon.admit(Action::AgentForget, peer, &proof, json!({"agent": agent}), Vec::new()).await
-    {
-        return refused(&why);
-    }
-    match marks.forget(pid) {
-        Ok(_) => Json(json!({"pid": pid, "name": agent.name})).into_response(),
-        Err(failure) => failed(&failure),
-    }
+    daemon.admit(Action::AgentForget, peer, &proof, json!({"agent": agent}), Vec::new()).await?;
+    marks.forget(pid)?;
+    Ok(Json(ForgottenAgent { pid, name: agent.name }))
 }
 
-/// Somebody may not.
-pub(super) fn refused(why: &Refused) -> Response {
-    error(StatusCode::FORBIDDEN, &why.why, Some(&why.hint)).into_response()
-}
-
-fn unknown(action: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, &format!("`{action}` is nothing that passes the gate"), None)
-        .into_response()
+fn find_action(name: &str) -> Result<Action, ApiError> {
+    Action::from_name(name)
+        .ok_or_else(|| ApiError::bad_request(format!("`{name}` is nothing that passes the gate")))
 }

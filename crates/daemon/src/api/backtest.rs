@@ -6,69 +6,50 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use tenterhook_api::{BacktestReport, BacktestRequest, DecisionDifference, RuleEffect};
 use tenterhook_event::Timestamp;
-use tenterhook_home::backtest::Backtest;
+use tenterhook_home::backtest::{Backtest, Changes, Difference, Replay};
 use tenterhook_home::{Failure, Place, door, moment};
 use tenterhook_ledger::Reader;
 use tokio::sync::Semaphore;
 
+use super::error::{ApiError, run_blocking};
+use super::extract::RequestBody;
+use super::file_problems;
 use super::policy::replace;
-use super::route::{Gives, Route, Takes};
-use super::{failed, read, refuse};
+use super::route::Route;
 use crate::daemon::Daemon;
 
-pub(super) const ROUTES: &[Route] =
-    &[Route::post("/v1/policy/backtest", "backtestPolicy", |method| on(method, backtest))
-        .about("Replays the ledger through a text in place of the person's policy: which decisions would differ. Nothing is changed.")
-        .takes(Takes::Json("BacktestRequest"))
-        .gives(Gives::Json("Backtest"))
-        .refuses(&[400, 422, 503])];
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/v1/policy/backtest", "backtestPolicy", backtest)
+            .about(
+                "Replays the ledger with a text in place of the user's policy: which decisions would change. Nothing is \
+                 changed.",
+            )
+            .errors(&[422, 503]),
+    ]
+}
 
 /// A replay has a core or more to itself, so there is one at a time.
 static ONE: Semaphore = Semaphore::const_new(1);
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    text: String,
-    since: Option<String>,
-    until: Option<String>,
+async fn backtest(
+    State(daemon): State<Arc<Daemon>>,
+    RequestBody(BacktestRequest { text, since, until }): RequestBody<BacktestRequest>,
+) -> Result<Json<BacktestReport>, ApiError> {
+    let (since, until) = (parse_time(since.as_deref())?, parse_time(until.as_deref())?);
+    let Ok(_turn) = ONE.try_acquire() else {
+        return Err(ApiError::busy("another replay is under way").hint("wait until it is done"));
+    };
+    run_blocking(move || replayed(&daemon, text, since, until)).await.map(Json)
 }
 
-async fn backtest(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
-    let hint = "send {\"text\": …}, and {\"since\": …, \"until\": …} if not all of the ledger is meant";
-    let wanted: Wanted = match read(&body, "request to replay", hint) {
-        Ok(wanted) => wanted,
-        Err(response) => return *response,
-    };
-    let moment =
-        |said: &Option<String>| said.as_deref().map(|said| moment::read(said, door::now_ms())).transpose();
-    let (since, until) = match (moment(&wanted.since), moment(&wanted.until)) {
-        (Ok(since), Ok(until)) => (since, until),
-        (Err(why), _) | (_, Err(why)) => return refuse(StatusCode::BAD_REQUEST, &why, Some(hint)),
-    };
-    let Ok(_turn) = ONE.try_acquire() else {
-        let why = "another replay is under way";
-        return refuse(StatusCode::SERVICE_UNAVAILABLE, why, Some("wait until it is done"));
-    };
-    match tokio::task::spawn_blocking(move || replayed(&daemon, wanted.text, since, until)).await {
-        Ok(Ok(Ok(replay))) => Json(replay).into_response(),
-        Ok(Ok(Err(problems))) => {
-            let error =
-                json!({"message": "not all of it can be used", "hint": "the problems have their places"});
-            let answer = Json(json!({"error": error, "problems": problems}));
-            (StatusCode::UNPROCESSABLE_ENTITY, answer).into_response()
-        }
-        Ok(Err(failure)) => failed(&failure),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
+fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
+    let hint = "`since` and `until` are such as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
+    let read = text.map(|text| moment::read(text, door::now_ms())).transpose();
+    read.map_err(|why| ApiError::bad_request(why).hint(hint))
 }
 
 /// The replay, or what in the text cannot be used.
@@ -77,13 +58,13 @@ fn replayed(
     text: String,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-) -> Result<Result<Value, Value>, Failure> {
+) -> Result<BacktestReport, ApiError> {
     let mut sources = daemon.generations.sources(&Place::default());
     replace(&mut sources, &daemon.home.policy().display().to_string(), text);
     let loaded = sources.load();
-    let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
+    let problems = file_problems(sources.problems.iter().chain(&loaded.problems));
     if !problems.is_empty() {
-        return Ok(Err(json!(problems)));
+        return Err(ApiError::unusable_policy().problems(problems));
     }
     let backtest = Backtest {
         rules: &loaded.rules,
@@ -97,10 +78,25 @@ fn replayed(
     let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::failed(error.to_string()))?;
     let began = Instant::now();
     let replay = backtest.run(&reader, &mut |_, _| {})?;
-    let mut answer = serde_json::to_value(&replay).map_err(std::io::Error::from)?;
-    if let Some(answer) = answer.as_object_mut() {
-        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        answer.insert("took_ms".to_owned(), json!(took));
+    Ok(report(replay, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))
+}
+
+fn report(replay: Replay, took_ms: u64) -> BacktestReport {
+    let Replay { replayed, same, differences, unnamed, by_rule, left_out, redacted } = replay;
+    let effect = |Changes { stricter, looser }| RuleEffect { stricter, looser };
+    BacktestReport {
+        replayed,
+        same,
+        differences: differences.into_iter().map(difference).collect(),
+        unnamed,
+        by_rule: by_rule.into_iter().map(|(rule, changes)| (rule, effect(changes))).collect(),
+        left_out: left_out.into_iter().map(|(reason, count)| (reason.to_owned(), count)).collect(),
+        redacted,
+        took_ms,
     }
-    Ok(Ok(answer))
+}
+
+fn difference(difference: Difference) -> DecisionDifference {
+    let Difference { seq, id, what, was, was_by, now, now_by } = difference;
+    DecisionDifference { seq, id, what, was, was_by, now, now_by }
 }

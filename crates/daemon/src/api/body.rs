@@ -8,10 +8,10 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use tenterhook_harness::MAX_PAYLOAD;
 
-use super::refuse;
+use super::error::ApiError;
 
 /// How long a body may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
     let length = parts.headers.get(header::CONTENT_LENGTH);
     if length.is_some() && parts.headers.contains_key(header::TRANSFER_ENCODING) {
         let why = "a request has a length or comes in chunks, not both";
-        return refuse(StatusCode::BAD_REQUEST, why, None);
+        return ApiError::bad_request(why).into_response();
     }
     let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > MAX_PAYLOAD as u64) {
@@ -34,12 +34,12 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
         Ok(Err(_)) => too_large(),
         Err(_) => {
             let why = format!("the body did not arrive within {} seconds", PATIENCE.as_secs());
-            refuse(StatusCode::REQUEST_TIMEOUT, &why, None)
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, why).into_response()
         }
     }
 }
 
 fn too_large() -> Response {
     let why = format!("the body is larger than {} MiB, or was cut off", MAX_PAYLOAD / 1024 / 1024);
-    refuse(StatusCode::PAYLOAD_TOO_LARGE, &why, None)
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, why).into_response()
 }

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
+use tenterhook_api::{DashboardAccess, DashboardEntry, DashboardKey, DashboardLink, EmptyResponse};
 use tenterhook_event::Timestamp;
 use tenterhook_home::door;
 
-use super::route::{Gives, Route, Takes};
-use super::{failed, refuse};
+use super::error::ApiError;
+use super::extract::RequestBody;
+use super::route::Route;
 use crate::daemon::Daemon;
 use crate::dashboard::{self, Neighbour};
 use crate::listen::Peer;
@@ -24,24 +23,24 @@ use crate::listen::Peer;
 /// Where a link is exchanged; whoever does so has nothing else to show yet.
 pub(crate) const ENTRY: &str = "/v1/dashboard";
 
-pub(super) const ROUTES: &[Route] = &[
-    Route::get(ENTRY, "getDashboard", |method| on(method, show))
-        .about("Until when this browser may look.")
-        .gives(Gives::Json("Dashboard"))
-        .refuses(&[403]),
-    Route::post(ENTRY, "openDashboard", |method| on(method, enter))
-        .about("Uses a one-time link up: the answer sets a cookie and has the key that the page shows with it.")
-        .takes(Takes::Json("DashboardEntry"))
-        .gives(Gives::Json("DashboardKey"))
-        .refuses(&[400, 403]),
-    Route::post("/v1/dashboard/link", "linkDashboard", |method| on(method, link))
-        .about("A link that lets one browser in, once, within a minute. Over the socket only, and not for agents; a leaf says who asked.")
-        .gives(Gives::Json("DashboardLink"))
-        .refuses(&[403, 409]),
-    Route::post("/v1/dashboard/leave", "leaveDashboard", |method| on(method, leave))
-        .about("This browser may not look any more.")
-        .gives(Gives::Json("Anything")),
-];
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(ENTRY, "getDashboard", show).about("Time until which this browser has access."),
+        Route::post(ENTRY, "openDashboard", enter).about(
+            "Uses a one-time link: the response sets a cookie and contains the key that the page sends with it.",
+        ),
+        Route::post("/v1/dashboard/link", "linkDashboard", link)
+            .about(
+                "A link that admits one browser, once, within a minute. Over the socket only, and not for agents; the \
+                 request is recorded.",
+            )
+            .errors(&[409]),
+        Route::post("/v1/dashboard/leave", "leaveDashboard", leave).about("Ends the access of this browser."),
+    ]
+}
+
+/// A response that sets a cookie.
+type WithCookie<T> = ([(HeaderName, String); 1], Json<T>);
 
 /// A browser is here: let in by a cookie and the key of a page.
 #[derive(Debug, Clone)]
@@ -49,28 +48,25 @@ pub(crate) struct Visitor {
     pub(crate) until: Instant,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shown {
-    link: String,
-}
-
-async fn show(visitor: Option<Extension<Visitor>>) -> Response {
+async fn show(visitor: Option<Extension<Visitor>>) -> Result<Json<DashboardAccess>, ApiError> {
     let Some(Extension(Visitor { until })) = visitor else {
-        let why = "this is asked by browsers that were let in";
-        return refuse(StatusCode::FORBIDDEN, why, Some("`tenterhook dashboard` lets one in"));
+        return Err(ApiError::forbidden("this is asked by browsers that were let in")
+            .hint("`tenterhook dashboard` lets one in"));
     };
-    Json(json!({"until": at(until)})).into_response()
+    Ok(Json(DashboardAccess { until: at(until) }))
 }
 
-async fn link(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Peer>) -> Response {
+async fn link(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+) -> Result<Json<DashboardLink>, ApiError> {
     let Peer::Local { .. } = peer else {
-        let hint = "run `tenterhook dashboard` in a terminal of this machine";
-        return refuse(StatusCode::FORBIDDEN, "a link is given over the socket only", Some(hint));
+        return Err(ApiError::forbidden("a link is given over the socket only")
+            .hint("run `tenterhook dashboard` in a terminal of this machine"));
     };
     let Some(address) = daemon.listen.get() else {
-        let hint = "`tenterhook restart --listen 127.0.0.1:7878` makes it listen";
-        return refuse(StatusCode::CONFLICT, "the daemon does not listen over TCP", Some(hint));
+        return Err(ApiError::conflict("the daemon does not listen over TCP")
+            .hint("`tenterhook restart --listen 127.0.0.1:7878` makes it listen"));
     };
     // Whoever looks can deny and tighten, and whoever also has a code can loosen: so it is on record.
     let caller = tokio::task::block_in_place(|| daemon.caller(peer));
@@ -82,61 +78,54 @@ async fn link(State(daemon): State<Arc<Daemon>>, Extension(peer): Extension<Peer
     };
     if let Err(why) = daemon.change(what, caller.uid, detail, Vec::new()).await {
         let why = format!("no link is given, because that cannot be recorded: {why}");
-        return refuse(StatusCode::INTERNAL_SERVER_ERROR, &why, Some("make room for the ledger"));
+        return Err(ApiError::internal(why).hint("make room for the ledger"));
     }
-    if let Some(refused) = &refused {
-        return refuse(StatusCode::FORBIDDEN, &refused.why, Some(&refused.hint));
+    if let Some(refused) = refused {
+        return Err(refused.into());
     }
     let now = Instant::now();
-    match daemon.access.link(now) {
-        Ok(secret) => {
-            let host = if address.ip().is_unspecified() {
-                format!("127.0.0.1:{}", address.port())
-            } else {
-                address.to_string()
-            };
-            let until = at(now + crate::dashboard::LINK);
-            // Behind `#` nothing is sent to a server, nor kept in its log.
-            Json(json!({"url": format!("http://{host}/#link={secret}"), "until": until})).into_response()
-        }
-        Err(failure) => failed(&failure),
-    }
+    let secret = daemon.access.link(now)?;
+    let host = if address.ip().is_unspecified() {
+        format!("127.0.0.1:{}", address.port())
+    } else {
+        address.to_string()
+    };
+    // Behind `#` nothing is sent to a server, nor kept in its log.
+    let url = format!("http://{host}/#link={secret}");
+    Ok(Json(DashboardLink { url, until: at(now + crate::dashboard::LINK) }))
 }
 
 async fn enter(
     State(daemon): State<Arc<Daemon>>,
     neighbour: Option<Extension<Neighbour>>,
-    Json(Shown { link }): Json<Shown>,
-) -> Response {
+    RequestBody(DashboardEntry { link }): RequestBody<DashboardEntry>,
+) -> Result<WithCookie<DashboardKey>, ApiError> {
     let hint = "`tenterhook dashboard` makes a new one";
     let Some(address) = daemon.listen.get() else {
-        return refuse(StatusCode::FORBIDDEN, "browsers come over TCP", Some(hint));
+        return Err(ApiError::forbidden("browsers come over TCP").hint(hint));
     };
     if neighbour.is_some_and(|Extension(neighbour)| neighbour.is_refused(&[daemon.uid, 0])) {
         tracing::warn!("another account tried to use a dashboard link");
-        return refuse(StatusCode::FORBIDDEN, "this link is for another account of the machine", None);
+        return Err(ApiError::forbidden("this link is for another account of the machine"));
     }
-    match daemon.access.enter(&link, Instant::now()) {
-        Ok(Some(entry)) => {
-            let cookie = dashboard::cookie(address.port(), &entry.cookie);
-            ([(header::SET_COOKIE, cookie)], Json(json!({"key": entry.key}))).into_response()
-        }
-        Ok(None) => refuse(StatusCode::FORBIDDEN, "this link was used already, or is too old", Some(hint)),
-        Err(failure) => failed(&failure),
-    }
+    let Some(entry) = daemon.access.enter(&link, Instant::now())? else {
+        return Err(ApiError::forbidden("this link was used already, or is too old").hint(hint));
+    };
+    let cookie = dashboard::cookie(address.port(), &entry.cookie);
+    Ok(([(header::SET_COOKIE, cookie)], Json(DashboardKey { key: entry.key })))
 }
 
-async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> Response {
+async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> WithCookie<EmptyResponse> {
     let port = daemon.listen.get().map_or(0, std::net::SocketAddr::port);
     for cookie in dashboard::presented(&headers, port) {
         daemon.access.leave(cookie, Instant::now());
     }
-    ([(header::SET_COOKIE, dashboard::cookie(port, ""))], Json(json!({}))).into_response()
+    ([(header::SET_COOKIE, dashboard::cookie(port, ""))], Json(EmptyResponse {}))
 }
 
 /// A moment of the clock that only counts up, as one of the calendar.
-fn at(moment: Instant) -> Value {
+fn at(moment: Instant) -> Timestamp {
     let left = moment.saturating_duration_since(Instant::now());
     let ms = door::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
-    json!(Timestamp::from_unix_ms(ms))
+    Timestamp::from_unix_ms(ms)
 }

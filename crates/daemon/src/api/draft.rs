@@ -6,85 +6,61 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{FileProblem, PolicyValidation, RuleDraft, RuleDraftGoal, RuleDraftRequest};
 use tenterhook_home::recorded::Recorded;
 use tenterhook_home::templates::{self, Kind};
 use tenterhook_home::{Failure, append_rule, draft, regular_file};
 use tenterhook_ledger::Record;
 use tenterhook_policy::{Layer, RuleSet, Source, rule_yaml};
 
-use super::policy::{checked, tag};
-use super::route::{Gives, Route, Takes};
-use super::{read, refuse};
+use super::error::ApiError;
+use super::extract::RequestBody;
+use super::file_problems;
+use super::policy::{tag, validated};
+use super::route::Route;
 use crate::daemon::Daemon;
 
-pub(super) const ROUTES: &[Route] = &[Route::post("/v1/policy/draft", "draftRule", |method| {
-    on(method, make)
-})
-.about("The person's policy with a rule more: from a decision, a template or its parts. Nothing is changed.")
-.takes(Takes::Json("DraftRequest"))
-.gives(Gives::Json("Draft"))
-.refuses(&[400, 404, 422])];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    seq: Option<u64>,
-    want: Option<Want>,
-    template: Option<String>,
-    rule: Option<Value>,
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/v1/policy/draft", "draftRule", make)
+            .about("The user's policy with a rule more: from a decision, a template or its parts. Nothing is changed.")
+            .errors(&[404, 422]),
+    ]
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Want {
-    Block,
-    Allow,
-}
-
-async fn make(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
-    let hint = "send {\"seq\": …, \"want\": \"block\" or \"allow\"}, {\"template\": …} or {\"rule\": …}";
-    let wanted: Wanted = match read(&body, "draft", hint) {
-        Ok(wanted) => wanted,
-        Err(response) => return *response,
-    };
-    let from = match (wanted.seq, wanted.want, wanted.template, wanted.rule) {
-        (Some(seq), Some(want), None, None) => match daemon.readers.with(move |reader| reader.get(seq)).await
-        {
-            Ok(Some(record)) => From::Decision(Box::new(record), want),
-            Ok(None) => {
-                let why = format!("there is no leaf `{seq}`");
-                return refuse(StatusCode::NOT_FOUND, &why, Some("GET /v1/ledger lists them"));
-            }
-            Err(response) => return *response,
-        },
+async fn make(
+    State(daemon): State<Arc<Daemon>>,
+    RequestBody(request): RequestBody<RuleDraftRequest>,
+) -> Result<Json<RuleDraft>, ApiError> {
+    let from = match (request.seq, request.want, request.template, request.rule) {
+        (Some(seq), Some(goal), None, None) => {
+            let Some(record) = daemon.readers.with(move |reader| reader.get(seq)).await? else {
+                return Err(ApiError::not_found(format!("there is no leaf `{seq}`"))
+                    .hint("GET /v1/ledger lists them"));
+            };
+            From::Decision(Box::new(record), goal)
+        }
         (None, None, Some(name), None) => From::Template(name),
         (None, None, None, Some(rule)) => From::Parts(rule),
-        _ => return refuse(StatusCode::BAD_REQUEST, "what the rule is made from is not clear", Some(hint)),
-    };
-    match tokio::task::spawn_blocking(move || drafted(&daemon, from)).await {
-        Ok(Ok(draft)) => Json(draft).into_response(),
-        Ok(Err(failure)) => {
-            let hint = failure.hints.first().map(String::as_str);
-            refuse(StatusCode::UNPROCESSABLE_ENTITY, &failure.message, hint)
+        _ => {
+            let hint =
+                "send {\"seq\": …, \"want\": \"block\" or \"allow\"}, {\"template\": …} or {\"rule\": …}";
+            return Err(ApiError::bad_request("what the rule is made from is not clear").hint(hint));
         }
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
+    };
+    let draft = tokio::task::spawn_blocking(move || drafted(&daemon, from)).await?;
+    draft.map(Json).map_err(ApiError::unusable_content)
 }
 
 enum From {
-    Decision(Box<Record>, Want),
+    Decision(Box<Record>, RuleDraftGoal),
     Template(String),
     Parts(Value),
 }
 
-fn drafted(daemon: &Daemon, from: From) -> Result<Value, Failure> {
+fn drafted(daemon: &Daemon, from: From) -> Result<RuleDraft, Failure> {
     let path = daemon.home.policy();
     let before = regular_file(&path)?;
     let etag = tag(before.as_deref());
@@ -92,20 +68,17 @@ fn drafted(daemon: &Daemon, from: From) -> Result<Value, Failure> {
     let rule = match from {
         From::Template(template) => {
             let template = templates::find(Kind::Rule, &template)?;
-            let ids: Vec<_> = template.items().into_iter().map(|(id, _)| id).collect();
+            let (ids, items): (Vec<_>, Vec<_>) = template.items().into_iter().unzip();
             let text = template.added_to(&name, &before)?;
-            let (_, validation) = checked(daemon, text.clone());
-            let yaml: String = template.items().into_iter().map(|(_, item)| item).collect();
-            return Ok(json!({
-                "ids": ids, "rule": null, "yaml": yaml, "before": before, "text": text, "etag": etag,
-                "validation": validation,
-            }));
+            let validation = validated(daemon, text.clone());
+            let (rule, yaml) = (Value::Null, items.concat());
+            return Ok(RuleDraft { ids, rule, yaml, before, text: Some(text), etag, validation });
         }
-        From::Decision(record, want) => {
+        From::Decision(record, goal) => {
             let leaf = Recorded::of(&record)?;
-            match want {
-                Want::Block => draft::block(&leaf, record.seq, daemon.generations.person())?,
-                Want::Allow => draft::allow(&leaf, record.seq)?,
+            match goal {
+                RuleDraftGoal::Block => draft::block(&leaf, record.seq, daemon.generations.person())?,
+                RuleDraftGoal::Allow => draft::allow(&leaf, record.seq)?,
             }
         }
         From::Parts(rule) => rule,
@@ -114,23 +87,20 @@ fn drafted(daemon: &Daemon, from: From) -> Result<Value, Failure> {
     let yaml = rule_yaml(&rule);
     let (text, validation) = if let Some(problems) = alone(&yaml) {
         // What is wrong with the rule itself is said in its own lines.
-        (None, json!({"ok": false, "rules": [], "problems": problems, "warnings": []}))
+        (None, PolicyValidation { ok: false, rules: Vec::new(), problems, warnings: Vec::new() })
     } else {
         let text = append_rule(&name, &before, &yaml, &id)?;
-        let (_, validation) = checked(daemon, text.clone());
+        let validation = validated(daemon, text.clone());
         (Some(text), validation)
     };
-    Ok(json!({
-        "ids": [id], "rule": rule, "yaml": yaml, "before": before, "text": text, "etag": etag,
-        "validation": validation,
-    }))
+    Ok(RuleDraft { ids: vec![id], rule, yaml, before, text, etag, validation })
 }
 
 /// What is wrong with a rule whatever stands beside it.
-fn alone(yaml: &str) -> Option<Value> {
+fn alone(yaml: &str) -> Option<Vec<FileProblem>> {
     let list: String = yaml.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     let text = format!("version: 1\nrules:\n{list}");
     let source = Source { name: "draft", text: &text, layer: Layer::User, trusted: true };
     let loaded = RuleSet::load(&[source]);
-    (!loaded.problems.is_empty()).then(|| json!(loaded.problems))
+    (!loaded.problems.is_empty()).then(|| file_problems(&loaded.problems))
 }

@@ -4,52 +4,55 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
-use axum::routing::on;
 use axum::{Extension, Json};
-use serde_json::{Value, json};
+use tenterhook_api::{DaemonHealth, HealthReport};
 
-use super::HEALTH;
-use super::route::{Gives, Route};
+use super::mode::enforcement_mode;
+use super::route::Route;
+use super::{HEALTH, file_problems};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::wiring::GuardedHarnesses;
 
-pub(super) const ROUTES: &[Route] = &[Route::get(HEALTH, "getHealth", |method| on(method, health))
-    .about("Whether the daemon is well. Whoever has no token, or another account, learns no more than that.")
-    .gives(Gives::Json("Health"))];
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get(HEALTH, "getHealth", get).about(
+        "Whether the daemon runs. Callers without a token, or of another account, learn no more than that.",
+    )]
+}
 
-async fn health(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<Value> {
-    let mut health = json!({"ok": true, "version": env!("CARGO_PKG_VERSION")});
-    let ours = match peer {
+async fn get(State(daemon): State<Arc<Daemon>>, peer: Option<Extension<Peer>>) -> Json<DaemonHealth> {
+    let is_own_account = match peer {
         Some(Extension(Peer::Local { uid, .. })) => daemon.is_own(uid),
         Some(Extension(Peer::Token | Peer::Browser)) => true,
         None => false,
     };
-    if let (true, Some(health)) = (ours, health.as_object_mut()) {
-        let base = daemon.generations.base();
-        let (waiting, refused) = daemon.spooled();
-        health.extend([
-            ("pid".to_owned(), std::process::id().into()),
-            (
-                "uptime_ms".to_owned(),
-                u64::try_from(daemon.started.elapsed().as_millis()).unwrap_or(u64::MAX).into(),
-            ),
-            ("listen".to_owned(), json!(daemon.listen.get())),
-            ("hook_versions".to_owned(), json!(daemon.hook_versions.list())),
-            ("answered".to_owned(), daemon.answered.load(Ordering::Relaxed).into()),
-            ("mode".to_owned(), json!(base.mode)),
-            ("pending".to_owned(), daemon.approvals.count().into()),
-            ("generation".to_owned(), base.generation.name().into()),
-            ("problems".to_owned(), json!(base.problems)),
-            ("stale".to_owned(), json!(base.stale)),
-            ("unwired".to_owned(), json!(daemon.wiring.lost())),
-            ("undelivered".to_owned(), daemon.undelivered.report()),
-            ("spool".to_owned(), json!({"waiting": waiting, "refused": refused})),
-        ]);
-        if let Some(GuardedHarnesses { guarded, unguarded }) = daemon.wiring.harnesses() {
-            health.insert("guarded".to_owned(), json!(guarded));
-            health.insert("unguarded".to_owned(), json!(unguarded));
-        }
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Json(DaemonHealth { ok: true, version, report: is_own_account.then(|| report(&daemon)) })
+}
+
+fn report(daemon: &Daemon) -> HealthReport {
+    let base = daemon.generations.base();
+    let (guarded, unguarded) = match daemon.wiring.harnesses() {
+        Some(known) => (
+            Some(known.guarded.into_iter().collect()),
+            Some(known.unguarded.into_iter().map(ToOwned::to_owned).collect()),
+        ),
+        None => (None, None),
+    };
+    HealthReport {
+        pid: std::process::id(),
+        uptime_ms: u64::try_from(daemon.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        listen: daemon.listen.get().map(ToString::to_string),
+        hook_versions: daemon.hook_versions.list(),
+        answered: daemon.answered.load(Ordering::Relaxed),
+        mode: enforcement_mode(base.mode),
+        pending: daemon.approvals.count(),
+        generation: base.generation.name().to_owned(),
+        problems: file_problems(&base.problems),
+        stale: file_problems(&base.stale),
+        unwired: daemon.wiring.lost().into_iter().collect(),
+        undelivered: daemon.undelivered.report(),
+        spool: daemon.spool_counts(),
+        guarded,
+        unguarded,
     }
-    Json(health)
 }

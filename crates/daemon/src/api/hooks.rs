@@ -4,31 +4,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::body::Bytes;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::IntoResponse as _;
 use tenterhook_home::door;
 
-use super::error;
-use super::route::{Gives, Route, Takes, query};
+use super::error::ApiError;
+use super::extract::{NativePayload, PathParams};
+use super::route::{HeaderParameter, Route};
+use super::shape::NativeResponse;
 use crate::callbacks::Callbacks;
 use crate::daemon::Daemon;
 use crate::hook::{self, Asked};
 use crate::listen::Peer;
 
-pub(super) const ROUTES: &[Route] = &[Route::post("/v1/hooks/{harness}/{event}", "answerHook", |method| {
-    on(method, answer)
-})
-.about("One hook call of a harness: its own payload comes in, its own reply goes out, and a leaf before it.")
-.headers(&[
-    query("tenterhook-event", "string", "the event's id, if the caller minted one"),
-    query("tenterhook-project", "string", "the root of the project, if the harness says it"),
-])
-.takes(Takes::Native)
-.gives(Gives::Native)
-.refuses(&[400, 404, 503])];
+const HEADERS: &[HeaderParameter] = &[
+    HeaderParameter {
+        name: "tenterhook-event",
+        kind: "string",
+        about: "id of the event; made by the daemon if it is missing",
+    },
+    HeaderParameter {
+        name: "tenterhook-project",
+        kind: "string",
+        about: "root of the project, if the harness names it",
+    },
+];
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/v1/hooks/{harness}/{event}", "answerHook", answer)
+            .about("One hook call of a harness: its own payload is the request, its own reply the response, recorded first.")
+            .headers(HEADERS)
+            .errors(&[404, 503]),
+    ]
+}
 
 /// Harnesses that call by themselves wait this long.
 const WITHIN: Duration = Duration::from_secs(55);
@@ -38,31 +48,23 @@ const WITHIN: Duration = Duration::from_secs(55);
 async fn answer(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path((harness, event)): Path<(String, String)>,
+    PathParams((harness, event)): PathParams<(String, String)>,
     headers: HeaderMap,
-    payload: Bytes,
-) -> Response {
+    NativePayload(payload): NativePayload,
+) -> Result<NativeResponse, ApiError> {
     let Some(harness) = tenterhook_harness::find(&harness) else {
         let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
-        let (message, hint) =
-            (format!("`{harness}` is no known harness"), format!("known: {}", known.join(", ")));
-        return error(StatusCode::NOT_FOUND, &message, Some(&hint)).into_response();
+        return Err(ApiError::not_found(format!("`{harness}` is no known harness"))
+            .hint(format!("known: {}", known.join(", "))));
     };
     let Some(_call) = daemon.begin_call(peer) else {
-        return error(StatusCode::SERVICE_UNAVAILABLE, "the daemon has too much to do", None).into_response();
+        return Err(ApiError::busy("the daemon has too much to do"));
     };
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let id = match text("tenterhook-event").map(str::parse) {
         Some(Ok(id)) => id,
-        Some(Err(_)) => {
-            return error(StatusCode::BAD_REQUEST, "`tenterhook-event` is no event id", None).into_response();
-        }
-        None => match door::mint() {
-            Ok(door) => door.id,
-            Err(failure) => {
-                return error(StatusCode::INTERNAL_SERVER_ERROR, &failure.message, None).into_response();
-            }
-        },
+        Some(Err(_)) => return Err(ApiError::bad_request("`tenterhook-event` is no event id")),
+        None => door::mint()?.id,
     };
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id, 0);
@@ -78,7 +80,7 @@ async fn answer(
     if let Ok(value) = percent(&reply.stderr).parse() {
         sent.insert("tenterhook-stderr", value);
     }
-    response
+    Ok(NativeResponse(response))
 }
 
 /// Text that fits a header: everything but plain letters is `%XX`.

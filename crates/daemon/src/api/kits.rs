@@ -4,107 +4,84 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
+use axum::extract::State;
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
+use tenterhook_api::{
+    HookPackage, HookPackageFilesRequest, HookPackageList, HookPackageManifest, HookPackageRequest,
+    HookPackageStatus, HookPackageValidation, ProofRequest,
+};
 use tenterhook_engine::load::Around;
 use tenterhook_home::authority::{Action, Proof};
 use tenterhook_home::kits::{self, Files, Kit, KitList, MANIFEST, Manifest};
 use tenterhook_home::templates::{self, Kind};
 use tenterhook_home::{Failure, Home};
 
-use super::authority::refused;
-use super::route::{Gives, Route, Takes};
-use super::{failed, read, refuse};
+use super::error::{ApiError, run_blocking};
+use super::extract::{PathParams, RequestBody};
+use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-pub(super) const ROUTES: &[Route] = &[
-    Route::get("/v1/kits", "listKits", |method| on(method, list))
-        .about("The kits of hooks, with their files, and whether they run.")
-        .gives(Gives::Json("Kits"))
-        .refuses(&[500]),
-    Route::post("/v1/kits/validate", "validateKit", |method| on(method, validate))
-        .about("Whether files could be a kit of hooks. Nothing is changed, and nothing is run.")
-        .takes(Takes::Json("KitFiles"))
-        .gives(Gives::Json("KitValidation"))
-        .refuses(&[400]),
-    Route::put("/v1/kits/{name}", "putKit", |method| on(method, put))
-        .about("Writes a kit, from files or a template, and lets it run. Needs a person's proof.")
-        .takes(Takes::Json("KitRequest"))
-        .gives(Gives::Json("Kits"))
-        .refuses(&[400, 403, 409, 422]),
-    Route::post("/v1/kits/{name}/trust", "trustKit", |method| on(method, trust))
-        .about("Lets a kit run as it is now. Needs a person's proof.")
-        .takes(Takes::Json("SwitchRequest"))
-        .gives(Gives::Json("Kits"))
-        .refuses(&[400, 403, 404, 422]),
-    Route::post("/v1/kits/{name}/remove", "removeKit", |method| on(method, remove))
-        .about("Removes a kit. Needs a person's proof if it runs.")
-        .takes(Takes::Json("SwitchRequest"))
-        .gives(Gives::Json("Kits"))
-        .refuses(&[400, 403, 404]),
-];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    files: Option<Files>,
-    template: Option<String>,
-    #[serde(default)]
-    proof: Proof,
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/kits", "listKits", list).about("The hook packages, with their files, and whether they run."),
+        Route::post("/v1/kits/validate", "validateKit", validate)
+            .about("Checks files as a hook package. Nothing is changed, and nothing is run."),
+        Route::put("/v1/kits/{name}", "putKit", put)
+            .about("Writes a hook package, from files or a template, and lets it run. Needs a proof of the user.")
+            .errors(&[409, 422]),
+        Route::post("/v1/kits/{name}/trust", "trustKit", trust)
+            .about("Lets a hook package run as it is now. Needs a proof of the user.")
+            .errors(&[404, 422]),
+        Route::post("/v1/kits/{name}/remove", "removeKit", remove)
+            .about("Removes a hook package. Needs a proof of the user if it runs.")
+            .errors(&[404]),
+    ]
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shown {
-    #[serde(default)]
-    proof: Proof,
+async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<HookPackageList>, ApiError> {
+    run_blocking(move || hook_packages(&daemon.home)).await.map(Json)
 }
 
-async fn list(State(daemon): State<Arc<Daemon>>) -> Response {
-    match tokio::task::spawn_blocking(move || listed(&daemon.home)).await {
-        Ok(Ok(kits)) => Json(kits).into_response(),
-        Ok(Err(failure)) => failed(&failure),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
-}
-
-fn listed(home: &Home) -> Result<Value, Failure> {
+fn hook_packages(home: &Home) -> Result<HookPackageList, Failure> {
     let list = KitList::read_to_change(home)?;
-    let one = |kit: &Kit| {
-        let dir = home.kits().join(&kit.name);
-        let (standing, why) = match (kit.files(home), kit.trusted) {
-            (Err(failure), _) => ("changed", Some(failure.message)),
-            (Ok(_), true) => ("trusted", None),
-            (Ok(_), false) => ("not trusted", None),
-        };
-        let files = kits::gather(&dir).unwrap_or_default();
-        let manifest = files.get(MANIFEST).and_then(|text| Manifest::read(MANIFEST, text).ok());
-        json!({
-            "name": kit.name, "from": kit.from, "commit": kit.commit, "trusted": kit.trusted,
-            "sha256": kits::digest(&kit.files), "standing": standing, "why": why, "folder": dir,
-            "manifest": manifest, "files": files,
-        })
-    };
-    Ok(json!({"kits": list.kits.iter().map(one).collect::<Vec<_>>()}))
+    Ok(HookPackageList { kits: list.kits.iter().map(|kit| hook_package(home, kit)).collect() })
 }
 
-async fn validate(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
-    let wanted: Wanted = match read(&body, "kit", "send {\"files\": {\"hook.yaml\": …}}") {
-        Ok(wanted) => wanted,
-        Err(response) => return *response,
+fn hook_package(home: &Home, kit: &Kit) -> HookPackage {
+    let dir = home.kits().join(&kit.name);
+    let (standing, why) = match (kit.files(home), kit.trusted) {
+        (Err(failure), _) => (HookPackageStatus::Changed, Some(failure.message)),
+        (Ok(_), true) => (HookPackageStatus::Trusted, None),
+        (Ok(_), false) => (HookPackageStatus::NotTrusted, None),
     };
-    let files = wanted.files.unwrap_or_default();
-    match checked(&daemon, "draft", &files) {
-        Ok(ids) => Json(json!({"ok": true, "hooks": ids, "problem": null})).into_response(),
-        Err(failure) => Json(json!({"ok": false, "hooks": [], "problem": failure.message})).into_response(),
+    let files = kits::gather(&dir).unwrap_or_default();
+    let manifest = files.get(MANIFEST).and_then(|text| Manifest::read(MANIFEST, text).ok());
+    HookPackage {
+        name: kit.name.clone(),
+        from: kit.from.clone(),
+        commit: kit.commit.clone(),
+        trusted: kit.trusted,
+        sha256: kits::digest(&kit.files),
+        standing,
+        why,
+        folder: dir.display().to_string(),
+        manifest: manifest.map(HookPackageManifest::from),
+        files,
     }
+}
+
+async fn validate(
+    State(daemon): State<Arc<Daemon>>,
+    RequestBody(HookPackageFilesRequest { files }): RequestBody<HookPackageFilesRequest>,
+) -> Json<HookPackageValidation> {
+    Json(match checked(&daemon, "draft", &files) {
+        Ok(hooks) => HookPackageValidation { ok: true, hooks, problem: None },
+        Err(failure) => {
+            HookPackageValidation { ok: false, hooks: Vec::new(), problem: Some(failure.message) }
+        }
+    })
 }
 
 /// The hooks of a kit under this name, or why it cannot be used.
@@ -126,37 +103,27 @@ fn checked(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Fa
 async fn put(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path(name): Path<String>,
-    body: Bytes,
-) -> Response {
-    let hint = "send {\"template\": …} or {\"files\": {\"hook.yaml\": …}}, with \"proof\"";
-    let Wanted { files, template, proof } = match read(&body, "kit", hint) {
-        Ok(wanted) => wanted,
-        Err(response) => return *response,
-    };
-    if let Err(failure) = kits::check_name(&name) {
-        return failed(&failure);
-    }
+    PathParams(name): PathParams<String>,
+    RequestBody(HookPackageRequest { files, template, proof }): RequestBody<HookPackageRequest>,
+) -> Result<Json<HookPackageList>, ApiError> {
+    kits::check_name(&name)?;
     let (files, from) = match (files, template) {
         (Some(files), None) => (files, "the dashboard".to_owned()),
-        (None, Some(template)) => match templates::find(Kind::Hook, &template) {
-            Ok(found) => (found.kit(&name), format!("template {template}")),
-            Err(failure) => return failed(&failure),
-        },
-        _ => return refuse(StatusCode::BAD_REQUEST, "either `files` or `template` is needed", Some(hint)),
+        (None, Some(template)) => {
+            (templates::find(Kind::Hook, &template)?.kit(&name), format!("template {template}"))
+        }
+        _ => {
+            let hint = "send {\"template\": …} or {\"files\": {\"hook.yaml\": …}}, with \"proof\"";
+            return Err(ApiError::bad_request("either `files` or `template` is needed").hint(hint));
+        }
     };
     let _turn = daemon.changing.lock().await;
-    let list = match KitList::read_to_change(&daemon.home) {
-        Ok(list) => list,
-        Err(failure) => return failed(&failure),
-    };
+    let list = KitList::read_to_change(&daemon.home)?;
     if list.find(&name).is_some_and(|kit| kit.commit.is_some()) {
         let why = format!("`{name}` came from a repository and stays as it was there");
-        return refuse(StatusCode::CONFLICT, &why, Some("give this one another name"));
+        return Err(ApiError::conflict(why).hint("give this one another name"));
     }
-    if let Err(failure) = clashes(&daemon, &list, &name, &files) {
-        return refuse(StatusCode::UNPROCESSABLE_ENTITY, &failure.message, None);
-    }
+    clashes(&daemon, &list, &name, &files).map_err(ApiError::unusable_content)?;
     let kit = Kit { trusted: true, ..Kit::fresh(&name, &from, None, &files) };
     keep(&daemon, peer, &proof, list, kit, Some(files)).await
 }
@@ -178,31 +145,17 @@ fn clashes(daemon: &Daemon, list: &KitList, name: &str, files: &Files) -> Result
 async fn trust(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path(name): Path<String>,
-    body: Bytes,
-) -> Response {
-    let Shown { proof } = match read(&body, "request", "send {\"proof\": …}") {
-        Ok(shown) => shown,
-        Err(response) => return *response,
-    };
+    PathParams(name): PathParams<String>,
+    RequestBody(ProofRequest { proof }): RequestBody<ProofRequest>,
+) -> Result<Json<HookPackageList>, ApiError> {
     let _turn = daemon.changing.lock().await;
-    let (list, kit) = match find(&daemon.home, &name) {
-        Ok(found) => found,
-        Err(response) => return *response,
-    };
+    let (list, kit) = find(&daemon.home, &name)?;
     let dir = daemon.home.kits().join(&name);
     let files = if kit.commit.is_some() { kit.files(&daemon.home) } else { kits::gather(&dir) };
     let files = files.and_then(|files| clashes(&daemon, &list, &name, &files).map(|()| files));
-    match files {
-        Ok(files) => {
-            let kit = Kit { trusted: true, files: kits::hashes(&files), ..kit };
-            keep(&daemon, peer, &proof, list, kit, None).await
-        }
-        Err(failure) => {
-            let hint = failure.hints.first().map(String::as_str);
-            refuse(StatusCode::UNPROCESSABLE_ENTITY, &failure.message, hint)
-        }
-    }
+    let files = files.map_err(ApiError::unusable_content)?;
+    let kit = Kit { trusted: true, files: kits::hashes(&files), ..kit };
+    keep(&daemon, peer, &proof, list, kit, None).await
 }
 
 /// Passes the gate and keeps a kit that runs from now on.
@@ -213,11 +166,9 @@ async fn keep(
     mut list: KitList,
     kit: Kit,
     files: Option<Files>,
-) -> Response {
+) -> Result<Json<HookPackageList>, ApiError> {
     let detail = json!({"kit": kit, "sha256": kits::digest(&kit.files)});
-    if let Err(why) = daemon.admit(Action::HooksTrust, peer, proof, detail, Vec::new()).await {
-        return refused(&why);
-    }
+    daemon.admit(Action::HooksTrust, peer, proof, detail, Vec::new()).await?;
     changed(daemon, move |home| {
         if let Some(files) = &files {
             kits::write(home, &kit.name, files)?;
@@ -231,22 +182,13 @@ async fn keep(
 async fn remove(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    Path(name): Path<String>,
-    body: Bytes,
-) -> Response {
-    let Shown { proof } = match read(&body, "request", "send {\"proof\": …}") {
-        Ok(shown) => shown,
-        Err(response) => return *response,
-    };
+    PathParams(name): PathParams<String>,
+    RequestBody(ProofRequest { proof }): RequestBody<ProofRequest>,
+) -> Result<Json<HookPackageList>, ApiError> {
     let _turn = daemon.changing.lock().await;
-    let (mut list, kit) = match find(&daemon.home, &name) {
-        Ok(found) => found,
-        Err(response) => return *response,
-    };
+    let (mut list, kit) = find(&daemon.home, &name)?;
     let detail = json!({"kit": kit.name, "sha256": kits::digest(&kit.files)});
-    if let Err(why) = daemon.admit(Action::HooksRemove, peer, &proof, detail, Vec::new()).await {
-        return refused(&why);
-    }
+    daemon.admit(Action::HooksRemove, peer, &proof, detail, Vec::new()).await?;
     changed(&daemon, move |home| {
         list.kits.retain(|other| other.name != kit.name);
         list.write(home)?;
@@ -259,11 +201,11 @@ async fn remove(
     .await
 }
 
-fn find(home: &Home, name: &str) -> Result<(KitList, Kit), Box<Response>> {
-    let list = KitList::read_to_change(home).map_err(|failure| Box::new(failed(&failure)))?;
+fn find(home: &Home, name: &str) -> Result<(KitList, Kit), ApiError> {
+    let list = KitList::read_to_change(home)?;
     let Some(kit) = list.find(name).cloned() else {
         let message = format!("there is no kit `{}`", crate::sessions::clean(name, 100));
-        return Err(Box::new(refuse(StatusCode::NOT_FOUND, &message, Some("GET /v1/kits lists them"))));
+        return Err(ApiError::not_found(message).hint("GET /v1/kits lists them"));
     };
     Ok((list, kit))
 }
@@ -272,16 +214,13 @@ fn find(home: &Home, name: &str) -> Result<(KitList, Kit), Box<Response>> {
 async fn changed(
     daemon: &Arc<Daemon>,
     change: impl FnOnce(&Home) -> Result<(), Failure> + Send + 'static,
-) -> Response {
+) -> Result<Json<HookPackageList>, ApiError> {
     let changing = Arc::clone(daemon);
-    let done = tokio::task::spawn_blocking(move || {
+    run_blocking(move || {
         change(&changing.home)?;
         changing.generations.refresh(true)?;
-        listed(&changing.home)
-    });
-    match done.await {
-        Ok(Ok(kits)) => Json(kits).into_response(),
-        Ok(Err(failure)) => failed(&failure),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
+        hook_packages(&changing.home)
+    })
+    .await
+    .map(Json)
 }

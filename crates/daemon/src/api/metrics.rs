@@ -6,38 +6,38 @@ use std::sync::atomic::Ordering;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
-use serde_json::{Map, Value, json};
+use tenterhook_api::{DecisionMinute, DecisionRate};
 use tenterhook_event::Timestamp;
 use tenterhook_home::door;
 use tenterhook_ledger::DiskUse;
 
-use super::route::{Gives, Route};
+use super::route::Route;
+use super::shape::{PlainTextMedia, TextResponse};
 use crate::daemon::Daemon;
 use crate::metrics::Text;
 
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) const ROUTES: &[Route] = &[Route::get("/v1/metrics", "getMetrics", |method| on(method, metrics))
-    .about("Counters and times, for Prometheus.")
-    .gives(Gives::Text("text/plain")),
-    Route::get("/v1/pace", "getPace", |method| on(method, pace))
-    .about("What was decided in each minute of the last hour, as far as this daemon was there, and how fast.")
-    .gives(Gives::Json("Pace"))];
-
-async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<Value> {
-    let minutes = daemon.observers.metrics.minutes.last(door::now_ms()).into_iter().map(|minute| {
-        let verdicts: Map<_, _> =
-            minute.decisions.iter().map(|(one, count)| (one.word().to_owned(), json!(count))).collect();
-        let [p50, p95, p99] = minute.shares;
-        let at = Timestamp::from_unix_ms(minute.number * 60_000);
-        json!({"at": at, "verdicts": verdicts, "p50_us": p50, "p95_us": p95, "p99_us": p99})
-    });
-    Json(json!({"minutes": minutes.collect::<Vec<_>>()}))
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/metrics", "getMetrics", metrics).about("Counters and times, for Prometheus."),
+        Route::get("/v1/pace", "getPace", pace).about(
+            "Decisions of each minute of the last hour since the daemon started, and how long they took.",
+        ),
+    ]
 }
 
-async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
+async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
+    let minutes = daemon.observers.metrics.minutes.last(door::now_ms()).into_iter().map(|minute| {
+        let verdicts = minute.decisions.iter().map(|(one, count)| (one.word().to_owned(), *count));
+        let [p50_us, p95_us, p99_us] = minute.shares;
+        let at = Timestamp::from_unix_ms(minute.number * 60_000);
+        DecisionMinute { at, verdicts: verdicts.collect(), p50_us, p95_us, p99_us }
+    });
+    Json(DecisionRate { minutes: minutes.collect() })
+}
+
+async fn metrics(State(daemon): State<Arc<Daemon>>) -> TextResponse<PlainTextMedia> {
     let observed = &daemon.observers.metrics;
     let mut text = Text::default();
     let name = "tenterhook_decisions_total";
@@ -100,5 +100,5 @@ async fn metrics(State(daemon): State<Arc<Daemon>>) -> Response {
     );
     text.begin("tenterhook_generation_info", "gauge", "The rules and hooks in force.");
     text.value("tenterhook_generation_info", &[("generation", base.generation.name())], 1);
-    ([(header::CONTENT_TYPE, FORMAT)], text.end()).into_response()
+    TextResponse::new(([(header::CONTENT_TYPE, FORMAT)], text.end()))
 }

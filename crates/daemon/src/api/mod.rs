@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The HTTP API: the same on the socket and on TCP. [`ROUTES`] is all of it.
+//! The HTTP API: the same on the socket and on TCP. [`groups`] lists all operations; their types are in
+//! `tenterhook-api`.
 
 mod analytics;
 mod approvals;
@@ -9,7 +10,9 @@ mod backtest;
 mod body;
 mod dashboard;
 mod draft;
+mod error;
 mod events;
+mod extract;
 mod harnesses;
 mod health;
 mod hooks;
@@ -17,67 +20,76 @@ mod kits;
 mod ledger;
 mod metrics;
 mod mode;
+mod objects;
 mod openapi;
+#[cfg(feature = "schema")]
+mod openapi_document;
 mod packs;
 mod policy;
 mod readers;
 mod registered;
 mod route;
 mod sessions;
+mod shape;
 mod sse;
 mod stream;
 mod templates;
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, middleware};
-use serde_json::{Value, json};
+use axum::middleware;
+use tenterhook_api::FileProblem;
+use tenterhook_document::Problem;
 use tenterhook_harness::MAX_PAYLOAD;
-use tenterhook_home::Failure;
 
 use crate::daemon::Daemon;
 pub(crate) use dashboard::{ENTRY, Visitor};
+pub(crate) use error::ApiError;
 pub(crate) use ledger::Verification;
-pub use openapi::document as openapi;
+#[cfg(feature = "schema")]
+pub use openapi_document::document as openapi;
 pub(crate) use readers::Readers;
 use route::Route;
+pub(crate) use sse::to_json;
 
 /// The one path that answers everybody.
 pub(crate) const HEALTH: &str = "/v1/health";
 
-/// Every operation there is, by the part of the document it belongs to.
-const ROUTES: &[(&str, &[Route])] = &[
-    ("daemon", health::ROUTES),
-    ("hooks", hooks::ROUTES),
-    ("hooks", registered::ROUTES),
-    ("hooks", analytics::ROUTES),
-    ("hooks", kits::ROUTES),
-    ("hooks", templates::ROUTES),
-    ("events", events::ROUTES),
-    ("sessions", sessions::ROUTES),
-    ("ledger", ledger::ROUTES),
-    ("policy", policy::ROUTES),
-    ("policy", packs::ROUTES),
-    ("policy", draft::ROUTES),
-    ("policy", backtest::ROUTES),
-    ("approvals", approvals::ROUTES),
-    ("harnesses", harnesses::ROUTES),
-    ("authority", mode::ROUTES),
-    ("authority", authority::ROUTES),
-    ("dashboard", dashboard::ROUTES),
-    ("daemon", stream::ROUTES),
-    ("daemon", metrics::ROUTES),
-    ("daemon", openapi::ROUTES),
-];
+/// All operations, by the part of the document that they belong to.
+fn groups() -> Vec<(&'static str, Vec<Route>)> {
+    vec![
+        ("daemon", health::routes()),
+        ("hooks", hooks::routes()),
+        ("hooks", registered::routes()),
+        ("hooks", analytics::routes()),
+        ("hooks", kits::routes()),
+        ("hooks", templates::routes()),
+        ("events", events::routes()),
+        ("sessions", sessions::routes()),
+        ("ledger", ledger::routes()),
+        ("policy", policy::routes()),
+        ("policy", packs::routes()),
+        ("policy", draft::routes()),
+        ("policy", backtest::routes()),
+        ("approvals", approvals::routes()),
+        ("harnesses", harnesses::routes()),
+        ("authority", mode::routes()),
+        ("authority", authority::routes()),
+        ("dashboard", dashboard::routes()),
+        ("daemon", stream::routes()),
+        ("daemon", metrics::routes()),
+        ("daemon", openapi::routes()),
+    ]
+}
 
-/// Every path there is.
+/// Serves all operations.
 pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
-    let routes = ROUTES.iter().flat_map(|(_, routes)| *routes);
+    let routes = groups().into_iter().flat_map(|(_, routes)| routes);
     routes
-        .fold(Router::new(), |router, route| router.route(route.path, route.serve()))
+        .fold(Router::new(), |router, route| router.route(route.path, route.serve))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_PAYLOAD))
@@ -85,39 +97,21 @@ pub(crate) fn router(daemon: Arc<Daemon>) -> Router {
         .with_state(daemon)
 }
 
-/// What went wrong, and what to do next.
-pub(crate) fn error(status: StatusCode, message: &str, hint: Option<&str>) -> (StatusCode, Json<Value>) {
-    let mut error = json!({"message": message});
-    if let (Some(error), Some(hint)) = (error.as_object_mut(), hint) {
-        error.insert("hint".to_owned(), hint.into());
-    }
-    (status, Json(json!({"error": error})))
+/// Problems in files, as the API describes them.
+pub(crate) fn file_problems<'a>(problems: impl IntoIterator<Item = &'a Problem>) -> Vec<FileProblem> {
+    problems.into_iter().cloned().map(file_problem).collect()
 }
 
-/// The same as an answer.
-fn refuse(status: StatusCode, message: &str, hint: Option<&str>) -> Response {
-    error(status, message, hint).into_response()
+fn file_problem(problem: Problem) -> FileProblem {
+    let Problem { source, line, column, about, message, hint } = problem;
+    FileProblem { source, line, column, about, message, hint }
 }
 
-/// Work that could not be done.
-fn failed(failure: &Failure) -> Response {
-    let status = if failure.exit == 2 { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
-    refuse(status, &failure.message, failure.hints.first().map(String::as_str))
+async fn unknown() -> ApiError {
+    ApiError::not_found("there is no such path").hint("GET /v1/openapi.json lists them")
 }
 
-/// Reads a body that has to be JSON of a type.
-fn read<T: serde::de::DeserializeOwned>(body: &[u8], what: &str, hint: &str) -> Result<T, Box<Response>> {
-    serde_json::from_slice(body).map_err(|why| {
-        let message = format!("this is no {what}: {why}");
-        Box::new(refuse(StatusCode::BAD_REQUEST, &message, Some(hint)))
-    })
-}
-
-async fn unknown() -> (StatusCode, Json<Value>) {
-    error(StatusCode::NOT_FOUND, "there is no such path", Some("GET /v1/openapi.json lists them"))
-}
-
-async fn wrong_method() -> (StatusCode, Json<Value>) {
-    let hint = "GET /v1/openapi.json says what each path takes";
-    error(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method", Some(hint))
+async fn wrong_method() -> ApiError {
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method")
+        .hint("GET /v1/openapi.json says what each path takes")
 }

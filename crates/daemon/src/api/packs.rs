@@ -4,97 +4,70 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::on;
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use tenterhook_home::authority::{Action, Proof};
+use serde_json::json;
+use tenterhook_api::{RulePack, RulePackList, RuleSwitchRequest};
+use tenterhook_home::authority::Action;
 use tenterhook_home::packs::{PackList, compiled_in, rules_in};
 use tenterhook_home::{Failure, Place, View, door};
 use tenterhook_policy::{Pack, RuleSet};
 
-use super::authority::refused;
-use super::route::{Gives, Route, Takes};
-use super::{failed, read, refuse};
+use super::error::{ApiError, run_blocking};
+use super::extract::RequestBody;
+use super::route::Route;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
-pub(super) const ROUTES: &[Route] = &[
-    Route::get("/v1/packs", "listPacks", |method| on(method, list))
-        .about("The packs of rules that are compiled in or were added, and which of them are on.")
-        .gives(Gives::Json("Packs")),
-    Route::post("/v1/packs/switch", "switchPack", |method| on(method, switch))
-        .about(
-            "Turns a pack or a single rule on or off. Off needs a person's proof; what is locked stays on.",
-        )
-        .takes(Takes::Json("PackSwitchRequest"))
-        .gives(Gives::Json("Packs"))
-        .refuses(&[400, 403, 404, 409]),
-];
-
-async fn list(State(daemon): State<Arc<Daemon>>) -> Response {
-    match tokio::task::spawn_blocking(move || listed(&daemon)).await {
-        Ok(Ok(packs)) => Json(packs).into_response(),
-        Ok(Err(failure)) => failed(&failure),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/packs", "listPacks", list)
+            .about("The rule packs that are compiled in or were added, and which of them are on."),
+        Route::post("/v1/packs/switch", "switchPack", switch)
+            .about(
+                "Switches a rule pack or a single rule on or off. Off needs a proof of the user; what is locked stays on.",
+            )
+            .errors(&[404, 409]),
+    ]
 }
 
-fn listed(daemon: &Daemon) -> Result<Value, Failure> {
+async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<RulePackList>, ApiError> {
+    run_blocking(move || rule_packs(&daemon)).await.map(Json)
+}
+
+fn rule_packs(daemon: &Daemon) -> Result<RulePackList, Failure> {
     let list = PackList::read_to_change(&daemon.home)?;
-    let one = |pack: &Pack| {
-        let rules = rules_in(pack);
-        json!({"name": pack.name, "title": pack.title, "on": list.is_on(pack), "from": null, "rules": rules})
-    };
-    let mut packs: Vec<_> = RuleSet::packs().iter().map(one).collect();
-    packs.extend(list.sources.iter().map(|added| {
-        let on = !list.is_disabled(&added.name);
-        json!({"name": added.name, "title": null, "on": on, "from": added.from, "rules": null})
-    }));
-    Ok(json!({"packs": packs, "disabled": list.disabled}))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    name: String,
-    on: bool,
-    #[serde(default)]
-    proof: Proof,
+    let compiled_in = RuleSet::packs().iter().map(|pack: &Pack| RulePack {
+        name: pack.name.to_owned(),
+        title: Some(pack.title.to_owned()),
+        on: list.is_on(pack),
+        from: None,
+        rules: Some(rules_in(pack)),
+    });
+    let added = list.sources.iter().map(|added| RulePack {
+        name: added.name.clone(),
+        title: None,
+        on: !list.is_disabled(&added.name),
+        from: Some(added.from.clone()),
+        rules: None,
+    });
+    Ok(RulePackList { packs: compiled_in.chain(added).collect(), disabled: list.disabled.clone() })
 }
 
 async fn switch(
     State(daemon): State<Arc<Daemon>>,
     Extension(peer): Extension<Peer>,
-    body: Bytes,
-) -> Response {
-    let hint = "send {\"name\": …, \"on\": …, \"proof\": …}";
-    let Wanted { name, on, proof } = match read(&body, "switch of a pack", hint) {
-        Ok(wanted) => wanted,
-        Err(response) => return *response,
-    };
+    RequestBody(RuleSwitchRequest { name, on, proof }): RequestBody<RuleSwitchRequest>,
+) -> Result<Json<RulePackList>, ApiError> {
     let _turn = daemon.changing.lock().await;
     let (looking, sought) = (Arc::clone(&daemon), name.clone());
-    let found = match tokio::task::spawn_blocking(move || known(&looking, &sought)).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(failure)) => return failed(&failure),
-        Err(error) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    };
-    let Some((mut list, locked)) = found else {
+    let Some((mut list, locked)) = run_blocking(move || known(&looking, &sought)).await? else {
         let message = format!("there is no pack and no rule `{}`", crate::sessions::clean(&name, 100));
-        return refuse(StatusCode::NOT_FOUND, &message, Some("GET /v1/packs and GET /v1/policy list them"));
+        return Err(ApiError::not_found(message).hint("GET /v1/packs and GET /v1/policy list them"));
     };
     if !on && locked {
-        let message = format!("`{name}` is locked and cannot be turned off");
-        return refuse(
-            StatusCode::CONFLICT,
-            &message,
-            Some("whoever wrote the layer it belongs to locked it"),
-        );
+        return Err(ApiError::conflict(format!("`{name}` is locked and cannot be turned off"))
+            .hint("whoever wrote the layer it belongs to locked it"));
     }
     let before = list.clone();
     if on {
@@ -104,30 +77,22 @@ async fn switch(
     }
     if list != before {
         let detail = json!({"name": name, "enabled": list.enabled, "disabled": list.disabled});
-        let recorded = if on {
+        if on {
             let caller = daemon.caller(peer);
-            daemon.change("rules enable", caller.uid, detail, Vec::new()).await.map_err(Failure::failed)
+            let recorded = daemon.change("rules enable", caller.uid, detail, Vec::new()).await;
+            recorded.map_err(Failure::failed)?;
         } else {
-            match daemon.admit(Action::RulesDisable, peer, &proof, detail, Vec::new()).await {
-                Ok(_) => Ok(()),
-                Err(why) => return refused(&why),
-            }
-        };
-        if let Err(failure) = recorded {
-            return failed(&failure);
+            daemon.admit(Action::RulesDisable, peer, &proof, detail, Vec::new()).await?;
         }
     }
     let changing = Arc::clone(&daemon);
-    let done = tokio::task::spawn_blocking(move || {
+    run_blocking(move || {
         list.write(&changing.home)?;
         changing.generations.refresh(true)?;
-        listed(&changing)
-    });
-    match done.await {
-        Ok(Ok(packs)) => Json(packs).into_response(),
-        Ok(Err(failure)) => failed(&failure),
-        Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    }
+        rule_packs(&changing)
+    })
+    .await
+    .map(Json)
 }
 
 /// The list, if there is such a pack or rule; and whether all of it is locked.
@@ -140,17 +105,12 @@ fn known(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failur
         .filter(|text| text.pack.as_deref() == Some(name))
         .map(|text| &text.name)
         .collect();
-    let all = View::new(&sources, door::now()).all_json();
-    let rules = all.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
-    let text = |rule: &Value, key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let meant: Vec<_> = rules
-        .iter()
-        .filter(|rule| text(rule, "id") == name || packs.iter().any(|pack| **pack == text(rule, "source")))
-        .collect();
+    let mut meant = View::new(&sources, door::now()).rules();
+    meant.retain(|rule| rule.id == name || packs.contains(&&rule.source));
     let is_pack = compiled_in(name).is_some() || list.added(name).is_some();
     if !is_pack && meant.is_empty() && !list.is_disabled(name) {
         return Ok(None);
     }
-    let locked = !meant.is_empty() && meant.iter().all(|rule| rule.get("locked") == Some(&Value::Bool(true)));
+    let locked = !meant.is_empty() && meant.iter().all(|rule| rule.locked);
     Ok(Some((list, locked)))
 }

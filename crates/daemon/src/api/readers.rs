@@ -5,12 +5,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::StatusCode;
-use axum::response::Response;
 use tenterhook_ledger::{ReadFailed, Reader};
 use tokio::sync::Semaphore;
 
-use super::refuse;
+use super::error::ApiError;
 
 /// How many read at the same time.
 const AT_ONCE: usize = 4;
@@ -31,11 +29,11 @@ impl Readers {
     pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Reader) -> Result<T, ReadFailed> + Send + 'static,
-    ) -> Result<T, Box<Response>> {
+    ) -> Result<T, ApiError> {
         let unread = |why: &str| {
             tracing::warn!(why, "the ledger could not be read");
             let hint = "`tenterhook ledger verify` says whether the ledger is whole";
-            Box::new(refuse(StatusCode::INTERNAL_SERVER_ERROR, why, Some(hint)))
+            ApiError::internal(why).hint(hint)
         };
         let _room = self.room.acquire().await.map_err(|error| unread(&error.to_string()))?;
         let this = Arc::clone(self);

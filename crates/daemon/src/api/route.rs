@@ -1,84 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One row for each thing the API can do. The router and the OpenAPI document are both made of these
-//! rows, so that the two cannot differ.
+//! One [`Route`] for each operation of the API. The router and the OpenAPI document are both made from them: what
+//! a handler takes and returns is read from its signature ([`super::shape`]).
 
 use std::sync::Arc;
 
-use axum::routing::{MethodFilter, MethodRouter};
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
 
+use super::shape::{OperationShape, TypedHandler};
 use crate::daemon::Daemon;
 
-/// One operation: where it is, what it takes and gives, and who does it.
-pub(crate) struct Route {
+/// One operation.
+#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document needs all of it"))]
+pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
-    /// Its name in programs that are generated from the document.
+    /// Name of the operation in generated clients.
     pub(super) id: &'static str,
     /// One sentence.
     pub(super) about: &'static str,
-    pub(super) query: &'static [&'static [Query]],
-    pub(super) headers: &'static [Query],
-    pub(super) takes: Option<Takes>,
+    pub(super) headers: &'static [HeaderParameter],
+    /// Status of a success.
     pub(super) status: u16,
-    pub(super) gives: Gives,
-    /// What else may come of it.
-    pub(super) refuses: &'static [u16],
-    pub(super) serve: fn(MethodFilter) -> MethodRouter<Arc<Daemon>>,
+    /// Statuses of errors.
+    pub(super) errors: &'static [u16],
+    pub(super) shape: OperationShape,
+    pub(super) serve: MethodRouter<Arc<Daemon>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(super) enum Method {
     Get,
     Post,
     Put,
 }
 
-/// One part of a query, or one header.
-pub(super) struct Query {
+/// A header that an operation reads.
+#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document needs it"))]
+pub(super) struct HeaderParameter {
     pub(super) name: &'static str,
     /// Its type in JSON Schema.
     pub(super) kind: &'static str,
     pub(super) about: &'static str,
 }
 
-/// What the body has to be.
-pub(super) enum Takes {
-    /// JSON of this schema.
-    Json(&'static str),
-    /// A harness's own payload.
-    Native,
-    /// Text of this media type.
-    Text(&'static str),
-}
-
-/// What comes back.
-pub(super) enum Gives {
-    /// JSON of this schema.
-    Json(&'static str),
-    /// A harness's own reply.
-    Native,
-    /// Server-sent events whose data has this schema.
-    Stream(&'static str),
-    /// Text of this media type.
-    Text(&'static str),
-}
-
-pub(super) const fn query(name: &'static str, kind: &'static str, about: &'static str) -> Query {
-    Query { name, kind, about }
-}
-
 // === impl Method ===
 
 impl Method {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::Post => "post",
-            Self::Put => "put",
-        }
-    }
-
     fn filter(self) -> MethodFilter {
         match self {
             Self::Get => MethodFilter::GET,
@@ -90,73 +59,56 @@ impl Method {
 
 // === impl Route ===
 
-type Serve = fn(MethodFilter) -> MethodRouter<Arc<Daemon>>;
-
 impl Route {
-    const fn new(method: Method, path: &'static str, id: &'static str, serve: Serve) -> Self {
-        let gives = Gives::Json("Anything");
-        Self {
-            method,
-            path,
-            id,
-            about: "",
-            query: &[],
-            headers: &[],
-            takes: None,
-            status: 200,
-            gives,
-            refuses: &[],
-            serve,
-        }
+    fn new<H, M, A>(method: Method, path: &'static str, id: &'static str, handler: H) -> Self
+    where
+        H: Handler<M, Arc<Daemon>> + TypedHandler<A>,
+        M: 'static,
+    {
+        let (about, headers, status, errors) = ("", &[][..], 200, &[][..]);
+        let mut shape = OperationShape::default();
+        H::describe(&mut shape);
+        let serve = on(method.filter(), handler);
+        Self { method, path, id, about, headers, status, errors, shape, serve }
     }
 
-    pub(super) const fn get(path: &'static str, id: &'static str, serve: Serve) -> Self {
-        Self::new(Method::Get, path, id, serve)
+    pub(super) fn get<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
+    where
+        H: Handler<M, Arc<Daemon>> + TypedHandler<A>,
+        M: 'static,
+    {
+        Self::new(Method::Get, path, id, handler)
     }
 
-    pub(super) const fn post(path: &'static str, id: &'static str, serve: Serve) -> Self {
-        Self::new(Method::Post, path, id, serve)
+    pub(super) fn post<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
+    where
+        H: Handler<M, Arc<Daemon>> + TypedHandler<A>,
+        M: 'static,
+    {
+        Self::new(Method::Post, path, id, handler)
     }
 
-    pub(super) const fn put(path: &'static str, id: &'static str, serve: Serve) -> Self {
-        Self::new(Method::Put, path, id, serve)
+    pub(super) fn put<H, M, A>(path: &'static str, id: &'static str, handler: H) -> Self
+    where
+        H: Handler<M, Arc<Daemon>> + TypedHandler<A>,
+        M: 'static,
+    {
+        Self::new(Method::Put, path, id, handler)
     }
 
-    pub(super) const fn about(self, about: &'static str) -> Self {
+    pub(super) fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
-    pub(super) const fn query(self, query: &'static [&'static [Query]]) -> Self {
-        Self { query, ..self }
-    }
-
-    pub(super) const fn headers(self, headers: &'static [Query]) -> Self {
+    pub(super) fn headers(self, headers: &'static [HeaderParameter]) -> Self {
         Self { headers, ..self }
     }
 
-    pub(super) const fn takes(self, takes: Takes) -> Self {
-        Self { takes: Some(takes), ..self }
-    }
-
-    pub(super) const fn gives(self, gives: Gives) -> Self {
-        Self { gives, ..self }
-    }
-
-    pub(super) const fn status(self, status: u16) -> Self {
+    pub(super) fn status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 
-    pub(super) const fn refuses(self, refuses: &'static [u16]) -> Self {
-        Self { refuses, ..self }
-    }
-
-    /// The part of a router that serves it.
-    pub(super) fn serve(&self) -> MethodRouter<Arc<Daemon>> {
-        (self.serve)(self.method.filter())
-    }
-
-    /// The names in its path.
-    pub(super) fn parameters(&self) -> impl Iterator<Item = &'static str> {
-        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    pub(super) fn errors(self, errors: &'static [u16]) -> Self {
+        Self { errors, ..self }
     }
 }

@@ -5,51 +5,52 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
 use axum::response::sse::Event;
-use axum::routing::on;
-use serde_json::json;
+use tenterhook_api::{LiveEvent, LiveHello, MissedEvents};
 
-use super::route::{Gives, Route};
-use super::sse;
+use super::error::ApiError;
+use super::route::Route;
+use super::shape::EventStream;
+use super::{approvals, sse};
 use crate::daemon::Daemon;
 use crate::live::Lagged;
 
-pub(super) const ROUTES: &[Route] = &[Route::get("/v1/stream", "stream", |method| on(method, stream))
-    .about(
-        "Everything live: `decided`, `session`, `approvals`, `generation`, `verify` and `warning` events; \
-         `lagged` says how many were missed. What must not be missed is at /v1/ledger/tail.",
-    )
-    .gives(Gives::Stream("News"))
-    .refuses(&[503])];
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/stream", "stream", stream)
+            .about(
+                "Live events: `decided`, `session`, `approvals`, `generation`, `verify` and `warning`; `lagged` has the \
+                 number of missed events. /v1/ledger/tail misses none.",
+            )
+            .errors(&[503]),
+    ]
+}
 
-async fn stream(State(daemon): State<Arc<Daemon>>) -> Response {
+fn event(news: &LiveEvent) -> Event {
+    sse::event(news.kind(), news)
+}
+
+async fn stream(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<LiveEvent>, ApiError> {
     let (mut news, mut waiting) = (daemon.observers.live.watch(), daemon.approvals.changes());
     sse::stream(daemon, |daemon, sender| async move {
-        let hello = json!({"version": env!("CARGO_PKG_VERSION"), "generation": daemon.generations.base().generation.name()});
-        if sender.send(Event::default().event("hello").data(hello.to_string())).await.is_err() {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let generation = daemon.generations.base().generation.name().to_owned();
+        let hello = LiveEvent::Hello(LiveHello { version, generation });
+        if sender.send(event(&hello)).await.is_err() {
             return;
         }
         loop {
-            let told = tokio::select! {
-                told = news.recv() => told,
-                _ = waiting.changed() => {
-                    let pending = json!({"pending": daemon.approvals.cards()});
-                    let event = Event::default().event("approvals").data(pending.to_string());
-                    if sender.send(event).await.is_err() {
-                        return;
+            let next = tokio::select! {
+                next = news.recv() => match next {
+                    Ok(news) => {
+                        Event::default().event(news.kind).id(news.number.to_string()).data(&*news.data)
                     }
-                    continue;
-                }
+                    Err(Lagged::Lagged(missed)) => event(&LiveEvent::Lagged(MissedEvents { missed })),
+                    Err(Lagged::Closed) => return,
+                },
+                _ = waiting.changed() => event(&LiveEvent::Approvals(approvals::pending(&daemon))),
             };
-            let event = match told {
-                Ok(news) => Event::default().event(news.kind).id(news.number.to_string()).data(&*news.data),
-                Err(Lagged::Lagged(missed)) => {
-                    Event::default().event("lagged").data(json!({"missed": missed}).to_string())
-                }
-                Err(Lagged::Closed) => return,
-            };
-            if sender.send(event).await.is_err() {
+            if sender.send(next).await.is_err() {
                 return;
             }
         }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use axum::Json;
-use axum::routing::on;
-use serde_json::{Value, json};
+use tenterhook_api::TemplateList;
 use tenterhook_home::templates::{TEMPLATES, Template};
 
-use super::route::{Gives, Route};
+use super::route::Route;
 
-pub(super) const ROUTES: &[Route] =
-    &[Route::get("/v1/templates", "listTemplates", |method| on(method, list))
-        .about("Hooks and rules to begin with, with all their files.")
-        .gives(Gives::Json("Templates"))];
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/v1/templates", "listTemplates", list)
+            .about("Hook packages and rules to start from, with all their files."),
+    ]
+}
 
-async fn list() -> Json<Value> {
-    let all: Vec<_> = TEMPLATES.iter().map(Template::to_json).collect();
-    Json(json!({"templates": all}))
+async fn list() -> Json<TemplateList> {
+    Json(TemplateList { templates: TEMPLATES.iter().map(Template::info).collect() })
 }

@@ -4,51 +4,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tenterhook_api::{Approval, ApprovalAnswer, ApprovalResult, ApprovalScope, ApprovalVerdict};
 use tenterhook_event::Call;
 use tenterhook_home::Failure;
-use tenterhook_home::authority::{Action, Proof, Refused};
+use tenterhook_home::authority::{Action, Refused};
 
-use super::{Answered, Card, askers, exception};
+use super::{Answered, askers, exception};
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-
-/// What a person says.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Answer {
-    #[serde(rename = "answer")]
-    said: Said,
-    #[serde(default)]
-    digest: Option<String>,
-    #[serde(default, rename = "for")]
-    scope: Scope,
-    #[serde(default)]
-    note: Option<String>,
-    #[serde(default)]
-    proof: Proof,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Said {
-    Approve,
-    Deny,
-}
-
-/// How far a yes goes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Scope {
-    /// This call.
-    #[default]
-    Once,
-    /// Whatever the same rules ask about in the same session.
-    Session,
-    /// This very call, whenever it comes again: an exception in the person's policy.
-    Rule,
-}
 
 /// Why an answer does not count.
 pub(crate) enum Refusal {
@@ -68,32 +32,32 @@ pub(crate) enum Refusal {
 pub(crate) async fn answer(
     daemon: &Arc<Daemon>,
     id: &str,
-    said: Answer,
+    said: ApprovalAnswer,
     peer: Peer,
-) -> Result<Value, Refusal> {
+) -> Result<ApprovalResult, Refusal> {
     let (card, call) = daemon.approvals.find(id).ok_or(Refusal::NobodyWaits)?;
-    let Answer { said, digest, scope, note, proof } = said;
+    let ApprovalAnswer { answer: said, digest, scope, note, proof } = said;
     check_shown(&card, id, said, digest.as_deref())?;
     let mut detail =
         json!({"id": card.id, "digest": card.digest, "note": note, "rules": askers(&card.reasons)});
-    if said == Said::Deny {
+    if said == ApprovalVerdict::Deny {
         let caller = daemon.caller(peer);
         put(&mut detail, "authority", caller.to_json());
         let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
         recorded.map_err(|why| Refusal::Failed(Failure::failed(why)))?;
         hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
-        return Ok(json!({"id": card.id, "answer": "deny"}));
+        return Ok(ApprovalResult { id: card.id, answer: said, scope: None, rule: None });
     }
     // Between looking at the policy and writing it nobody else writes.
     let _turn = daemon.changing.lock().await;
     // What cannot be done is found before anybody passes the gate.
     let exception = match scope {
-        Scope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),
-        Scope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
+        ApprovalScope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),
+        ApprovalScope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
             let failure = Failure::unusable("the call has no session that could be told from others");
             return Err(Refusal::Failed(failure.hint("approve it once: `--for once`")));
         }
-        Scope::Once | Scope::Session => None,
+        ApprovalScope::Once | ApprovalScope::Session => None,
     };
     put(&mut detail, "for", json!(scope));
     if let Some(exception) = &exception {
@@ -101,41 +65,45 @@ pub(crate) async fn answer(
     }
     daemon.admit(Action::Approve, peer, &proof, detail, vec![card.id]).await.map_err(Refusal::Refused)?;
     match (scope, &exception) {
-        (Scope::Session, _) => remember(daemon, &card, &call),
+        (ApprovalScope::Session, _) => remember(daemon, &card, &call),
         (_, Some(exception)) => {
             exception.write(daemon).map_err(Refusal::Failed)?;
             let daemon = Arc::clone(daemon);
             // The file is looked at again soon anyway.
             drop(tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await);
         }
-        (Scope::Once | Scope::Rule, None) => {}
+        (ApprovalScope::Once | ApprovalScope::Rule, None) => {}
     }
     hear(daemon, &card, Answered { approved: true, who: who(daemon, peer), note })?;
-    Ok(
-        json!({"id": card.id, "answer": "approve", "for": scope, "rule": exception.map(|exception| exception.id)}),
-    )
+    let rule = Some(exception.map(|exception| exception.id));
+    Ok(ApprovalResult { id: card.id, answer: said, scope: Some(scope), rule })
 }
 
 /// Refuses an answer to another call than the one that was shown. The sender of a call chooses its id, and can
 /// replace a call by another one with the same end of the id.
-fn check_shown(card: &Card, id: &str, said: Said, digest: Option<&str>) -> Result<(), Refusal> {
+fn check_shown(
+    card: &Approval,
+    id: &str,
+    said: ApprovalVerdict,
+    digest: Option<&str>,
+) -> Result<(), Refusal> {
     match digest {
         Some(digest) if digest != card.digest => Err(Refusal::Changed),
-        Some(_) if said == Said::Approve && !id.eq_ignore_ascii_case(&card.id.to_string()) => {
+        Some(_) if said == ApprovalVerdict::Approve && !id.eq_ignore_ascii_case(&card.id.to_string()) => {
             Err(Refusal::NotNamed)
         }
-        None if said == Said::Approve => Err(Refusal::NotNamed),
+        None if said == ApprovalVerdict::Approve => Err(Refusal::NotNamed),
         Some(_) | None => Ok(()),
     }
 }
 
 /// The call that waits hears it, if it still does.
-fn hear(daemon: &Daemon, card: &Card, answered: Answered) -> Result<(), Refusal> {
+fn hear(daemon: &Daemon, card: &Approval, answered: Answered) -> Result<(), Refusal> {
     let pending = daemon.approvals.take_shown(card).ok_or(Refusal::NobodyWaits)?;
     pending.answer.send(answered).map_err(|_| Refusal::NobodyWaits)
 }
 
-fn remember(daemon: &Daemon, card: &Card, call: &Call) {
+fn remember(daemon: &Daemon, card: &Approval, call: &Call) {
     if let Err(why) = daemon.approvals.remembered().add(call, &askers(&card.reasons)) {
         tracing::warn!(
             why,

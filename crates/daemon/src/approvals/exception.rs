@@ -3,11 +3,11 @@
 //! A yes for good: an exception in the person's policy that covers this very call and no other.
 
 use serde_json::{Value, json};
+use tenterhook_api::Approval;
 use tenterhook_event::{Call, Decision, Event, Origin};
 use tenterhook_home::{Failure, Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
 use tenterhook_policy::{SessionState, Surroundings};
 
-use super::Card;
 use crate::daemon::Daemon;
 
 /// An exception, and the policy with it in.
@@ -24,7 +24,7 @@ impl Exception {
 }
 
 /// Makes the exception and tries it: with it in the policy the call has to pass.
-pub(super) fn prepare(daemon: &Daemon, card: &Card, call: &Call) -> Result<Exception, Failure> {
+pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &Call) -> Result<Exception, Failure> {
     let cannot = |why: String| {
         Failure::unusable(why)
             .hint("approve it once or for the session, and write an exception by hand (docs/guide/policy.md)")
@@ -66,7 +66,7 @@ fn rule_of(origin: &Origin) -> Option<&str> {
 }
 
 /// The rule. Every text is a JSON string, which YAML reads as it is.
-fn yaml(id: &str, card: &Card, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
+fn yaml(id: &str, card: &Approval, rules: &[&str], conditions: &Value, cwd: Option<&str>) -> String {
     let mut lines = vec![
         format!("- id: {id}"),
         format!("  description: {}", json!(format!("Approved on {} when {} asked", card.since, card.source))),

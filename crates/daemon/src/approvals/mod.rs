@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tenterhook_api::Approval;
 use tenterhook_engine::fold;
 use tenterhook_event::{Call, Decision, EventId, Finding, Origin, Outcome, Said};
 use tenterhook_harness::{Ask, Harness};
@@ -23,8 +24,7 @@ use tenterhook_home::Home;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-pub(crate) use answer::{Answer, Refusal, answer};
-pub(crate) use card::Card;
+pub(crate) use answer::{Refusal, answer};
 use other_gates::OtherGates;
 use remembered::Remembered;
 
@@ -46,7 +46,7 @@ pub(crate) struct Approvals {
 }
 
 struct Pending {
-    card: Card,
+    card: Approval,
     call: Call,
     answer: oneshot::Sender<Answered>,
 }
@@ -102,8 +102,8 @@ pub(crate) async fn settle(
         );
     };
     let (send, receive) = oneshot::channel();
-    let card = Card::new(call, &outcome, until);
-    let waited = card.waits();
+    let card = card::describe_call(call, &outcome, until);
+    let waited = card::wait_seconds(&card);
     let Some(_listed) = approvals.list(Pending { card, call: call.clone(), answer: send }) else {
         return denied(outcome, "A call with this id waits for an approval already, so it was not done.");
     };
@@ -195,12 +195,12 @@ impl Approvals {
     }
 
     /// What waits, oldest first.
-    pub(crate) fn cards(&self) -> Vec<Card> {
+    pub(crate) fn cards(&self) -> Vec<Approval> {
         self.pending().values().map(|pending| pending.card.clone()).collect()
     }
 
     /// The one call whose id this is, or ends like this.
-    pub(crate) fn find(&self, said: &str) -> Option<(Card, Call)> {
+    pub(crate) fn find(&self, said: &str) -> Option<(Approval, Call)> {
         let said = said.to_ascii_uppercase();
         let pending = self.pending();
         let mut found = pending.iter().filter(|(id, _)| id.to_string().ends_with(&said));
@@ -223,7 +223,7 @@ impl Approvals {
     }
 
     /// Takes the call that a card shows off the list, and no other of its id.
-    fn take_shown(&self, card: &Card) -> Option<Pending> {
+    fn take_shown(&self, card: &Approval) -> Option<Pending> {
         let mut all = self.pending();
         all.get(&card.id).filter(|pending| pending.card.digest == card.digest)?;
         let taken = all.remove(&card.id);

@@ -17,7 +17,7 @@ use futures_util::StreamExt;
 use super::admission::Admission;
 use super::http::may_be_hook_call;
 use super::{Allowed, Peer};
-use crate::api::{self, Visitor};
+use crate::api::{self, ApiError, Visitor};
 use crate::daemon::Daemon;
 use crate::dashboard::{self, Neighbour, Visit};
 
@@ -57,7 +57,7 @@ pub(super) async fn let_in(State(door): State<Arc<Door>>, request: Request, next
 async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     if let Err((status, why)) = door.allowed.names_us(headers) {
-        return api::error(status, why, None).into_response();
+        return ApiError::new(status, why).into_response();
     }
     let admission = request.extensions().get::<Admission>().cloned().unwrap_or_default();
     if door.allowed.opens(headers) {
@@ -78,23 +78,24 @@ async fn admit(door: &Door, mut request: Request, next: Next) -> Response {
             return next.run(request).await;
         }
         let hint = "send `Authorization: Bearer <token>`; the token is in `run/token` of the home";
-        return api::error(StatusCode::UNAUTHORIZED, "the token is missing or wrong", Some(hint))
+        return ApiError::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
+            .hint(hint)
             .into_response();
     };
     let neighbour = request.extensions().get::<Neighbour>();
     if neighbour.is_some_and(|neighbour| neighbour.is_refused(&[door.daemon.uid, 0])) {
         tracing::warn!("another account showed a dashboard cookie");
         let why = "this dashboard session belongs to another account of the machine";
-        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+        return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
     }
     admission.grant();
     if !own {
         let why = "only the dashboard's own pages may ask";
-        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+        return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
     }
     if is_for_programs(&path) {
         let why = "hooks are called by programs, not by browsers";
-        return api::error(StatusCode::FORBIDDEN, why, None).into_response();
+        return ApiError::new(StatusCode::FORBIDDEN, why).into_response();
     }
     request.extensions_mut().insert(Peer::Browser);
     request.extensions_mut().insert(Visitor { until: visit.until });

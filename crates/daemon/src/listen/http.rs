@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use super::admission::Admission;
 use super::body::count_bodies;
 use super::{Door, Peer, door};
+use crate::api::ApiError;
 use crate::dashboard::{self, Neighbour};
 use crate::shares::Shares;
 use crate::{api, grpc};
@@ -108,7 +109,8 @@ pub(super) fn for_hooks_only(router: Router) -> Router {
             return next.run(request).await;
         }
         let hint = "this home belongs to the machine: ask whoever runs it";
-        api::error(StatusCode::FORBIDDEN, "your account may only call hooks here", Some(hint)).into_response()
+        let error = ApiError::new(StatusCode::FORBIDDEN, "your account may only call hooks here");
+        error.hint(hint).into_response()
     }))
 }
 

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{LiveEvent, LiveWarning};
 
 use super::register::shown;
 use super::{Id, Registered};
@@ -62,7 +63,10 @@ async fn expire(daemon: &Arc<Daemon>, id: &Id) {
         if let Value::Object(detail) = &mut detail {
             detail.insert("why".to_owned(), "its program did not come back".into());
         }
-        daemon.observers.live.tell("warning", || json!({"what": "a hook is gone", "hook": &*known.hook.id}));
+        daemon.observers.live.tell(|| {
+            let (what, hook) = ("a hook is gone".to_owned(), Some(known.hook.id.to_string()));
+            LiveEvent::Warning(LiveWarning { what, hook, ..LiveWarning::default() })
+        });
         tracing::warn!(hook = &*known.hook.id, "a hook is gone: its program did not come back");
         if let Err(error) = daemon.change("hook gone", daemon.uid, detail, Vec::new()).await {
             tracing::warn!(error, "that a hook is gone could not be recorded");

@@ -3,7 +3,8 @@
 //! What one event changes in its session. Events may come out of order: what counts as the latest is
 //! what happened last, not what was heard last.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{PromptText, SessionChange, SessionEnd, SessionPrompt, SubagentSummary};
 use tenterhook_event::{Decision, Event, EventKind, SessionCheck, Timestamp};
 use tenterhook_harness::Ask;
 use tenterhook_policy::Prices;
@@ -11,7 +12,7 @@ use tenterhook_policy::Prices;
 use super::clean;
 use super::denial::Denial;
 use super::happened::Happened;
-use super::session::{Body, Doing, Ended, Prompt, QUIET, Session, Subagent};
+use super::session::{Body, Doing, Ended, QUIET, Session};
 use super::told::Told;
 
 const PROMPTS: usize = 20;
@@ -53,7 +54,7 @@ impl Session {
             self.end(event, told);
         }
         if self.usage.read(event, self.model.as_deref(), around.prices) {
-            told.tell("usage", || json!(self.usage));
+            told.tell(|| SessionChange::Usage(self.usage.session_usage()));
         }
         // A body that is not there comes back whole, with this event in it.
         let mut body = self.body.take();
@@ -99,10 +100,11 @@ impl Session {
             }
             self.last_prompt = Some(text.clone());
         }
-        told.tell("prompt", || json!({"text": text, "gone": happened.gone}));
+        let gone = happened.gone;
+        told.tell(|| SessionChange::Prompt(PromptText { text: text.clone(), gone }));
         let Some(body) = body else { return };
         let at = body.prompts.partition_point(|prompt| prompt.ts <= ts);
-        body.prompts.insert(at, Prompt { ts, seq: happened.seq, text, gone: happened.gone });
+        body.prompts.insert(at, SessionPrompt { ts, seq: happened.seq, text, gone });
         if body.prompts.len() > PROMPTS {
             body.prompts.pop_front();
         }
@@ -112,7 +114,7 @@ impl Session {
         self.ended = None;
         if event.event == EventKind::SessionEnd {
             let why = event.detail.cause.as_deref().map(|cause| clean(cause, TITLE));
-            told.tell("ended", || json!({"reason": why}));
+            told.tell(|| SessionChange::Ended(SessionEnd { reason: why.clone() }));
             self.ended = Some(Ended { at: event.ts, why });
         }
     }
@@ -135,18 +137,18 @@ impl Body {
         newer(&mut child.kind, event.agent.kind.as_ref(), false);
         newer(&mut child.parent, event.agent.parent.as_ref(), false);
         if begins || ends {
-            told.tell("subagent", || json!(child));
+            told.tell(|| SessionChange::Subagent(child.clone()));
         }
     }
 
-    pub(super) fn child(&mut self, id: &str, ts: Timestamp) -> Option<&mut Subagent> {
+    pub(super) fn child(&mut self, id: &str, ts: Timestamp) -> Option<&mut SubagentSummary> {
         if let Some(known) = self.subagents.iter().position(|known| known.id == id) {
             return self.subagents.get_mut(known);
         }
         if self.subagents.len() >= SUBAGENTS {
             return None;
         }
-        self.subagents.push(Subagent {
+        self.subagents.push(SubagentSummary {
             id: id.to_owned(),
             kind: None,
             parent: None,
@@ -162,7 +164,7 @@ impl Body {
     }
 
     fn denied(&mut self, denial: Denial, told: &mut Told) {
-        told.tell("denied", || denial.json());
+        told.tell(|| SessionChange::Denied(denial.denied_call()));
         if self.denials.len() >= DENIALS {
             self.denials.pop_front();
         }

@@ -9,21 +9,9 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde::Serialize;
 use serde_json::Value;
+use tenterhook_api::OutsideChange;
 use tenterhook_event::{ToolCall, ToolClass};
-
-/// Who may have changed a file before a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Behind {
-    /// A command of the agent ran in between: it or somebody else.
-    Command,
-    /// A person changed what the agent proposed.
-    Person,
-    /// Nothing that we heard of.
-    Unseen,
-}
 
 /// What is known of a file's content.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +31,15 @@ pub(super) struct Whole {
 
 impl Content {
     /// The file was found like this. Says who changed it, if somebody did.
-    pub(super) fn found(&mut self, whole: &Whole, commands: u64) -> Option<Behind> {
+    pub(super) fn found(&mut self, whole: &Whole, commands: u64) -> Option<OutsideChange> {
         let Self { known, commands: then } = *self;
         *self = Self { known: whole.after, commands };
         let (known, before) = (known?, whole.before?);
-        (known != before).then_some(if commands == then { Behind::Unseen } else { Behind::Command })
+        (known != before).then_some(if commands == then {
+            OutsideChange::Unseen
+        } else {
+            OutsideChange::Command
+        })
     }
 
     /// The agent changed it in a way nobody can follow.

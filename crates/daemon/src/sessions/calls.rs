@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 
-use serde::Serialize;
 use serde_json::Value;
+use tenterhook_api::ToolCounts;
 use tenterhook_event::{Event, EventKind, ToolCall};
 
 /// How many calls may wait for their results.
@@ -16,21 +16,9 @@ const TOOLS: usize = 64;
 /// Under which name the others are counted.
 const OTHERS: &str = "…";
 
-/// How often a tool was called, and what came of it.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Counted {
-    /// Calls, denied ones too.
-    pub(super) calls: u64,
-    pub(super) ok: u64,
-    pub(super) failed: u64,
-    pub(super) denied: u64,
-    /// Calls that a person was asked about.
-    pub(super) asked: u64,
-}
-
 /// The tools of a session.
 #[derive(Debug, Default)]
-pub(super) struct Tools(pub(super) BTreeMap<String, Counted>);
+pub(super) struct Tools(pub(super) BTreeMap<String, ToolCounts>);
 
 /// Calls that have no result yet.
 #[derive(Debug, Default)]
@@ -47,14 +35,14 @@ pub(super) struct Call {
 }
 
 impl Tools {
-    pub(super) fn count(&mut self, name: &str, change: impl FnOnce(&mut Counted)) {
+    pub(super) fn count(&mut self, name: &str, change: impl FnOnce(&mut ToolCounts)) {
         let known = self.0.contains_key(name) || self.0.len() < TOOLS;
         change(self.0.entry(if known { name } else { OTHERS }.to_owned()).or_default());
     }
 
     /// All tools together.
-    pub(super) fn all(&self) -> Counted {
-        let mut all = Counted::default();
+    pub(super) fn all(&self) -> ToolCounts {
+        let mut all = ToolCounts::default();
         for counted in self.0.values() {
             all.calls += counted.calls;
             all.ok += counted.ok;

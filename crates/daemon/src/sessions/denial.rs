@@ -15,12 +15,11 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use tenterhook_api::{DeniedCall, MissingContent, SuggestionResult};
 use tenterhook_event::{Timestamp, ToolCall};
 
 use super::clean;
-use super::happened::{Gone, Happened};
+use super::happened::Happened;
 
 const GIST: usize = 300;
 const REASON: usize = 500;
@@ -37,21 +36,11 @@ pub(super) struct Denial {
     reason: Option<String>,
     pub(super) nudge: Option<String>,
     pub(super) agent: Option<String>,
-    pub(super) hint: Hint,
+    pub(super) hint: SuggestionResult,
     /// The program that was denied.
     program: Option<String>,
     same: u64,
-    gone: Option<Gone>,
-}
-
-/// What the agent did next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Hint {
-    Open,
-    Taken,
-    Other,
-    Repeated,
+    gone: Option<MissingContent>,
 }
 
 impl Denial {
@@ -68,7 +57,7 @@ impl Denial {
             reason: happened.reason.as_deref().map(|reason| clean(reason, REASON)),
             nudge: happened.nudge.as_deref().map(|nudge| clean(nudge, REASON)),
             agent: event.agent.id.clone(),
-            hint: Hint::Open,
+            hint: SuggestionResult::Open,
             program: tool.and_then(|tool| words(tool).into_iter().next()),
             same: tool.map_or(0, signature),
             gone: happened.gone,
@@ -78,13 +67,13 @@ impl Denial {
     /// The agent's next call tells. A call whose content is gone tells nothing but that it came.
     pub(super) fn hear(&mut self, next: &ToolCall, passed: bool, gone: bool) {
         self.hint = if gone || self.gone.is_some() {
-            Hint::Other
+            SuggestionResult::Other
         } else if self.tool.as_deref() == Some(&next.name) && self.same == signature(next) {
-            Hint::Repeated
+            SuggestionResult::Repeated
         } else if self.nudge.as_deref().is_some_and(|nudge| self.follows(nudge, next, passed)) {
-            Hint::Taken
+            SuggestionResult::Taken
         } else {
-            Hint::Other
+            SuggestionResult::Other
         };
     }
 
@@ -104,11 +93,21 @@ impl Denial {
             || (named(&next.name) && self.tool.as_deref() != Some(&next.name))
     }
 
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "seq": self.seq, "ts": self.ts, "event": self.event, "tool": self.tool, "gist": self.gist, "rule": self.rule,
-            "reason": self.reason, "nudge": self.nudge, "hint": self.hint, "agent": self.agent, "gone": self.gone,
-        })
+    /// The call, as the API describes it.
+    pub(super) fn denied_call(&self) -> DeniedCall {
+        DeniedCall {
+            seq: self.seq,
+            ts: self.ts,
+            event: self.event.to_owned(),
+            tool: self.tool.clone(),
+            gist: self.gist.clone(),
+            rule: self.rule.clone(),
+            reason: self.reason.clone(),
+            nudge: self.nudge.clone(),
+            hint: self.hint,
+            agent: self.agent.clone(),
+            gone: self.gone,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! What happened to one file, change by change. The texts come from the ledger: what was erased there
 //! is not shown.
 
-use serde_json::{Value, json};
+use tenterhook_api::{FileChange, FileDiff, MissingDiff};
 use tenterhook_home::recorded::{self, Field as _};
 use tenterhook_ledger::{ReadFailed, Reader, Record};
 
@@ -16,7 +16,7 @@ const LONGEST: usize = 200_000;
 
 /// A change of a file, as it was kept: what is shown of it, and the leaves that tell the rest.
 pub(crate) struct Kept {
-    shown: Value,
+    shown: FileChange,
     call: u64,
     result: Option<u64>,
     path: String,
@@ -31,7 +31,7 @@ impl View<'_> {
             body.files.changes.iter().filter(|change| change.path == path || shown(&change.path) == path);
         meant
             .map(|change| Kept {
-                shown: change.json(&shown),
+                shown: change.file_change(&shown),
                 call: change.seq,
                 result: change.result,
                 path: change.path.clone(),
@@ -41,39 +41,37 @@ impl View<'_> {
 }
 
 /// Each change with its diff, or why there is none.
-pub(crate) fn diff(changes: Vec<Kept>, reader: &Reader) -> Result<Vec<Value>, ReadFailed> {
+pub(crate) fn diff(changes: Vec<Kept>, reader: &Reader) -> Result<Vec<FileDiff>, ReadFailed> {
     changes.into_iter().map(|change| one(change, reader)).collect()
 }
 
-fn one(change: Kept, reader: &Reader) -> Result<Value, ReadFailed> {
-    let Kept { mut shown, call, result, path } = change;
+fn one(change: Kept, reader: &Reader) -> Result<FileDiff, ReadFailed> {
+    let Kept { shown, call, result, path } = change;
     let call = reader.get(call)?;
     let result = match result {
         Some(result) => reader.get(result)?,
         None => None,
     };
-    let (text, why) = match &call {
-        None => (None, Some("not-yet")),
+    let (diff, why) = match &call {
+        None => (None, Some(MissingDiff::NotYet)),
         Some(record) => text(record, result.as_ref(), &path),
     };
-    if let Some(fields) = shown.as_object_mut() {
-        fields.insert("diff".to_owned(), json!(text));
-        fields.insert("why".to_owned(), json!(why));
-    }
-    Ok(shown)
+    Ok(FileDiff { change: shown, diff, why })
 }
 
 /// The diff of a call, or why there is none.
-fn text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>, Option<&'static str>) {
+fn text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>, Option<MissingDiff>) {
     if record.bytes.is_none() {
-        return (None, Some("pruned"));
+        return (None, Some(MissingDiff::Pruned));
     }
     let (leaf, payload) = (recorded::leaf(record), recorded::payload(record));
-    let erased = record.payload.as_ref().is_some_and(|payload| payload.salt.is_none());
     if payload.is_null() {
-        return (None, Some(if erased { "erased" } else { "too-large" }));
+        return (
+            None,
+            Some(if recorded::is_erased(record) { MissingDiff::Erased } else { MissingDiff::TooLarge }),
+        );
     }
-    let Some(mut tool) = recorded::tool(&leaf, &payload) else { return (None, Some("unknown")) };
+    let Some(mut tool) = recorded::tool(&leaf, &payload) else { return (None, Some(MissingDiff::Unknown)) };
     if let Some(input) = payload.get("tool_input").filter(|input| !input.is_null()) {
         tool.args = input.clone();
     }
@@ -82,7 +80,7 @@ fn text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>
     let told = shape(&tool, output, path);
     let before_known = !matches!(told, Shape::Written { new: false, .. });
     match told.diff() {
-        Some(diff) => (Some(clean(&diff, LONGEST)), (!before_known).then_some("before-unknown")),
-        None => (None, Some("unknown")),
+        Some(diff) => (Some(clean(&diff, LONGEST)), (!before_known).then_some(MissingDiff::BeforeUnknown)),
+        None => (None, Some(MissingDiff::Unknown)),
     }
 }

@@ -7,11 +7,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde_json::{Value, json};
+use tenterhook_api::{
+    ChangedFile, FileChange, FileChangeKind, FileChangeState, FileCounts, MissingContent, OutsideChange,
+    TouchedFile,
+};
 use tenterhook_event::{Timestamp, ToolClass, Touches};
 
-use super::behind::{Behind, Content};
-use super::happened::Gone;
+use super::behind::Content;
 
 /// How many paths a session keeps.
 const PATHS: usize = 500;
@@ -38,29 +40,15 @@ pub(super) struct Change {
     pub(super) ts: Timestamp,
     pub(super) path: String,
     pub(super) tool: String,
-    pub(super) how: How,
-    pub(super) state: State,
+    pub(super) how: FileChangeKind,
+    pub(super) state: FileChangeState,
     /// Lines added and taken away, where the call tells.
     pub(super) lines: Option<Lines>,
     pub(super) agent: Option<String>,
     pub(super) call: Option<String>,
     /// Whether somebody else had changed the file before.
-    pub(super) behind: Option<Behind>,
-    pub(super) gone: Option<Gone>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    Write,
-    Edit,
-    Delete,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Asked,
-    Done,
-    Failed,
+    pub(super) behind: Option<OutsideChange>,
+    pub(super) gone: Option<MissingContent>,
 }
 
 /// How many lines a change added and took away.
@@ -84,45 +72,15 @@ pub(super) struct Touched {
     tools: Vec<String>,
     lines: Lines,
     pub(super) content: Content,
-    behind: Option<Behind>,
+    behind: Option<OutsideChange>,
 }
 
-/// Numbers for a list.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Counts {
-    read: usize,
-    written: usize,
-    deleted: usize,
-    pub(super) changed: usize,
-    behind: usize,
-    left_out: u64,
-}
-
-impl How {
-    pub(super) fn of(class: ToolClass, how: Touches) -> Self {
-        match (how, class) {
-            (Touches::Deletes, _) => Self::Delete,
-            (_, ToolClass::Edit) => Self::Edit,
-            _ => Self::Write,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-        }
-    }
-}
-
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Done => "done",
-            Self::Failed => "failed",
-        }
+/// What a call of this class does to a file.
+pub(super) fn change_kind(class: ToolClass, how: Touches) -> FileChangeKind {
+    match (how, class) {
+        (Touches::Deletes, _) => FileChangeKind::Delete,
+        (_, ToolClass::Edit) => FileChangeKind::Edit,
+        _ => FileChangeKind::Write,
     }
 }
 
@@ -163,11 +121,11 @@ impl Files {
     }
 
     /// What the call with this leaf came to. Says which changes are done now.
-    pub(super) fn settle(&mut self, seq: u64, state: State, result: u64, ts: Timestamp) {
+    pub(super) fn settle(&mut self, seq: u64, state: FileChangeState, result: u64, ts: Timestamp) {
         let mut undone = Vec::new();
         for change in self.of_call(seq) {
             change.result = Some(result);
-            if state == State::Failed && change.state != State::Failed {
+            if state == FileChangeState::Failed && change.state != FileChangeState::Failed {
                 undone.push(change.clone());
             }
             change.state = state;
@@ -177,7 +135,7 @@ impl Files {
                 touched.count(&change, -1);
             }
         }
-        if state == State::Done {
+        if state == FileChangeState::Done {
             let paths: Vec<_> = self.of_call(seq).map(|change| change.path.clone()).collect();
             for path in paths {
                 if let Some(touched) = self.touched.get_mut(&path) {
@@ -198,7 +156,7 @@ impl Files {
     }
 
     /// Somebody else changed a file.
-    pub(super) fn mark(&mut self, path: &str, seq: Option<u64>, behind: Behind) {
+    pub(super) fn mark(&mut self, path: &str, seq: Option<u64>, behind: OutsideChange) {
         if let Some(seq) = seq
             && let Some(change) = self.of_call(seq).find(|change| change.path == path)
         {
@@ -222,9 +180,9 @@ impl Files {
         Some(self.touched.entry(path.to_owned()).or_default())
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(super) fn counts(&self) -> FileCounts {
         let count = |did: fn(&Touched) -> bool| self.touched.values().filter(|touched| did(touched)).count();
-        Counts {
+        FileCounts {
             read: count(|touched| touched.reads > 0),
             written: count(|touched| touched.writes > 0),
             deleted: count(|touched| touched.deletes > 0),
@@ -235,23 +193,32 @@ impl Files {
     }
 
     /// Every file once, by its name.
-    pub(super) fn list(&self) -> Value {
+    pub(super) fn list(&self) -> Vec<TouchedFile> {
         let mut files: Vec<_> = self.touched.iter().collect();
         files.sort_unstable_by_key(|(path, _)| *path);
-        let entry = |(path, touched): (&String, &Touched)| json!({"path": path, "reads": touched.reads, "writes": touched.writes, "deletes": touched.deletes});
+        let entry = |(path, touched): (&String, &Touched)| TouchedFile {
+            path: path.clone(),
+            reads: touched.reads,
+            writes: touched.writes,
+            deletes: touched.deletes,
+        };
         files.into_iter().map(entry).collect()
     }
 
     /// Every file that was changed, in the order of the first change.
-    pub(super) fn distinct(&self, shown: &dyn Fn(&str) -> String) -> Value {
+    pub(super) fn distinct(&self, shown: &dyn Fn(&str) -> String) -> Vec<ChangedFile> {
         let mut files: Vec<_> = self.touched.iter().filter(|(_, touched)| touched.is_changed()).collect();
         files.sort_unstable_by_key(|(_, touched)| touched.first);
-        let entry = |(path, touched): (&String, &Touched)| {
-            json!({
-                "path": path, "shown": shown(path), "changes": touched.writes + touched.deletes,
-                "tools": touched.tools, "added": touched.lines.added, "removed": touched.lines.removed.unwrap_or(0),
-                "deleted": touched.deleted, "last": touched.last, "behind": touched.behind,
-            })
+        let entry = |(path, touched): (&String, &Touched)| ChangedFile {
+            path: path.clone(),
+            shown: shown(path),
+            changes: touched.writes + touched.deletes,
+            tools: touched.tools.clone(),
+            added: touched.lines.added,
+            removed: touched.lines.removed.unwrap_or(0),
+            deleted: touched.deleted,
+            last: touched.last,
+            behind: touched.behind,
         };
         files.into_iter().map(entry).collect()
     }
@@ -266,11 +233,11 @@ impl Touched {
 
     /// Takes a change in, or out again when it failed.
     fn count(&mut self, change: &Change, by: i64) {
-        let number = if change.how == How::Delete { &mut self.deletes } else { &mut self.writes };
+        let number = if change.how == FileChangeKind::Delete { &mut self.deletes } else { &mut self.writes };
         *number = number.saturating_add_signed(by);
         self.lines.add(change.lines.unwrap_or_default(), by);
         if by > 0 {
-            self.deleted = change.how == How::Delete;
+            self.deleted = change.how == FileChangeKind::Delete;
             self.last = Some(change.ts);
             if !self.tools.contains(&change.tool) {
                 self.tools.push(change.tool.clone());
@@ -292,24 +259,22 @@ impl Lines {
 // === impl Change ===
 
 impl Change {
-    pub(super) fn json(&self, shown: &dyn Fn(&str) -> String) -> Value {
-        json!({
-            "seq": self.seq, "ts": self.ts, "path": self.path, "shown": shown(&self.path), "tool": self.tool,
-            "how": self.how.word(), "state": self.state.word(), "added": self.lines.map(|lines| lines.added),
-            "removed": self.lines.and_then(|lines| lines.removed), "tool_use_id": self.call, "agent": self.agent,
-            "behind": self.behind, "gone": self.gone,
-        })
-    }
-}
-
-// === impl Counts ===
-
-impl Counts {
-    pub(super) fn json(self) -> Value {
-        let Self { read, written, deleted, changed, behind, left_out } = self;
-        json!({
-            "read": read, "written": written, "deleted": deleted, "changed": changed, "behind": behind,
-            "left_out": left_out,
-        })
+    /// The change, as the API describes it.
+    pub(super) fn file_change(&self, shown: &dyn Fn(&str) -> String) -> FileChange {
+        FileChange {
+            seq: self.seq,
+            ts: self.ts,
+            path: self.path.clone(),
+            shown: shown(&self.path),
+            tool: self.tool.clone(),
+            how: self.how,
+            state: self.state,
+            added: self.lines.map(|lines| lines.added),
+            removed: self.lines.and_then(|lines| lines.removed),
+            tool_use_id: self.call.clone(),
+            agent: self.agent.clone(),
+            behind: self.behind,
+            gone: self.gone,
+        }
     }
 }

@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde_json::Value;
+use tenterhook_api::MissingContent;
 use tenterhook_event::{Decided, Decision, Event, EventKind, Flow, ToolCall, Touch};
 use tenterhook_policy::Seen;
 
@@ -32,17 +32,7 @@ pub(crate) struct Happened<'a> {
     /// The links that were seen then.
     pub(crate) seen: Option<&'a Seen>,
     /// Why nothing is known of what was said and done, if so.
-    pub(crate) gone: Option<Gone>,
-}
-
-/// Why a content is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Gone {
-    /// Somebody erased it.
-    Erased,
-    /// It was too large to be recorded.
-    TooLarge,
+    pub(crate) gone: Option<MissingContent>,
 }
 
 impl<'a> Happened<'a> {

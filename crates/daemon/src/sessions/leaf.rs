@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tenterhook_api::MissingContent;
 use tenterhook_event::{
     Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, Timestamp, ToolCall,
     ToolClass, TranscriptUsage,
@@ -13,7 +14,7 @@ use tenterhook_event::{
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
 
-use super::happened::{Gone, Happened};
+use super::happened::Happened;
 
 /// An event of the past.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ pub(crate) struct Past {
     nudge: Option<String>,
     input: Option<Value>,
     seen: Option<Seen>,
-    gone: Option<Gone>,
+    gone: Option<MissingContent>,
 }
 
 #[derive(Deserialize)]
@@ -111,8 +112,8 @@ impl Past {
     pub(crate) fn read(glance: Glance<'_>) -> Option<Self> {
         let leaf: Leaf<'_> = serde_json::from_str(std::str::from_utf8(glance.bytes).ok()?).ok()?;
         let gone = match &leaf.payload {
-            Some(_) if glance.erased => Some(Gone::Erased),
-            Some(Mark { stored: Stored::Hash }) => Some(Gone::TooLarge),
+            Some(_) if glance.erased => Some(MissingContent::Erased),
+            Some(Mark { stored: Stored::Hash }) => Some(MissingContent::TooLarge),
             _ => None,
         };
         let payload = match glance.payload {
@@ -198,7 +199,7 @@ impl Past {
     }
 
     /// The same, of which the content is not recorded.
-    pub(crate) fn without_content(happened: &Happened<'_>, gone: Gone) -> Self {
+    pub(crate) fn without_content(happened: &Happened<'_>, gone: MissingContent) -> Self {
         let mut past = Self::copy(happened);
         past.event.detail = Detail::default();
         if let Some(tool) = &mut past.event.tool {

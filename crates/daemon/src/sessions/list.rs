@@ -4,22 +4,19 @@
 
 use std::cmp::Reverse;
 
-use serde_json::{Value, json};
+use tenterhook_api::{SessionActivity, SessionList};
 use tenterhook_event::Timestamp;
 
 use super::Projector;
 use super::session::Session;
-
-/// How a session can stand.
-pub const STATES: [&str; 4] = ["active", "waiting", "idle", "ended"];
 
 /// Which sessions are meant.
 #[derive(Debug, Default, Clone)]
 pub struct Wanted {
     /// Of this harness.
     pub harness: Option<String>,
-    /// Standing like this: one of [`STATES`].
-    pub state: Option<String>,
+    /// In this state.
+    pub state: Option<SessionActivity>,
     /// In this project or working directory.
     pub project: Option<String>,
     /// With an event at this moment or later.
@@ -41,7 +38,7 @@ impl Wanted {
             && (fits(&self.project, session.project.as_deref())
                 || fits(&self.project, session.cwd.as_deref()))
             && self.since.is_none_or(|since| session.last >= since)
-            && fits(&self.state, Some(session.state(now).word()))
+            && self.state.is_none_or(|state| state == session.state(now))
     }
 
     /// The place behind which the page begins.
@@ -54,7 +51,7 @@ impl Wanted {
 
 impl Projector {
     /// Sessions that are meant, how many there are in all, and where the next page begins.
-    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Value {
+    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> SessionList {
         let held = self.lock();
         let mut found: Vec<&Session> =
             held.shelf.sessions.values().filter(|session| wanted.fits(session, now)).collect();
@@ -72,8 +69,8 @@ impl Projector {
             .last()
             .filter(|_| more)
             .map(|last| format!("{}~{}:{}", last.last.unix_ms(), last.key.harness, last.key.id));
-        let shown: Vec<_> = found.iter().map(|session| session.summary(now)).collect();
-        json!({"sessions": shown, "all": all, "next": next})
+        let sessions = found.iter().map(|session| session.summary(now)).collect();
+        SessionList { sessions, all, next }
     }
 }
 

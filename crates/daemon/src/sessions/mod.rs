@@ -39,7 +39,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
+use tenterhook_api::{SessionDetails, SessionFiles, SessionSummary, SessionTodos};
 use tenterhook_event::{Event, EventKind, Timestamp};
 use tenterhook_harness::dialect::a3s::Session as Known;
 use tenterhook_policy::Prices;
@@ -47,10 +47,10 @@ use tenterhook_policy::Prices;
 use apply::Around;
 pub(crate) use diff::diff;
 pub use hands::Hands;
-pub(crate) use happened::{Gone, Happened};
+pub(crate) use happened::Happened;
 use keep::Shelf;
 pub(crate) use leaf::Past;
-pub use list::{STATES, Wanted};
+pub use list::Wanted;
 pub use offline::{Following, Offline};
 use session::Session;
 pub(crate) use step::timeline;
@@ -188,9 +188,9 @@ impl Projector {
     }
 
     /// One session in short, for a live view.
-    pub(crate) fn summary(&self, key: &Key) -> Value {
+    pub(crate) fn summary(&self, key: &Key) -> Option<SessionSummary> {
         let held = self.lock();
-        held.shelf.sessions.get(key).map(|session| session.summary(session.last)).unwrap_or_default()
+        held.shelf.sessions.get(key).map(|session| session.summary(session.last))
     }
 
     /// How many there are.
@@ -230,22 +230,22 @@ pub struct View<'a>(&'a Session);
 
 impl View<'_> {
     /// In short.
-    pub fn summary(&self, now: Timestamp) -> Value {
+    pub fn summary(&self, now: Timestamp) -> SessionSummary {
         self.0.summary(now)
     }
 
     /// All of it.
-    pub fn whole(&self, now: Timestamp) -> Value {
+    pub fn whole(&self, now: Timestamp) -> SessionDetails {
         self.0.whole(now)
     }
 
     /// The files it changed.
-    pub fn files(&self) -> Value {
+    pub fn files(&self) -> SessionFiles {
         self.0.files()
     }
 
     /// Its to-do list.
-    pub fn todos(&self) -> Value {
+    pub fn todos(&self) -> SessionTodos {
         self.0.todos()
     }
 }

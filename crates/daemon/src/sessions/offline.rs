@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use tenterhook_api::{SessionDetails, SessionDiff, SessionEvent, SessionList, Timeline};
 use tenterhook_event::Timestamp;
 use tenterhook_home::Failure;
 use tenterhook_ledger::{ReadFailed, Reader};
@@ -39,28 +39,27 @@ impl Offline {
     }
 
     /// Sessions that are meant, as `GET /v1/sessions` gives them.
-    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Result<Value, Failure> {
+    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Result<SessionList, Failure> {
         self.read()?;
         Ok(self.sessions.list(wanted, now))
     }
 
     /// One session, whole. `None`: there is none.
-    pub fn show(&self, id: &str, now: Timestamp) -> Result<Option<Value>, Failure> {
+    pub fn show(&self, id: &str, now: Timestamp) -> Result<Option<SessionDetails>, Failure> {
         self.look(id, |view| view.whole(now))
     }
 
     /// The changes of one file, with diffs.
-    pub fn diff(&self, id: &str, path: &str) -> Result<Option<Value>, Failure> {
+    pub fn diff(&self, id: &str, path: &str) -> Result<Option<SessionDiff>, Failure> {
         let Some(changes) = self.look(id, |view| view.changes_of(path))? else { return Ok(None) };
         let changes = diff(changes, &self.reader).map_err(unread)?;
-        Ok(Some(json!({"path": path, "changes": changes})))
+        Ok(Some(SessionDiff { path: path.to_owned(), changes }))
     }
 
     /// A page of a session's timeline.
-    pub fn timeline(&self, id: &str, before: Option<u64>, limit: u64) -> Result<Option<Value>, Failure> {
+    pub fn timeline(&self, id: &str, before: Option<u64>, limit: u64) -> Result<Option<Timeline>, Failure> {
         let Some(key) = self.find(id)? else { return Ok(None) };
-        let (steps, next) = timeline(&self.reader, &key, before, limit).map_err(unread)?;
-        Ok(Some(json!({"steps": steps, "next": next})))
+        timeline(&self.reader, &key, before, limit).map(Some).map_err(unread)
     }
 
     /// The session that an id means.
@@ -88,8 +87,8 @@ pub struct Following<'a> {
 }
 
 impl Following<'_> {
-    /// What is new since the last time: the kind of each, and what happened.
-    pub fn news(&mut self) -> Result<Vec<(&'static str, Value)>, Failure> {
+    /// What is new since the last time.
+    pub fn news(&mut self) -> Result<Vec<SessionEvent>, Failure> {
         let mut news = Vec::new();
         let range = self.next..u64::MAX;
         let (reader, sessions) = (&self.ledger.reader, &self.ledger.sessions);

@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use tenterhook_api::{
+    DenialCounts, FileCounts, SessionActivity, SessionDetails, SessionFiles, SessionPrompt, SessionSummary,
+    SessionTodos, SubagentSummary, SuggestionResult,
+};
 use tenterhook_event::{Decision, EventKind, Timestamp};
 
 use super::Key;
 use super::calls::{Tools, Waiting};
-use super::denial::{Denial, Hint};
-use super::files::{Counts, Files};
-use super::happened::Gone;
+use super::denial::Denial;
+use super::files::Files;
 use super::todo::{Progress, Todos};
 use super::usage::Usage;
 
@@ -53,7 +54,7 @@ pub(super) struct Session {
     pub(super) last_prompt: Option<String>,
     pub(super) turn: Option<String>,
     pub(super) usage: Usage,
-    pub(super) denied: Denied,
+    pub(super) denied: DenialCounts,
     pub(super) body: Option<Box<Body>>,
     /// What a list shows of a body that is not there.
     pub(super) kept: Kept,
@@ -64,8 +65,8 @@ pub(super) struct Session {
 pub(super) struct Body {
     pub(super) files: Files,
     pub(super) todos: Todos,
-    pub(super) subagents: Vec<Subagent>,
-    pub(super) prompts: VecDeque<Prompt>,
+    pub(super) subagents: Vec<SubagentSummary>,
+    pub(super) prompts: VecDeque<SessionPrompt>,
     pub(super) denials: VecDeque<Denial>,
     /// Calls that a person was asked about.
     pub(super) asks: VecDeque<Denial>,
@@ -77,18 +78,9 @@ pub(super) struct Body {
 /// What a list shows of a body.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Kept {
-    files: Counts,
+    files: FileCounts,
     todos: Progress,
     subagents: usize,
-}
-
-/// How often the agent was denied something, and what it made of the hints.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Denied {
-    pub(super) all: u64,
-    pub(super) nudged: u64,
-    pub(super) taken: u64,
-    pub(super) repeated: u64,
 }
 
 /// How a session ended.
@@ -109,57 +101,6 @@ pub(super) enum Doing {
     Rests,
     /// The session is over.
     Ended,
-}
-
-/// How a session stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Active,
-    Waiting,
-    Idle,
-    Ended,
-}
-
-/// Another agent that this one started.
-#[derive(Debug, Serialize)]
-pub(super) struct Subagent {
-    pub(super) id: String,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(super) kind: Option<String>,
-    /// The agent that started it; absent for the session's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) parent: Option<String>,
-    pub(super) started: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ended: Option<Timestamp>,
-    pub(super) events: u64,
-    pub(super) tools: u64,
-    pub(super) failed: u64,
-    pub(super) denied: u64,
-    /// As the harness tells it at the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tokens: Option<u64>,
-}
-
-/// What a person asked.
-#[derive(Debug, Serialize)]
-pub(super) struct Prompt {
-    pub(super) ts: Timestamp,
-    pub(super) seq: u64,
-    pub(super) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) gone: Option<Gone>,
-}
-
-impl State {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Waiting => "waiting",
-            Self::Idle => "idle",
-            Self::Ended => "ended",
-        }
-    }
 }
 
 impl Session {
@@ -188,7 +129,7 @@ impl Session {
             last_prompt: None,
             turn: None,
             usage: Usage::default(),
-            denied: Denied::default(),
+            denied: DenialCounts::default(),
             body: Some(Box::default()),
             kept: Kept::default(),
         }
@@ -218,13 +159,13 @@ impl Session {
     }
 
     /// How it stands at a moment.
-    pub(super) fn state(&self, now: Timestamp) -> State {
+    pub(super) fn state(&self, now: Timestamp) -> SessionActivity {
         let quiet = now.unix_ms().saturating_sub(self.last.unix_ms()) > QUIET;
         match self.doing {
-            Doing::Ended => State::Ended,
-            Doing::Waits if now <= self.waits_until => State::Waiting,
-            Doing::Works | Doing::Waits if !quiet => State::Active,
-            Doing::Works | Doing::Waits | Doing::Rests => State::Idle,
+            Doing::Ended => SessionActivity::Ended,
+            Doing::Waits if now <= self.waits_until => SessionActivity::Waiting,
+            Doing::Works | Doing::Waits if !quiet => SessionActivity::Active,
+            Doing::Works | Doing::Waits | Doing::Rests => SessionActivity::Idle,
         }
     }
 
@@ -236,90 +177,80 @@ impl Session {
     }
 
     /// In short, for a list.
-    pub(super) fn summary(&self, now: Timestamp) -> Value {
+    pub(super) fn summary(&self, now: Timestamp) -> SessionSummary {
         let Kept { files, todos, subagents } = self.numbers();
-        let tools = self.tools.0.iter().map(|(name, counted)| (name, counted.calls));
-        json!({
-            "id": self.key.id,
-            "harness": self.key.harness,
-            "title": self.title,
-            "model": self.model,
-            "user": self.user,
-            "cwd": self.cwd,
-            "project": self.project,
-            "started": self.started,
-            "last": self.last,
-            "last_event": self.last_event,
-            "last_seq": self.last_seq,
-            "duration_ms": self.last.unix_ms().saturating_sub(self.started.unix_ms()),
-            "state": self.state(now).word(),
-            "ended": self.ended.as_ref().map(|ended| ended.at),
-            "end_reason": self.ended.as_ref().and_then(|ended| ended.why.as_ref()),
-            "events": self.events,
-            "erased": self.erased,
-            "unverified": self.unverified,
-            "prompts": self.prompted,
-            "last_prompt": self.last_prompt,
-            "verdicts": self.verdicts.iter().map(|(verdict, count)| (verdict.word(), count)).collect::<BTreeMap<_, _>>(),
-            "tools": tools.collect::<BTreeMap<_, _>>(),
-            "calls": self.tools.all(),
-            "denied": self.denied,
-            "files": files.json(),
-            "todos": todos.json(),
-            "subagents": subagents,
-            "turn": self.turn,
-            "usage": self.usage,
-        })
+        let verdicts = self.verdicts.iter().map(|(verdict, count)| (verdict.word().to_owned(), *count));
+        let tools = self.tools.0.iter().map(|(name, counted)| (name.clone(), counted.calls));
+        SessionSummary {
+            id: self.key.id.clone(),
+            harness: self.key.harness.clone(),
+            title: self.title.clone(),
+            model: self.model.clone(),
+            user: self.user.clone(),
+            cwd: self.cwd.clone(),
+            project: self.project.clone(),
+            started: self.started,
+            last: self.last,
+            last_event: self.last_event,
+            last_seq: self.last_seq,
+            duration_ms: self.last.unix_ms().saturating_sub(self.started.unix_ms()),
+            state: self.state(now),
+            ended: self.ended.as_ref().map(|ended| ended.at),
+            end_reason: self.ended.as_ref().and_then(|ended| ended.why.clone()),
+            events: self.events,
+            erased: self.erased,
+            unverified: self.unverified,
+            prompts: self.prompted,
+            last_prompt: self.last_prompt.clone(),
+            verdicts: verdicts.collect(),
+            tools: tools.collect(),
+            calls: self.tools.all(),
+            denied: self.denied,
+            files,
+            todos: todos.todo_progress(),
+            subagents,
+            turn: self.turn.clone(),
+            usage: self.usage.session_usage(),
+        }
     }
 
     /// All of it. What is not in memory has to be brought back before.
-    pub(super) fn whole(&self, now: Timestamp) -> Value {
-        let mut whole = self.summary(now);
+    pub(super) fn whole(&self, now: Timestamp) -> SessionDetails {
         let nothing = Body::default();
         let body = self.body.as_deref().unwrap_or(&nothing);
-        if let Some(fields) = whole.as_object_mut() {
-            fields.extend([
-                ("prompt_texts".to_owned(), json!(body.prompts)),
-                ("touched".to_owned(), body.files.list()),
-                ("todo_items".to_owned(), json!(body.todos.0)),
-                ("agents".to_owned(), json!(body.subagents)),
-                ("tool_results".to_owned(), json!(self.tools.0)),
-                ("denials".to_owned(), body.denials.iter().map(Denial::json).collect()),
-                ("asks".to_owned(), body.asks.iter().map(Denial::json).collect()),
-            ]);
-            if let Value::Object(files) = self.files() {
-                fields.extend([
-                    ("changed_files".to_owned(), files.get("files").cloned().unwrap_or_default()),
-                    ("changes".to_owned(), files.get("changes").cloned().unwrap_or_default()),
-                ]);
-            }
+        let SessionFiles { files, changes, .. } = self.files();
+        SessionDetails {
+            summary: self.summary(now),
+            prompt_texts: body.prompts.iter().cloned().collect(),
+            touched: body.files.list(),
+            changed_files: files,
+            changes,
+            todo_items: body.todos.items(),
+            tool_results: self.tools.0.clone(),
+            denials: body.denials.iter().map(Denial::denied_call).collect(),
+            asks: body.asks.iter().map(Denial::denied_call).collect(),
+            agents: body.subagents.clone(),
+            labels: None,
         }
-        whole
     }
 
     /// The files it changed: each once, and every change.
-    pub(super) fn files(&self) -> Value {
+    pub(super) fn files(&self) -> SessionFiles {
         let shown = |path: &str| self.shown(path);
-        let Some(body) = &self.body else { return json!({"files": [], "changes": [], "left_out": 0}) };
-        let changes: Vec<_> = body.files.changes.iter().map(|change| change.json(&shown)).collect();
-        json!({"files": body.files.distinct(&shown), "changes": changes, "left_out": body.files.left_out})
+        let Some(body) = &self.body else { return SessionFiles::default() };
+        let changes = body.files.changes.iter().map(|change| change.file_change(&shown)).collect();
+        SessionFiles { files: body.files.distinct(&shown), changes, left_out: body.files.left_out }
     }
 
     /// Its to-do list.
-    pub(super) fn todos(&self) -> Value {
-        let items = self.body.as_ref().map(|body| json!(body.todos.0)).unwrap_or_default();
-        let mut todos = self.numbers().todos.json();
-        if let Some(fields) = todos.as_object_mut() {
-            fields.insert("items".to_owned(), items);
-        }
-        todos
+    pub(super) fn todos(&self) -> SessionTodos {
+        let items = self.body.as_ref().map(|body| body.todos.items());
+        SessionTodos { progress: self.numbers().todos.todo_progress(), items }
     }
 }
 
-impl Denied {
-    /// A denial was answered by the agent's next call.
-    pub(super) fn heard(&mut self, hint: Hint, nudged: bool) {
-        self.taken += u64::from(nudged && hint == Hint::Taken);
-        self.repeated += u64::from(hint == Hint::Repeated);
-    }
+/// Counts what the agent's next call did after a denial.
+pub(super) fn count_next_call(denied: &mut DenialCounts, hint: SuggestionResult, nudged: bool) {
+    denied.taken += u64::from(nudged && hint == SuggestionResult::Taken);
+    denied.repeated += u64::from(hint == SuggestionResult::Repeated);
 }

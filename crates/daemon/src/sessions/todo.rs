@@ -6,8 +6,8 @@
 //! `write_todos` of Gemini CLI. Claude Code's tasks are made and changed one by one: `TaskCreate` gets its id
 //! only with its answer, `TaskUpdate` names it.
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{SessionTodos, TodoItem, TodoProgress};
 use tenterhook_event::ToolCall;
 
 use super::clean;
@@ -16,18 +16,15 @@ const MOST: usize = 200;
 const TEXT: usize = 300;
 
 /// One thing to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Todo {
     pub(super) text: String,
     pub(super) status: String,
     /// How it is called while it is being done.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) active_form: Option<String>,
     /// The harness's id for it, if it is changed by one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
     /// The call that made it, until its answer tells the id.
-    #[serde(skip)]
     call: Option<String>,
 }
 
@@ -118,13 +115,32 @@ impl Todos {
     }
 }
 
+impl Todos {
+    /// The items, as the API describes them.
+    pub(super) fn items(&self) -> Vec<TodoItem> {
+        let item = |todo: &Todo| {
+            let Todo { text, status, active_form, id, call: _ } = todo.clone();
+            TodoItem { text, status, active_form, id }
+        };
+        self.0.iter().map(item).collect()
+    }
+
+    /// The list, as the API describes it.
+    pub(super) fn session_todos(&self) -> SessionTodos {
+        SessionTodos { progress: self.progress().todo_progress(), items: Some(self.items()) }
+    }
+}
+
 impl Progress {
-    pub(super) fn json(self) -> Value {
+    pub(super) fn todo_progress(self) -> TodoProgress {
         let Self { all, completed, under_way } = self;
-        json!({
-            "all": all, "completed": completed, "in_progress": under_way,
-            "pending": all.saturating_sub(completed + under_way), "progress": format!("{completed}/{all}"),
-        })
+        TodoProgress {
+            all,
+            completed,
+            in_progress: under_way,
+            pending: all.saturating_sub(completed + under_way),
+            progress: format!("{completed}/{all}"),
+        }
     }
 }
 

@@ -2,15 +2,14 @@
 
 //! What an event changed, for whoever follows. Nothing is made when nobody does.
 
-use serde_json::{Value, json};
+use tenterhook_api::{RecordPosition, SessionChange, SessionEvent};
 use tenterhook_event::Event;
 
 use super::Key;
 
-/// News of one event, by kind: `file-changed`, `todo-update`, `tool`, `prompt`, `denied`, `hint`, `usage`,
-/// `subagent`, `ended`.
+/// Changes of one event.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Option<Vec<(&'static str, Value)>>);
+pub(crate) struct Told(Option<Vec<SessionChange>>);
 
 impl Told {
     /// Somebody follows.
@@ -18,28 +17,26 @@ impl Told {
         Self(follows.then(Vec::new))
     }
 
-    pub(super) fn tell(&mut self, kind: &'static str, what: impl FnOnce() -> Value) {
-        if let Some(news) = &mut self.0 {
-            news.push((kind, what()));
+    pub(super) fn tell(&mut self, change: impl FnOnce() -> SessionChange) {
+        if let Some(changes) = &mut self.0 {
+            changes.push(change());
         }
     }
 
     /// All there is, in order.
     #[cfg(test)]
-    pub(crate) fn news(self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn news(self) -> Vec<SessionChange> {
         self.0.unwrap_or_default()
     }
 
     /// All there is, each with its session and the leaf it comes from.
-    pub(crate) fn named(self, key: &Key, event: &Event, seq: u64) -> Vec<(&'static str, Value)> {
-        let mut news = self.0.unwrap_or_default();
-        for (_, data) in &mut news {
-            if let Some(fields) = data.as_object_mut() {
-                fields.insert("session".to_owned(), json!(key.id));
-                fields.insert("harness".to_owned(), json!(key.harness));
-                fields.insert("at".to_owned(), json!({"seq": seq, "ts": event.ts}));
-            }
-        }
-        news
+    pub(crate) fn named(self, key: &Key, event: &Event, seq: u64) -> Vec<SessionEvent> {
+        let named = |change| SessionEvent {
+            session: key.id.clone(),
+            harness: key.harness.clone(),
+            at: RecordPosition { seq, ts: event.ts },
+            change,
+        };
+        self.0.unwrap_or_default().into_iter().map(named).collect()
     }
 }

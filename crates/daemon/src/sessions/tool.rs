@@ -2,17 +2,20 @@
 
 //! Tool calls of a session: what they were asked to do, and what came of them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tenterhook_api::{
+    FileChangeState, OutsideChange, SessionChange, SuggestionProgress, SuggestionResult, ToolCallState,
+    ToolGist, ToolProgress,
+};
 use tenterhook_event::{Decision, Event, EventKind, ToolCall, ToolClass, Touch, Touches};
 
 use super::apply::{Around, some};
-use super::behind::{self, Behind};
+use super::behind;
 use super::calls::failed;
 use super::clean;
-use super::denial::Hint;
-use super::files::{Change, How, Lines, State};
+use super::files::{Change, Lines, change_kind};
 use super::happened::Happened;
-use super::session::{Body, Session};
+use super::session::{Body, Session, count_next_call};
 use super::shape::{Shape, shape};
 use super::todo::Call;
 use super::told::Told;
@@ -39,9 +42,10 @@ impl Session {
         if let Some(body) = body.as_deref_mut()
             && let Some((hint, nudged)) = body.next_call(happened, told)
         {
-            self.denied.heard(hint, nudged);
+            count_next_call(&mut self.denied, hint, nudged);
         }
-        told.tell("tool", || shown(happened, &tool, if denied { "denied" } else { "asked" }));
+        let state = if denied { ToolCallState::Denied } else { ToolCallState::Asked };
+        told.tell(|| progress(happened, &tool, state));
         if denied {
             return;
         }
@@ -54,9 +58,9 @@ impl Session {
         if tool.class == ToolClass::Todo
             && body.todos.apply(&tool, happened.event.tool_use_id.as_deref(), &Call::Asked)
         {
-            told.tell("todo-update", || body.todos_json());
+            told.tell(|| SessionChange::Todos(body.todos.session_todos()));
         }
-        body.files_of(happened, &tool, around, State::Asked);
+        body.files_of(happened, &tool, around, FileChangeState::Asked);
         body.waiting.push(happened.event, &tool, happened.seq);
     }
 
@@ -71,8 +75,8 @@ impl Session {
         let (Some(tool), Some(body)) = (happened.tool(), body) else { return };
         let Some(call) = body.waiting.take_refused(happened.event, &tool) else { return };
         self.tools.count(&tool.name, |counted| counted.denied += 1);
-        body.files.settle(call.seq, State::Failed, happened.seq, happened.event.ts);
-        told.tell("tool", || shown(happened, &tool, "denied"));
+        body.files.settle(call.seq, FileChangeState::Failed, happened.seq, happened.event.ts);
+        told.tell(|| progress(happened, &tool, ToolCallState::Denied));
     }
 
     /// A tool has run, or failed.
@@ -96,24 +100,25 @@ impl Session {
             counted.ok += u64::from(!failed);
             counted.failed += u64::from(failed);
         });
-        let state = if failed { State::Failed } else { State::Done };
+        let state = if failed { FileChangeState::Failed } else { FileChangeState::Done };
         if call.is_none() && !failed {
-            body.files_of(happened, &tool, around, State::Done);
+            body.files_of(happened, &tool, around, FileChangeState::Done);
         }
         let seq = call.map_or(happened.seq, |call| call.seq);
         body.files.settle(seq, state, happened.seq, event.ts);
         body.compare(seq, happened, &tool, failed);
-        told.tell("tool", || shown(happened, &tool, if failed { "failed" } else { "done" }));
+        let ended = if failed { ToolCallState::Failed } else { ToolCallState::Done };
+        told.tell(|| progress(happened, &tool, ended));
         if !failed {
             let done: Vec<_> = body.files.of_call(seq).map(|change| change.clone()).collect();
             for change in done.iter().rev() {
-                told.tell("file-changed", || change.json(&|path| self.shown(path)));
+                told.tell(|| SessionChange::FileChanged(change.file_change(&|path| self.shown(path))));
             }
         }
         let output = some(event.detail.tool_output.as_ref());
         let how = if failed { Call::Failed } else { Call::Done(output) };
         if tool.class == ToolClass::Todo && body.todos.apply(&tool, event.tool_use_id.as_deref(), &how) {
-            told.tell("todo-update", || body.todos_json());
+            told.tell(|| SessionChange::Todos(body.todos.session_todos()));
         }
         if tool.class == ToolClass::Agent {
             body.agent_done(output, happened, told);
@@ -132,19 +137,28 @@ fn is_working_directory(path: &str, event: &Event) -> bool {
 
 impl Body {
     /// The next call of an agent that was denied something. Says what it made of the hint, and whether there was one.
-    fn next_call(&mut self, happened: &Happened<'_>, told: &mut Told) -> Option<(Hint, bool)> {
+    fn next_call(&mut self, happened: &Happened<'_>, told: &mut Told) -> Option<(SuggestionResult, bool)> {
         let next = happened.event.tool.as_ref()?;
         let agent = &happened.event.agent.id;
-        let open = |denial: &&mut super::denial::Denial| denial.hint == Hint::Open && denial.agent == *agent;
+        let open = |denial: &&mut super::denial::Denial| {
+            denial.hint == SuggestionResult::Open && denial.agent == *agent
+        };
         let denial = self.denials.iter_mut().rev().find(open)?;
         let passed = !matches!(happened.decision, Decision::Deny | Decision::Ask);
         denial.hear(next, passed, happened.gone.is_some());
-        told.tell("hint", || json!({"denied": denial.seq, "hint": denial.hint}));
+        let (denied, hint) = (denial.seq, denial.hint);
+        told.tell(|| SessionChange::Hint(SuggestionProgress { denied, hint }));
         Some((denial.hint, denial.nudge.is_some()))
     }
 
     /// What a call does to files.
-    fn files_of(&mut self, happened: &Happened<'_>, tool: &ToolCall, around: Around<'_>, state: State) {
+    fn files_of(
+        &mut self,
+        happened: &Happened<'_>,
+        tool: &ToolCall,
+        around: Around<'_>,
+        state: FileChangeState,
+    ) {
         let event = happened.event;
         let named =
             matches!(tool.class, ToolClass::Read | ToolClass::Write | ToolClass::Edit | ToolClass::Patch);
@@ -173,11 +187,11 @@ impl Body {
             }
             let change = Change {
                 seq: happened.seq,
-                result: (state == State::Done).then_some(happened.seq),
+                result: (state == FileChangeState::Done).then_some(happened.seq),
                 ts: event.ts,
                 path: touch.path.clone(),
                 tool: tool.name.clone(),
-                how: How::of(tool.class, touch.how),
+                how: change_kind(tool.class, touch.how),
                 state,
                 lines: shape(tool, None, &touch.path).lines(),
                 agent: event.agent.id.clone(),
@@ -203,7 +217,7 @@ impl Body {
         let [path] = paths.as_slice() else { return };
         if failed {
             if event.detail.error.as_deref().is_some_and(behind::refused) {
-                self.files.mark(path, Some(seq), Behind::Unseen);
+                self.files.mark(path, Some(seq), OutsideChange::Unseen);
             }
             return;
         }
@@ -211,7 +225,7 @@ impl Body {
         let commands = self.commands;
         let mut behind = self.files.content(path).and_then(|content| content.found(&whole, commands));
         if behind::by_person(output) {
-            behind = behind.max(Some(Behind::Person));
+            behind = behind.max(Some(OutsideChange::Person));
         }
         if let Some(behind) = behind {
             self.files.mark(path, Some(seq), behind);
@@ -233,16 +247,8 @@ impl Body {
         let (Some(id), Some(tokens)) = (id, tokens) else { return };
         if let Some(child) = self.child(id, happened.event.ts) {
             child.tokens = Some(tokens);
-            told.tell("subagent", || json!(child));
+            told.tell(|| SessionChange::Subagent(child.clone()));
         }
-    }
-
-    fn todos_json(&self) -> Value {
-        let mut todos = self.todos.progress().json();
-        if let Some(fields) = todos.as_object_mut() {
-            fields.insert("items".to_owned(), json!(self.todos.0));
-        }
-        todos
     }
 }
 
@@ -263,12 +269,17 @@ fn absolute(path: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// A call as a line.
-fn shown(happened: &Happened<'_>, tool: &ToolCall, state: &str) -> Value {
+/// State of a call.
+fn progress(happened: &Happened<'_>, tool: &ToolCall, state: ToolCallState) -> SessionChange {
     let event = happened.event;
     let gist = happened.gone.is_none().then(|| clean(&tool.gist(), GIST));
-    json!({
-        "tool": {"name": tool.name, "class": tool.class, "gist": gist}, "state": state, "tool_use_id": event.tool_use_id,
-        "agent": event.agent.id, "verdict": happened.decision, "ran_ms": event.detail.duration_ms, "gone": happened.gone,
+    SessionChange::Tool(ToolProgress {
+        tool: ToolGist { name: tool.name.clone(), class: tool.class, gist },
+        state,
+        tool_use_id: event.tool_use_id.clone(),
+        agent: event.agent.id.clone(),
+        verdict: happened.decision,
+        ran_ms: event.detail.duration_ms,
+        gone: happened.gone,
     })
 }

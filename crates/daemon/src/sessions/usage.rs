@@ -2,51 +2,51 @@
 
 //! Tokens and cost, where a payload or the client's transcript says them. Nothing is estimated.
 
-use serde::Serialize;
 use serde_json::Value;
+use tenterhook_api::SessionUsage;
 use tenterhook_event::{Event, Tokens, TranscriptUsage};
 use tenterhook_policy::{Money, Prices};
 
 /// What was said about tokens and money.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Usage {
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) input_tokens: u64,
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) output_tokens: u64,
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) cache_read_tokens: u64,
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) cache_write_tokens: u64,
     /// How full the context was at the model's last answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_tokens: Option<u64>,
     /// How much fits into it, where the harness tells.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_limit: Option<u64>,
     /// The one by the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) context_share: Option<f64>,
     /// What it cost, by the price table; absent when no model has a price in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cost_usd: Option<f64>,
     /// The same, to the last digit.
-    #[serde(skip)]
     cost: Money,
     /// Answers of models whose price is not known.
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) unpriced: u64,
     /// Answers that told their tokens.
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) answers: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 impl Usage {
+    /// Tokens and cost, as the API describes them.
+    pub(super) fn session_usage(&self) -> SessionUsage {
+        SessionUsage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cache_read_tokens: self.cache_read_tokens,
+            cache_write_tokens: self.cache_write_tokens,
+            context_tokens: self.context_tokens,
+            context_limit: self.context_limit,
+            context_share: self.context_share,
+            cost_usd: self.cost_usd,
+            unpriced: self.unpriced,
+            answers: self.answers,
+        }
+    }
+
     /// Reads what an event says; the answers of a model add up. Says whether there was anything.
     pub(super) fn read(&mut self, event: &Event, model: Option<&str>, prices: &Prices) -> bool {
         if let Some(answer) = &event.detail.model_response {

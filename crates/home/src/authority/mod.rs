@@ -26,6 +26,7 @@ pub use ancestry::Ancestry;
 pub use caller::{Caller, Identity, Way};
 pub use enrolment::{CodeTries, Enrolment, Tried};
 pub use process::Process;
+pub use tenterhook_api::AuthorityProof as Proof;
 
 use crate::{Failure, Home};
 
@@ -40,18 +41,6 @@ pub struct Authority {
     owner: u32,
     /// Whether the home belongs to the machine: then its administrator needs to show nothing.
     system: bool,
-}
-
-/// What a caller shows.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Proof {
-    /// They typed the name of the action on a terminal.
-    #[serde(default)]
-    pub tty: bool,
-    /// A code of the authenticator app.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
 }
 
 /// What has to be shown.

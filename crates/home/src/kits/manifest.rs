@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tenterhook_api::{HookPackageManifest, HookSample};
 use tenterhook_document::{Problem, parse, read};
-use tenterhook_event::{Agent, Decision, Detail, Event, EventKind, ToolCall};
+use tenterhook_event::{Agent, Detail, Event, ToolCall};
 
 use crate::Failure;
 use crate::door;
@@ -30,45 +31,7 @@ pub struct Manifest {
     pub hooks: Value,
     /// Events to try it with, and what it should make of them.
     #[serde(default)]
-    pub samples: Vec<Sample>,
-}
-
-/// An event to try a hook with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sample {
-    /// What it shows.
-    #[serde(default)]
-    pub title: String,
-    /// The kind of event.
-    pub event: EventKind,
-    /// The tool's name and arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<SampleTool>,
-    /// What else the event carries.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub detail: Value,
-    /// Where the agent works.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// What the hook should decide.
-    #[serde(default)]
-    pub expect: Decision,
-    /// The arguments it should make of them, if it changes some.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub input: Value,
-}
-
-/// A tool call of a sample.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SampleTool {
-    name: String,
-    #[serde(default)]
-    args: Value,
+    pub samples: Vec<HookSample>,
 }
 
 impl Manifest {
@@ -80,19 +43,28 @@ impl Manifest {
     }
 }
 
-impl Sample {
-    /// The event it stands for.
-    pub fn event(&self) -> Result<Event, Failure> {
-        let door = door::mint()?;
-        let mut event = Event::new(door.id, door.ts, "sample", self.event, self.event.name());
-        event.harness_session_id = Some("sample".to_owned());
-        (event.cwd, event.project) = (self.cwd.clone(), self.cwd.clone());
-        event.tool = self.tool.as_ref().map(|tool| ToolCall::new(&tool.name, tool.args.clone()));
-        event.agent = Agent { model: self.model.clone(), ..Agent::default() };
-        if !self.detail.is_null() {
-            event.detail = serde_json::from_value::<Detail>(self.detail.clone())
-                .map_err(|error| Failure::unusable(format!("`detail` of a sample: {error}")))?;
-        }
-        Ok(event)
+impl From<Manifest> for HookPackageManifest {
+    fn from(manifest: Manifest) -> Self {
+        let Manifest { title, about, language, tags, needs, hooks, samples } = manifest;
+        let hooks = match hooks {
+            Value::Array(hooks) => hooks,
+            other => vec![other],
+        };
+        Self { title, about, language, tags, needs, hooks, samples }
     }
+}
+
+/// The event of a sample.
+pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
+    let door = door::mint()?;
+    let mut event = Event::new(door.id, door.ts, "sample", sample.event, sample.event.name());
+    event.harness_session_id = Some("sample".to_owned());
+    (event.cwd, event.project) = (sample.cwd.clone(), sample.cwd.clone());
+    event.tool = sample.tool.as_ref().map(|tool| ToolCall::new(&tool.name, tool.args.clone()));
+    event.agent = Agent { model: sample.model.clone(), ..Agent::default() };
+    if !sample.detail.is_null() {
+        event.detail = serde_json::from_value::<Detail>(sample.detail.clone())
+            .map_err(|error| Failure::unusable(format!("`detail` of a sample: {error}")))?;
+    }
+    Ok(event)
 }

@@ -17,7 +17,7 @@ use tenterhook_engine::load::{self, Around, Loaded};
 use tenterhook_engine::{CommandLine, Hook, Runner};
 
 pub use list::{Kit, KitList};
-pub use manifest::{Manifest, Sample};
+pub use manifest::{Manifest, sample_event};
 
 use crate::home::{Home, make_private, write_whole};
 use crate::trust::sha256;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use tenterhook_api::HookSample;
 use tenterhook_engine::{Engine, Hook, Limits, select};
 use tenterhook_event::{Call, Decision, Event, Outcome};
 
-use super::Sample;
+use super::sample_event;
 use crate::Failure;
 
 /// No longer than a harness would wait.
@@ -40,8 +41,8 @@ pub async fn run(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failure> {
 }
 
 /// Tries hooks with one of their samples.
-pub async fn sample(hooks: &[Hook], sample: &Sample) -> Result<Tried, Failure> {
-    let event = sample.event()?;
+pub async fn sample(hooks: &[Hook], sample: &HookSample) -> Result<Tried, Failure> {
+    let event = sample_event(sample)?;
     // Whoever does not apply is not run, and that is right if nothing was expected.
     let outcome = run(hooks.to_vec(), event).await?;
     let input = outcome.tool_input.clone().unwrap_or(Value::Null);

@@ -4,7 +4,7 @@
 
 mod insert;
 
-use serde_json::{Value, json};
+use tenterhook_api::{TemplateInfo, TemplateKind};
 
 use crate::Failure;
 use crate::kits::{Files, MANIFEST, Manifest};
@@ -159,21 +159,23 @@ impl Template {
     }
 
     /// All there is, for programs.
-    pub fn to_json(&self) -> Value {
-        let files: serde_json::Map<_, _> =
-            self.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).into())).collect();
+    pub fn info(&self) -> TemplateInfo {
+        let files = self.files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let manifest = self.manifest();
-        json!({
-            "kind": self.kind.word(),
-            "name": self.name,
-            "title": self.title(),
-            "about": self.about(),
-            "tags": self.tags(),
-            "language": manifest.as_ref().map_or("rules", |manifest| manifest.language.as_str()),
-            "needs": manifest.as_ref().map(|manifest| &manifest.needs),
-            "samples": manifest.as_ref().map(|manifest| &manifest.samples),
-            "files": files,
-        })
+        TemplateInfo {
+            kind: match self.kind {
+                Kind::Hook => TemplateKind::Hook,
+                Kind::Rule => TemplateKind::Rule,
+            },
+            name: self.name.to_owned(),
+            title: self.title(),
+            about: self.about(),
+            tags: self.tags(),
+            language: manifest.as_ref().map_or("rules", |manifest| manifest.language.as_str()).to_owned(),
+            needs: manifest.as_ref().map(|manifest| manifest.needs.clone()),
+            samples: manifest.map(|manifest| manifest.samples),
+            files: files.collect(),
+        }
     }
 }
 

@@ -5,68 +5,122 @@
 /** Who acts: the model, the person it acts for, and the subagent if there is one. */
 export type Agent = { /** The subagent's id. */ id?: string | null; /** The model, as the harness names it. */ model?: string | null; /** The id of the agent that started it. */ parent?: string | null; /** The subagent's type. */ type?: string | null; /** The person whose account runs the agent. */ user?: string | null };
 
-/** JSON of any shape. */
-export type Anything = unknown;
+/** A call that waits for an approval. */
+export type Approval = { /** All arguments, as they would run. */ args?: unknown; /** Working directory of the agent. */ cwd?: string | null; /** SHA-256 of everything below except the times; an approval has to name it. */ digest: string; /** The harness's own name of the event. */ event: string; /** Id of the event. */ id: EventId; /** Rules and hooks that ask, and why. */ reasons: Said[]; /** The session. */ session?: string | null; /** Time since which it waits. */ since: Timestamp; /** The harness. */ source: string; /** The tool. */ tool?: string | null; /** Time at which it is denied. */ until: Timestamp; /** The user whose account runs the agent. */ user?: string | null; /** What the agent wants, in one line. */ wants: string };
 
-export type Approval = { /** all the arguments */ args?: unknown; cwd?: string; /** SHA-256 of everything below but the times: what an approval has to name */ digest: string; event: string; id: string; reasons?: { [key: string]: unknown }[]; session?: string; since: string; source: string; tool?: string; /** then it is denied */ until: string; user?: string; wants: string };
+/** Answer to a call that waits. */
+export type ApprovalAnswer = { /** The answer. */ answer: ApprovalVerdict; /** The `digest` of the approval that was shown to the user; required to approve, and compared if it is given. */ digest?: string | null; /** What an approval covers. */ for?: ApprovalScope; /** A note for the record. */ note?: string | null; /** Proof of the user; needed to approve. */ proof?: AuthorityProof };
 
-export type ApprovalRequest = { answer: "approve" | "deny"; /** the `digest` of the approval that was shown to the user; required to approve, compared whenever it is given */ digest?: string; for?: "once" | "session" | "rule"; note?: string; proof?: Proof };
+/** Calls that wait for an approval. */
+export type ApprovalList = { /** The calls. */ pending: Approval[] };
 
-export type Approvals = { pending: Approval[] };
+/** An answer that was accepted. */
+export type ApprovalResult = { /** The answer. */ answer: ApprovalVerdict; /** What the approval covers; absent for a denial. */ for?: ApprovalScope | null; /** Id of the event. */ id: EventId; /** Id of the exception that was added to the policy; absent for a denial. */ rule?: string | null };
 
-export type Approved = { answer: "approve" | "deny"; for?: string; id: string; /** the exception that was written */ rule?: string | null };
+/** What an approval covers. */
+export type ApprovalScope = "once" | "session" | "rule";
 
-export type AuthorityGranted = { action: string; /** by what they passed: code, tty (a terminal that the kernel confirmed), unverified (typed, where the platform confirms no terminals), root or none */ proof: string };
+/** Answer of a user. */
+export type ApprovalVerdict = "approve" | "deny";
 
-export type AuthorityNeeds = { action: string; /** the caller comes from a guarded agent, or cannot be told from one: only a code counts */ guarded: boolean; needs: "code" | "tty" | "nothing" };
+/** Effect of an ask. */
+export type AskEffect = "prompt" | "wait" | "never";
 
-export type AuthorityRequest = { action: string; /** what the leaf says about it */ detail?: unknown; proof?: Proof };
+/** A privileged action that was permitted. */
+export type AuthorityGrant = { /** Name of the action. */ action: string; /** What was shown: `code`, `tty` (a terminal that the kernel confirmed), `unverified` (typed, on a platform that
+confirms no terminals), `root` or `none`. */ proof: string };
 
-export type Backtest = { by_rule: { [key: string]: { looser: number; stricter: number } }; /** decisions that would be different, oldest first */ differences: { id: string; now: string; now_by?: string; seq: number; was: string; was_by?: string; /** the command, the path, the tool */ what: string }[]; /** what could not be replayed, by the reason */ left_out: { [key: string]: number }; /** events that were judged without the secrets in them */ redacted: number; /** events that were judged */ replayed: number; /** events about which the rules say the same */ same: number; took_ms: number; /** differences that are only counted, because there are too many */ unnamed: number };
+/** What a privileged action needs. */
+export type AuthorityNeeds = { /** Name of the action. */ action: string; /** Whether the caller comes from a guarded agent, or cannot be told from one: only a code counts. */ guarded: boolean; /** What the caller has to show. */ needs: RequiredProof };
 
-export type BacktestRequest = { /** events from then on: 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z */ since?: string; /** the rules that would take the place of the person's own */ text: string; /** events before then */ until?: string };
+/** What a user shows for a privileged action. */
+export type AuthorityProof = { /** A code of the authenticator app. */ code?: string | null; /** Whether the name of the action was typed on a terminal. */ tty?: boolean };
 
-/** who changed the file behind the agent's back: nobody we heard of, a person in the harness's own dialog, or perhaps a command of the agent; null when nobody did, or nobody can know */
-export type Behind = "unseen" | "person" | "command" | null;
+/** Request for a privileged action that the caller then does itself. */
+export type AuthorityRequest = { /** Name of the action. */ action: string; /** What the record says about it. */ detail?: unknown; /** Proof of the user. */ proof?: AuthorityProof };
 
-export type ChangedFile = { /** lines, as far as calls and results tell */ added: number; behind?: Behind; changes: number; /** the last change deleted it or moved it away */ deleted: boolean; last?: string | null; path: string; removed: number; /** the path from the project */ shown: string; tools: string[] };
+/** Decisions that other rules would change. */
+export type BacktestReport = { /** Differences by rule. */ by_rule: { [key: string]: RuleEffect }; /** Decisions that would change, oldest first. */ differences: DecisionDifference[]; /** Number of events that could not be replayed, by reason. */ left_out: { [key: string]: number }; /** Number of events that were evaluated without the secrets in them. */ redacted: number; /** Number of events that were evaluated. */ replayed: number; /** Number of events with the same decision. */ same: number; /** Time that the replay took. */ took_ms: number; /** Number of further differences, which are not listed. */ unnamed: number };
 
-export type Checkpoint = { /** the public key that signs */ key?: string | null; /** leaves that there are by now */ leaves: number; /** the signed note (c2sp.org/tlog-checkpoint) */ note: string; /** leaves that it covers */ size: number };
+/** Rules to replay the ledger with. */
+export type BacktestRequest = { /** Only events since then: `15m`, `24h`, `7d`, `2026-11-15` or `2026-11-15T08:00:00Z`. */ since?: string | null; /** Text in place of the user's policy. */ text: string; /** Only events before then. */ until?: string | null };
 
-export type Coverage = { ask: "prompt" | "wait" | "never"; context: boolean; deny: "prevents" | "feedback" | "impossible"; event: string; native: string; rewrites: boolean; why?: string | null; wired: "guard" | "watch" | "left" };
+/** A file that a session changed. */
+export type ChangedFile = { /** Lines added, as far as calls and results report them. */ added: number; /** How it was changed outside the session; null if it was not, or that is not known. */ behind: OutsideChange | null; /** Number of changes. */ changes: number; /** Whether the last change deleted it or moved it away. */ deleted: boolean; /** Time of the last change. */ last: Timestamp | null; /** Its path. */ path: string; /** Lines removed, as far as calls and results report them. */ removed: number; /** Its path relative to the project. */ shown: string; /** Tools that changed it. */ tools: string[] };
 
-export type Dashboard = { /** then another link is needed */ until: string };
+/** Whether the daemon runs. Callers without a token, or of another account, receive `ok` and `version` only. */
+export type DaemonHealth = { /** Number of hook calls answered. */ answered?: number; /** Name of the rules and hooks in force. */ generation?: string; /** Harnesses with our hooks in their settings, and those that sent an event within ten minutes; absent until
+the daemon has looked. */ guarded?: string[] | null; /** Versions of the hook programs that called this daemon. */ hook_versions?: HookVersionCount[]; /** TCP address that the daemon listens on. */ listen?: string | null; /** Whether rules are enforced. */ mode?: EnforcementMode; /** Always true: a daemon that is not well does not answer. */ ok: boolean; /** Number of calls that wait for an approval. */ pending?: number; /** Process id. */ pid?: number; /** Rules, hooks and settings that cannot be used. */ problems?: FileProblem[]; /** Decisions that hooks made without the daemon. */ spool?: SpoolCounts; /** Files that changed and cannot be read; their previous content is in force. */ stale?: FileProblem[]; /** Calls whose answer did not reach the hook program, since the daemon started. */ undelivered?: UndeliveredCalls; /** Harnesses on this machine that are not guarded. */ unguarded?: string[] | null; /** Harnesses whose settings no longer contain our hooks. */ unwired?: UnwiredHarness[]; /** Time since the daemon started. */ uptime_ms?: number; /** Version of the daemon. */ version: string };
 
-export type DashboardEntry = { /** what stands behind `#link=` */ link: string };
+/** A damaged ledger. */
+export type DamagedLedger = { /** Number of the first record that is wrong. */ leaf: number | null; /** What is wrong. */ problem: string; /** Always false. */ verified: boolean };
 
-export type DashboardKey = { /** what the page shows in `tenterhook-page`, beside the cookie */ key: string };
+/** Access of this browser. */
+export type DashboardAccess = { /** Time at which a new link is needed. */ until: Timestamp };
 
-export type DashboardLink = { until: string; /** opens the dashboard in one browser, once */ url: string };
+/** A link that is used. */
+export type DashboardEntry = { /** The part of the link after `#link=`. */ link: string };
+
+/** Key of a page. */
+export type DashboardKey = { /** Value of the header `tenterhook-page`, which the page sends beside the cookie. */ key: string };
+
+/** A link that admits one browser, once. */
+export type DashboardLink = { /** Time at which it expires. */ until: Timestamp; /** The link. */ url: string };
+
+/** Records of one day with one verdict. */
+export type DayCount = { /** Number of records. */ count: number; /** Start of the day. */ day: Timestamp; /** The verdict. */ verdict: string };
 
 /** What a session used on one day, by the timestamps in its transcript. */
 export type DayUsage = { /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Days since 1970-01-01, in UTC. */ day?: number; /** Tokens of all kinds. */ tokens?: number; /** Tokens of models without a price. */ unpriced_tokens?: number };
 
-export type Decided = { /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; cwd?: string | null; event: string; generation?: string; harness: string; id: string; model?: string | null; native_event?: string; prompt?: string | null; reason?: string | null; rule?: string | null; seq: number; session?: string | null; took_us: number; tool?: ShownTool; ts: string; verdict: string };
-
 /** A decision about the thing itself. The order is the precedence: the greatest found stands. */
 export type Decision = "none" | "allow" | "defer" | "ask" | "deny";
 
-export type Denial = { agent?: string | null; event: string; gist?: string | null; gone?: Gone; /** what the agent's next call did with it */ hint: "open" | "taken" | "other" | "repeated"; nudge?: string | null; reason?: string | null; rule?: string | null; seq: number; tool?: string | null; ts: string };
+/** A decision that would change. */
+export type DecisionDifference = { /** Id of the event. */ id: EventId; /** The new decision. */ now: Decision; /** Rule of the new decision. */ now_by?: string | null; /** Number of the record. */ seq: number; /** The decision on record. */ was: Decision; /** Rule of the decision on record. */ was_by?: string | null; /** The command, the path or the tool. */ what: string };
+
+/** A decision in one line. */
+export type DecisionLine = { /** Id of the rule, or `hook:<id>`. */ by: string | null; /** Working directory of the agent. */ cwd: string | null; /** Kind of the event. */ event: EventKind; /** Name of the rules and hooks in force. */ generation: string; /** The harness. */ harness: string; /** Id of the event. */ id: EventId; /** The model. */ model: string | null; /** The harness's own name of the event. */ native_event: string; /** The prompt. */ prompt: string | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** Number of the record. */ seq: number; /** The session. */ session: string | null; /** Time that the decision took. */ took_us: number; /** The tool call. */ tool: ToolGist | null; /** Time of the event. */ ts: Timestamp; /** The verdict. */ verdict: Decision };
+
+/** Decisions of one minute. */
+export type DecisionMinute = { /** Start of the minute. */ at: Timestamp; /** Median time of a decision in microseconds. */ p50_us: number; /** 95th percentile in microseconds. */ p95_us: number; /** 99th percentile in microseconds. */ p99_us: number; /** Decisions by verdict. */ verdicts: { [key: string]: number } };
+
+/** Decisions of the last hour. */
+export type DecisionRate = { /** Minutes with decisions, oldest first. */ minutes: DecisionMinute[] };
+
+/** Denials, and what the agent did next. */
+export type DenialCounts = { /** All denials. */ all: number; /** Denials with a suggestion. */ nudged: number; /** Denials after which the agent repeated the call. */ repeated: number; /** Denials after which the agent followed the suggestion. */ taken: number };
+
+/** A call that was denied, or that a user was asked about. */
+export type DeniedCall = { /** The subagent that made the call. */ agent: string | null; /** Kind of the event. */ event: string; /** The command, path or URL, in one line. */ gist: string | null; /** Why content is missing. */ gone: MissingContent | null; /** What the agent's next call did with it. */ hint: SuggestionResult; /** Suggestion shown to the model. */ nudge: string | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule, or `hook:<id>`. */ rule: string | null; /** Number of the record. */ seq: number; /** The tool. */ tool: string | null; /** Time of the call. */ ts: Timestamp };
+
+/** Effect of a denial. */
+export type DenyEffect = "prevents" | "feedback" | "impossible";
 
 /** What an event carries beside its tool call. A field is there when the kind has a use for it. */
 export type Detail = { /** session-start, session-end, compaction, permission-denied: what brought it about. */ cause?: string | null; /** post-tool, tool-error: how long the tool ran. */ duration_ms?: number | null; /** tool-error: what went wrong. */ error?: string | null; /** notification: the text; compaction: the instructions or the summary. */ message?: string | null; /** pre-model, post-model, tool-selection: the request. */ model_request?: unknown; /** post-model: the answer. */ model_response?: unknown; /** prompt, stop: what the person asked. */ prompt?: string | null; /** stop, subagent-stop: what the agent said last. */ response?: string | null; /** stop, subagent-stop: the agent is already going on because of a hook. */ stop_hook_active?: boolean | null; /** post-tool: what the tool returned, as the harness shapes it. */ tool_output?: unknown; /** The harness has a tool that types into running processes and fires no hook. */ unhooked_stdin?: boolean; /** Tokens and cost of the session so far, from the client's transcript; absent if nothing changed. */ usage?: TranscriptUsage | null };
 
-export type Draft = { /** the person's policy */ before: string; etag: string; ids: string[]; /** the rule in its parts */ rule: { [key: string]: unknown } | null; /** the same with the rule in it; nothing if the rule cannot be used */ text: string | null; validation: Validation; /** the rule as an item of a list */ yaml: string };
+/** Response without content. */
+export type EmptyResponse = { [key: string]: unknown };
 
-export type DraftRequest = { /** a rule in its parts, as in a file of rules */ rule?: { [key: string]: unknown }; /** the leaf of a decision */ seq?: number; template?: string; want?: "block" | "allow" };
+/** Whether rules are enforced. */
+export type EnforcementMode = "enforce" | "monitor";
 
-export type EraseRequest = { /** the first leaf */ from: number; proof?: Proof; /** why; it is recorded */ reason: string; /** the last one, if there are more */ to?: number };
+/** Payloads to erase. */
+export type EraseRequest = { /** The first record. */ from: number; /** Proof of the user. */ proof?: AuthorityProof; /** Reason for the record. */ reason: string; /** The last record; `from` by default. */ to?: number | null };
 
-export type Error = { error: { /** what to do next */ hint?: string; /** what went wrong */ message: string } };
+/** What went wrong, and what to do next. */
+export type ErrorDetail = { /** What to do next. */ hint?: string | null; /** What went wrong. */ message: string };
+
+/** Body of every response that is not a success. */
+export type ErrorResponse = { /** What went wrong. */ error: ErrorDetail; /** Problems of the policy, if one was rejected. */ problems?: FileProblem[] | null; /** Result of the check, if a policy was rejected. */ validation?: PolicyValidation | null };
 
 /** The normal form: one event, whatever the harness. */
 export type Event = { /** Who acts. */ agent?: Agent; /** Where the agent works. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** What kind of event it is. */ event: EventKind; /** The harness's id of the conversation. */ harness_session_id?: string | null; /** Unique id, minted at the door. */ id: EventId; /** The harness's own name for it. */ native_event: string; /** Root of the project the agent works on. */ project?: string | null; /** When it happened by the sender's clock, where the sender says so. `ts` is never the sender's. */ sender_ts?: Timestamp | null; /** What the daemon found when it compared the session with the calling process; absent: the session is the
 caller's own, or nothing was compared. */ session_check?: SessionCheck | null; /** The harness it came from: `claude-code`, `codex`, … */ source: string; /** The tool call the event is about. */ tool?: ToolCall | null; /** The harness's id of the tool call. */ tool_use_id?: string | null; /** When the event reached us. */ ts: Timestamp; /** The harness's id of the turn or prompt the event belongs to. */ turn_id?: string | null; /** Version of this form. */ v: number };
+
+/** What hooks can do at one event of a harness. */
+export type EventCoverage = { /** Effect of an ask. */ ask: AskEffect; /** Whether context can be given to the model. */ context: boolean; /** Effect of a denial. */ deny: DenyEffect; /** Kind of the event. */ event: EventKind; /** The harness's own name of the event. */ native: string; /** Whether the tool's input can be changed. */ rewrites: boolean; /** Why it is not used. */ why: string | null; /** How the event is used. */ wired: EventWiring };
 
 /** A ULID: 48 bits of milliseconds, 80 bits of randomness, 26 characters that sort by time. */
 export type EventId = string;
@@ -74,68 +128,174 @@ export type EventId = string;
 /** One point of an agent's life. [`EventKind::ALL`] is the whole table. */
 export type EventKind = "session-start" | "session-end" | "prompt" | "pre-model" | "post-model" | "tool-selection" | "pre-tool" | "post-tool" | "tool-error" | "permission-request" | "permission-granted" | "permission-denied" | "subagent-start" | "subagent-stop" | "pre-compact" | "post-compact" | "context-warning" | "notification" | "stop" | "other";
 
-/** one of `event`, `command` and `tool` */
-export type ExplainRequest = { /** also rules that do not match, and why not */ all?: boolean; /** a shell command */ command?: string; /** where it would run */ cwd?: string; event?: Event; tool?: { args?: { [key: string]: unknown }; name: string } };
+/** An event in the normal form. The daemon fills in what is missing. */
+export type EventRequest = { /** Who acts. */ agent?: Agent; /** Working directory of the agent. */ cwd?: string | null; /** What else the event carries, by meaning. */ detail?: Detail; /** Kind of the event. */ event: EventKind; /** The sender's id of the conversation. */ harness_session_id?: string | null; /** Unique id; made by the daemon if it is missing. */ id?: EventId | null; /** What the sender says about the event in its own words; not for harnesses, which send their payload to
+`/v1/hooks/<harness>/<event>`. */ native?: { [key: string]: unknown } | null; /** The sender's own name of the event. */ native_event?: string | null; /** Root of the project that the agent works on. */ project?: string | null; /** The program that sends it. */ source: string; /** The tool call. */ tool?: EventToolRequest | null; /** The sender's id of the tool call. */ tool_use_id?: string | null; /** Time by the sender's clock; kept as `sender_ts`. */ ts?: Timestamp | null; /** The sender's id of the turn or prompt. */ turn_id?: string | null; /** Version of the normal form. */ v?: number | null };
 
-export type Explanation = { /** rules that were looked at */ considered: number; event: Event; facts: { [key: string]: unknown }; generation: string; outcome: Outcome; reason?: string | null; rule?: string | null; rules: { counts: boolean; matched: boolean; rule: string; verdict: string; why: string }[]; /** what a harness would show */ says?: string | null; verdict: string };
+/** Tool call of an event. */
+export type EventToolRequest = { /** Its arguments. */ args?: unknown; /** What the tool does; known by the name for common tools. */ class?: ToolClass | null; /** Server and tool, for a tool of an MCP server. */ mcp?: Mcp | null; /** Name of the tool. */ name: string };
 
-export type FileChange = { added?: number | null; /** the subagent that did it */ agent?: string | null; behind?: Behind; gone?: Gone; how: "write" | "edit" | "delete"; path: string; removed?: number | null; /** the leaf of the call */ seq: number; /** the path from the project */ shown: string; /** asked: let through, and nobody said yet what came of it */ state: "asked" | "done" | "failed"; tool: string; tool_use_id?: string | null; ts: string };
+/** How an event of a harness is used. */
+export type EventWiring = "guard" | "watch" | "left";
+
+/** What to explain: exactly one of `event`, `command` and `tool`. */
+export type ExplainRequest = { /** Whether to list rules that do not match, too. */ all?: boolean; /** A shell command. */ command?: string | null; /** Where it would run. */ cwd?: string | null; /** A whole event. */ event?: Event | null; /** A tool call. */ tool?: ExplainTool | null };
+
+/** A tool call to explain. */
+export type ExplainTool = { /** Its arguments. */ args?: unknown; /** Name of the tool. */ name: string };
+
+/** What the rules decide about an event, and why. */
+export type Explanation = { /** Number of rules that were evaluated. */ considered: number; /** The event. */ event: Event; /** What the rules were evaluated on. */ facts: unknown; /** Name of the rules and hooks in force. */ generation: string; /** The whole outcome. */ outcome: Outcome; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decides. */ rule: string | null; /** The rules. */ rules: RuleExplanation[]; /** Reason and suggestion, as a harness would show them. */ says: string | null; /** The verdict. */ verdict: Decision };
+
+/** Format of an export. */
+export type ExportFormat = "jsonl" | "csv";
+
+/** One change of one file. */
+export type FileChange = { /** Lines added. */ added: number | null; /** The subagent that made the call. */ agent: string | null; /** How the file was changed outside the session before. */ behind: OutsideChange | null; /** Why content is missing. */ gone: MissingContent | null; /** What the call does. */ how: FileChangeKind; /** Path of the file. */ path: string; /** Lines removed. */ removed: number | null; /** Number of the call's record. */ seq: number; /** Path relative to the project. */ shown: string; /** Whether the call ran. */ state: FileChangeState; /** The tool. */ tool: string; /** The harness's id of the call. */ tool_use_id: string | null; /** Time of the call. */ ts: Timestamp };
+
+/** What a call does to a file. */
+export type FileChangeKind = "write" | "edit" | "delete";
+
+/** Whether a call that changes a file ran. */
+export type FileChangeState = "asked" | "done" | "failed";
+
+/** Files of a session; each file counts once. */
+export type FileCounts = { /** Files that were changed outside the session. */ behind: number; /** Files that were written or deleted. */ changed: number; /** Files that were deleted. */ deleted: number; /** Files that are not listed, and calls whose files are not known. */ left_out: number; /** Files that were read. */ read: number; /** Files that were written. */ written: number };
+
+/** One change of one file, with its diff. */
+export type FileDiff = { /** Lines added. */ added: number | null; /** The subagent that made the call. */ agent: string | null; /** How the file was changed outside the session before. */ behind: OutsideChange | null; /** Changed lines with their signs, without file names. */ diff: string | null; /** Why content is missing. */ gone: MissingContent | null; /** What the call does. */ how: FileChangeKind; /** Path of the file. */ path: string; /** Lines removed. */ removed: number | null; /** Number of the call's record. */ seq: number; /** Path relative to the project. */ shown: string; /** Whether the call ran. */ state: FileChangeState; /** The tool. */ tool: string; /** The harness's id of the call. */ tool_use_id: string | null; /** Time of the call. */ ts: Timestamp; /** Why there is no diff, or only a part of it. */ why: MissingDiff | null };
+
+/** One problem in a file. The entry it names was rejected; everything else is in force. */
+export type FileProblem = { /** The entry it is about, such as ``rule `x` ``. */ about?: string | null; /** Column, counted from 1. */ column?: number | null; /** How to fix it. */ hint?: string | null; /** Line, counted from 1. */ line?: number | null; /** What is wrong. */ message: string; /** The file. */ source: string };
 
 /** Whether the agent goes on. */
 export type Flow = "go" | ({ stop: { /** What the person is told. */ reason?: string | null } });
 
-export type ForgottenAgent = { name: string; pid: number };
+/** A process whose mark was cleared. */
+export type ForgottenAgent = { /** Name of the process. */ name: string; /** Process id. */ pid: number };
 
-/** why a content is not there; null when it is */
-export type Gone = "erased" | "too-large" | null;
+/** Rules and hooks that came into force. */
+export type GenerationChange = { /** Their name. */ generation: string; /** Rules, hooks and settings that cannot be used. */ problems: FileProblem[]; /** Files that changed and cannot be read; their previous content is in force. */ stale: FileProblem[] };
 
-export type HarnessPlan = { changed: boolean; diff: string; files?: string[]; harness: string; in_force?: boolean; notes: string[]; pending: string[]; scope?: string; settings?: string | null };
+/** All harnesses. */
+export type HarnessList = { /** The harnesses. */ harnesses: HarnessState[] };
 
-export type HarnessState = { coverage: Coverage[]; directory?: string | null; found: boolean; harness: string; last_heard?: { seq: number; ts: string } | null; notes: string[]; program?: string | null; proved_on: string[]; scopes: string[]; title: string; version?: string | null; wired: "yes" | "no" | "lost" | "unheeded" | "impossible" };
+/** Change of a harness's settings: planned, or done. */
+export type HarnessPlan = { /** Ways to run the harness without these hooks. */ bypasses: string[]; /** Whether files were changed. */ changed: boolean; /** The change as a diff. */ diff: string; /** All files that change. */ files: string[]; /** The harness. */ harness: string; /** The state directory. */ home?: string | null; /** Whether the harness uses the hooks now. */ in_force: boolean; /** Its last event on record. */ last_heard: LastHarnessEvent | null; /** What to know about it. */ notes: string[]; /** Steps that the user has to do. */ pending: string[]; /** The hook program. */ program?: string | null; /** Scope of the settings: `user`, `machine` or a project. */ scope: string; /** The settings file. */ settings: string | null };
 
-export type Harnesses = { harnesses: HarnessState[] };
+/** Reply to a hook call, as a process would give it. */
+export type HarnessReply = { /** Exit code. */ exit: number; /** Parts of the outcome that the harness cannot receive. */ lost: string[]; /** Standard error. */ stderr: string; /** Standard output. */ stdout: string };
 
-export type Health = { answered?: number; generation?: string; /** harnesses with our hooks in their settings, and those that sent an event within ten minutes */ guarded?: string[]; /** versions of the hook programs that called this daemon */ hook_versions?: { calls: number; last: string; version: string }[]; listen?: string | null; mode?: string; ok: boolean; /** calls that wait for a person */ pending?: number; pid?: number; problems?: Problem[]; spool?: Spool; stale?: Problem[]; undelivered?: Undelivered; /** harnesses that were found on this machine and are not guarded */ unguarded?: string[]; /** harnesses whose settings no longer have our hooks in them */ unwired?: { harness?: string; settings?: string }[]; uptime_ms?: number; version: string };
+/** State of a harness on this machine. */
+export type HarnessState = { /** What hooks can do at each of its events. */ coverage: EventCoverage[]; /** A directory that it keeps. */ directory: string | null; /** Whether it was found. */ found: boolean; /** Its id. */ harness: string; /** Its last event on record. */ last_heard: LastHarnessEvent | null; /** What to know about it, such as why it cannot be guarded. */ notes: string[]; /** Its program. */ program: string | null; /** Versions that our hooks were tested with. */ proved_on: string[]; /** Scopes that our hooks are installed in. */ scopes: string[]; /** Its name. */ title: string; /** Its version. */ version: string | null; /** Whether our hooks are in its settings. */ wired: HarnessWiring };
 
-export type Hook = { async: boolean; chain?: string | null; dialect?: string | null; enabled: boolean; fail: "open" | "closed"; id: string; on: string[]; priority: number; /** why the hook cannot run, such as a script that does not exist */ problem?: Problem | null; runs: { command?: string; exec?: string[]; type: "in-process" | "command" | "http"; url?: string }; timeout_ms: number; when?: string | null };
+/** Whether our hooks are in the settings of a harness. */
+export type HarnessWiring = "yes" | "no" | "lost" | "unheeded" | "impossible";
 
-export type HookAnalytics = { hooks: { [key: string]: HookSummary }; minutes: number; now: string };
+/** Statistics of every hook. */
+export type HookAnalytics = { /** Statistics by hook id. */ hooks: { [key: string]: HookSummary }; /** Length of the recent period in minutes. */ minutes: number; /** Time of the response. */ now: Timestamp };
 
-export type HookNumbers = { /** how often it denied */ blocks: number; calls: number; failures: number; modifications: number; p50_us?: number | null; p95_us?: number | null; p99_us?: number | null; skipped: number; timeouts: number };
+/** What happens if a hook fails. */
+export type HookFailMode = "open" | "closed";
 
-export type HookSummary = { all: HookNumbers; last_call: string | null; last_error: { id: string; message: string; ts: string } | null; /** oldest first; minutes in which nothing happened are left out */ minutes: (HookNumbers & { ts: string })[]; recent: HookNumbers };
+/** A failure of a hook. */
+export type HookFailure = { /** Id of the event. */ id: EventId; /** What went wrong. */ message: string; /** Time of the event. */ ts: Timestamp };
 
-export type HookTestRequest = { event?: Event; sample?: Sample };
+/** The hooks in force, in the order they run. */
+export type HookList = { /** Name of the rules and hooks in force. */ generation: string; /** The hooks. */ hooks: RegisteredHook[] };
 
-export type HookTested = { /** whether the hook is for such an event */ applies: boolean; event: Event; outcome: Outcome; /** why it is not */ why: string | null };
+/** Statistics of one hook in one minute. */
+export type HookMinute = { /** Calls that the hook denied. */ blocks: number; /** Calls. */ calls: number; /** Calls that failed. */ failures: number; /** Calls that the hook changed. */ modifications: number; /** Median run time in microseconds. */ p50_us: number | null; /** 95th percentile in microseconds. */ p95_us: number | null; /** 99th percentile in microseconds. */ p99_us: number | null; /** Calls that skipped the hook. */ skipped: number; /** Calls that took too long. */ timeouts: number; /** Start of the minute. */ ts: Timestamp };
 
-export type Hooks = { generation: string; hooks: Hook[] };
+/** Number of calls and their results, and percentiles of the run time. */
+export type HookNumbers = { /** Calls that the hook denied. */ blocks: number; /** Calls. */ calls: number; /** Calls that failed. */ failures: number; /** Calls that the hook changed. */ modifications: number; /** Median run time in microseconds. */ p50_us: number | null; /** 95th percentile in microseconds. */ p95_us: number | null; /** 99th percentile in microseconds. */ p99_us: number | null; /** Calls that skipped the hook. */ skipped: number; /** Calls that took too long. */ timeouts: number };
 
-export type Key = { file: string; id: string; /** the public key that signs */ key: string; sealed: boolean };
+/** A hook package. */
+export type HookPackage = { /** Commit it was taken from. */ commit: string | null; /** Its files. */ files: { [key: string]: string }; /** Its directory. */ folder: string; /** A template, a directory or an address. */ from: string; /** Its manifest; null if it cannot be read. */ manifest: HookPackageManifest | null; /** Its name, and that of its directory. */ name: string; /** SHA-256 over its files as they were trusted. */ sha256: string; /** Whether it runs. */ standing: HookPackageStatus; /** Whether its hooks may run. */ trusted: boolean; /** Why it does not run. */ why: string | null };
 
-export type Kit = { commit?: string | null; files: { [key: string]: string }; folder: string; from: string; manifest?: KitManifest | null; name: string; sha256: string; standing: "trusted" | "not trusted" | "changed"; trusted: boolean; why?: string | null };
+/** Files to check. */
+export type HookPackageFilesRequest = { /** The files. */ files?: { [key: string]: string } };
 
-export type KitFiles = { files: { [key: string]: string } };
+/** All hook packages. */
+export type HookPackageList = { /** The hook packages. */ kits: HookPackage[] };
 
-export type KitManifest = { about: string; hooks: { [key: string]: unknown }[]; language: string; needs: string[]; samples: Sample[]; tags: string[]; title: string };
+/** Manifest of a hook package (`hook.yaml`). */
+export type HookPackageManifest = { /** What it does, in a few sentences. */ about: string; /** The hooks, as in `tenterhook.yaml`. */ hooks: unknown[]; /** Language it is written in. */ language: string; /** Programs that it needs. */ needs: string[]; /** Events to test it with. */ samples: HookSample[]; /** Words to find it by. */ tags: string[]; /** What it does, in a few words. */ title: string };
 
-export type KitRequest = { files?: { [key: string]: string }; proof?: Proof; template?: string };
+/** Content of a hook package: exactly one of `files` and `template`. */
+export type HookPackageRequest = { /** The files. */ files?: { [key: string]: string } | null; /** Proof of the user. */ proof?: AuthorityProof; /** Name of a template. */ template?: string | null };
 
-export type KitValidation = { hooks: string[]; ok: boolean; problem: string | null };
+/** Whether a hook package runs. */
+export type HookPackageStatus = "trusted" | "not trusted" | "changed";
 
-export type Kits = { kits: Kit[] };
+/** Result of a check. */
+export type HookPackageValidation = { /** Ids of its hooks. */ hooks: string[]; /** Whether the files are a usable hook package. */ ok: boolean; /** What is wrong. */ problem: string | null };
 
-export type Leaf = Record & ({ /** what is hashed, to the byte */ raw: { leaf: string | null; payload: string | null; /** in hexadecimal digits */ salt: string | null }; /** what the harness is told for such a decision, made anew from the record */ reply: { exit: number; /** what it cannot be told */ lost: string[]; stderr: string; stdout: string } | null });
+/** What runs when a hook is called. */
+export type HookRunner = { type: "in-process" } | { /** Name of the program. */ client: string; type: "sdk" } | ({ /** Command line for the shell. */ command?: string | null; /** Program and arguments, without a shell. */ exec?: string[] | null; type: "command" }) | { type: "http"; /** Its address. */ url: string };
 
-export type Leaves = { leaves: Record[]; /** `before` of the next page */ next: number | null };
+/** An event to test a hook with, and the expected result. */
+export type HookSample = { /** Working directory of the agent. */ cwd?: string | null; /** What else the event carries. */ detail?: unknown; /** Kind of the event. */ event: EventKind; /** Expected decision. */ expect?: Decision; /** Arguments that the hook is expected to make of those of the tool call. */ input?: unknown; /** The model. */ model?: string | null; /** What it shows. */ title?: string; /** The tool call. */ tool?: SampleTool | null };
 
-export type Line = { /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; event?: string | null; harness?: string | null; kind?: string | null; pruned: boolean; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; session?: string | null; took_us?: number | null; tool?: ShownTool; ts?: string | null; verdict?: string | null; /** what changed */ what?: string | null; /** who changed it */ who?: string | null };
+/** Statistics of one hook. */
+export type HookSummary = { /** Since the daemon started. */ all: HookNumbers; /** Time of the last call. */ last_call: Timestamp | null; /** The last failure. */ last_error: HookFailure | null; /** The recent period by minute, oldest first; minutes without calls are left out. */ minutes: HookMinute[]; /** In the recent period. */ recent: HookNumbers };
 
-export type Lines = { lines: Line[]; /** `before` of the next page */ next: number | null; /** leaves in all, whether they fit or not */ size: number };
+/** Result of switching a hook on or off. */
+export type HookSwitched = { /** Whether anything changed. */ changed: boolean; /** Name of the rules and hooks in force. */ generation: string; /** The hook. */ hook: RegisteredHook };
 
-export type MarkedAgent = { boot?: string; harness: string; name: string; /** the pid namespace in which the number counts */ namespace?: number; /** 0: a process in a pid namespace that is not visible */ pid: number; /** in clock ticks since the machine started */ start: number };
+/** Event to test a hook with: exactly one of `sample` and `event`. */
+export type HookTestRequest = { /** A whole event. */ event?: Event | null; /** A sample, as in a hook package. */ sample?: HookSample | null };
 
-export type MarkedAgents = { agents: MarkedAgent[] };
+/** Result of a test. */
+export type HookTestResult = { /** Whether the hook runs at such an event. */ applies: boolean; /** The event it was tested with. */ event: Event; /** What the hook decided. */ outcome: Outcome; /** Why it does not. */ why: string | null };
+
+/** Calls of hook programs of one version. */
+export type HookVersionCount = { /** Number of calls. */ calls: number; /** Time of the last call. */ last: Timestamp; /** Version of the hook program. */ version: string };
+
+/** An intact ledger. */
+export type IntactLedger = { /** Number of checkpoints. */ checkpoints: number; /** Number of erased payloads. */ erased: number; /** The public keys that signed. */ keys: string[]; /** Name of the ledger. */ origin: string; /** Number of pruned records. */ pruned: number; /** Root hash. */ root: string; /** Number of records. */ size: number; /** Whether the first key was not compared with a given one. */ trusted_on_first_use: boolean; /** Number of records that no checkpoint covers. */ unpublished: number; /** Always true. */ verified: boolean };
+
+/** Whether the private key is encrypted. */
+export type KeySealState = { /** Whether it is encrypted under a passphrase. */ sealed: boolean };
+
+/** Last event of a harness on record. */
+export type LastHarnessEvent = { /** Number of the record. */ seq: number; /** Time of the event. */ ts: string };
+
+/** The latest checkpoint. */
+export type LedgerCheckpoint = { /** The public key that signs. */ key: string | null; /** Number of all records. */ leaves: number; /** The signed note (c2sp.org/tlog-checkpoint). */ note: string; /** Number of records that it covers. */ size: number };
+
+/** A record in one line. */
+export type LedgerLine = { /** Id of the rule, or `hook:<id>`. */ by: string | null; /** Kind of the event. */ event: string | null; /** The harness. */ harness: string | null; /** Its kind. */ kind: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** The prompt, response, message or error. */ said: string | null; /** Its number. */ seq: number; /** The session. */ session: string | null; /** Time that the decision took. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** Time of the event. */ ts: Timestamp | null; /** The verdict. */ verdict: string | null; /** What changed. */ what: string | null; /** Who changed it. */ who: string | null };
+
+/** A page of records, each in one line. */
+export type LedgerLines = { /** The records, newest first. */ lines: LedgerLine[]; /** Value of `before` for the next page. */ next: number | null; /** Number of all records. */ size: number };
+
+/** A page of records, newest first. */
+export type LedgerPage = { /** The records. */ leaves: LedgerRecord[]; /** Value of `before` for the next page. */ next: number | null };
+
+/** A record. */
+export type LedgerRecord = { /** Whether the payload was erased. */ erased: boolean; /** Its hash in the Merkle tree, in base 64. */ hash: string; /** The envelope (docs/spec/leaf.schema.json); null if the record was pruned. */ leaf: unknown; /** What the agent and the user said and did; null if it is gone. */ payload: unknown; /** Whether the record was pruned. */ pruned: boolean; /** Its number. */ seq: number; /** Whether the hook decided without the daemon; another record of the event counts. */ undelivered: boolean };
+
+/** A record with its exact bytes and the reply of its harness. */
+export type LedgerRecordDetails = { /** Whether the payload was erased. */ erased: boolean; /** Its hash in the Merkle tree, in base 64. */ hash: string; /** The envelope (docs/spec/leaf.schema.json); null if the record was pruned. */ leaf: unknown; /** What the agent and the user said and did; null if it is gone. */ payload: unknown; /** Whether the record was pruned. */ pruned: boolean; /** The bytes that are hashed. */ raw: RawRecord; /** What the harness receives for such a decision, encoded again from the record. */ reply: HarnessReply | null; /** Its number. */ seq: number; /** Whether the hook decided without the daemon; another record of the event counts. */ undelivered: boolean };
+
+/** Statistics of records, and of the ledger. */
+export type LedgerStats = { /** Size of the ledger's files. */ bytes_on_disk: number; /** Records by day and verdict. */ days: DayCount[]; /** Number of erased payloads. */ erased: number; /** Time of the first record. */ first: Timestamp | null; /** Records by harness. */ harnesses: { [key: string]: number }; /** Size of SQLite's journal, which `bytes_on_disk` includes; it is emptied while the ledger is idle. */ journal_bytes: number; /** Records by kind. */ kinds: { [key: string]: number }; /** Time of the last record. */ last: Timestamp | null; /** Number of records that match. */ leaves: number; /** Size of the payloads. */ payload_bytes: number; /** Number of payloads. */ payloads: number; /** Number of pruned records. */ pruned: number; /** Records by rule. */ rules: { [key: string]: number }; /** Number of sessions. */ sessions: number; /** Number of records that a checkpoint covers. */ signed: number; /** Number of all records. */ size: number; /** Decisions that hooks made without the daemon. */ spool: SpoolCounts; /** Records by tool. */ tools: { [key: string]: number }; /** Records by verdict. */ verdicts: { [key: string]: number } };
+
+/** Data of one event of the live stream. The name of the event says which it is. */
+export type LiveEvent = DecisionLine | SessionSummary | ApprovalList | GenerationChange | VerificationStatus | LiveWarning | LiveHello | MissedEvents;
+
+/** First event of the live stream. */
+export type LiveHello = { /** Name of the rules and hooks in force. */ generation: string; /** Version of the daemon. */ version: string };
+
+/** Something that a user should see. */
+export type LiveWarning = { /** The call whose answer did not reach the hook program. */ call?: UndeliveredCall | null; /** The harness's own name of the event. */ event?: string | null; /** The harness. */ harness?: string | null; /** The hook. */ hook?: string | null; /** Files that changed and cannot be read; their previous content is in force. */ stale?: FileProblem[] | null; /** What happened. */ what: string; /** Why. */ why?: string | null; /** The harness whose settings changed. */ wiring?: UnwiredHarness | null };
+
+/** A process that is marked as a guarded agent. */
+export type MarkedAgent = { /** Boot in which the mark was made. */ boot?: string | null; /** The harness that it calls itself. */ harness: string; /** Name of the process. */ name: string; /** Pid namespace of the process id. */ namespace?: number | null; /** Process id; 0 for a process in a pid namespace that is not visible. */ pid: number; /** Start time in clock ticks since boot. */ start: number };
+
+/** Processes that are marked as guarded agents. */
+export type MarkedAgentList = { /** The processes. */ agents: MarkedAgent[] };
 
 /** An MCP tool: the server and its own name for the tool. */
 export type Mcp = { /** Other readings of the harness's name for the tool; empty if server and tool are certain. */ also?: McpName[]; /** The server, as configured in the harness; empty if the harness does not say. */ server: string; /** The tool, as the server names it. */ tool: string };
@@ -146,15 +306,23 @@ export type McpName = { /** The server. */ server: string; /** The tool. */ tool
 /** How a change meets what is there. */
 export type Merge = "replace" | "shallow" | "deep";
 
-export type Mode = { changed?: boolean; mode: "enforce" | "monitor" };
+/** Events that a slow reader missed. */
+export type MissedEvents = { /** Their number. */ missed: number };
 
-export type ModeRequest = { mode: "enforce" | "monitor"; proof?: Proof };
+/** Why content is missing. */
+export type MissingContent = "erased" | "too-large";
+
+/** Why there is no diff, or only a part of it. */
+export type MissingDiff = "erased" | "too-large" | "pruned" | "not-yet" | "unknown" | "before-unknown";
+
+/** Mode to set. */
+export type ModeRequest = { /** The mode. */ mode: EnforcementMode; /** Proof of the user; needed for `monitor`. */ proof?: AuthorityProof };
+
+/** Mode of the rules. */
+export type ModeState = { /** Whether the request changed it; absent if it was only read. */ changed?: boolean | null; /** The mode. */ mode: EnforcementMode };
 
 /** One change. Lower priority numbers apply first; a later write wins. */
 export type Modification = { /** How it meets the arguments that were asked for. */ merge: Merge; of: "tool-input"; /** The new arguments. */ value: unknown } | { of: "tool-output"; /** The new output. */ value: unknown } | { /** How it meets the request. */ merge: Merge; of: "model-request"; /** The new parts. */ value: unknown } | { /** How it meets the answer, if there is one. */ merge: Merge; of: "model-response"; /** The new parts. */ value: unknown } | { /** The names it may call; empty: no restriction by name. */ allowed: string[]; /** Whether it may, must or must not call one. */ mode: SelectionMode; of: "tool-selection" };
-
-/** by the name of the event: `decided` is the first of these, `session` the second, the others are objects of their own */
-export type News = Decided | SessionSummary | Anything;
 
 /** Who said something. */
 export type Origin = string;
@@ -162,34 +330,92 @@ export type Origin = string;
 /** The fold of all findings. Every part carries who said it. */
 export type Outcome = { /** What the model should know. */ context?: Said[]; /** About the thing itself. */ decision: Decision; /** About the agent going on. */ flow: Flow; /** What the person should know. */ messages?: Said[]; /** All that should be different, in the order it applies. */ modifications?: Said2[]; /** What the agent could do instead; only beside a deny. */ nudges?: Said[]; /** Why, from everyone whose decision is the one that stands. */ reasons?: Said[]; /** tool-error: the tool should be tried again, this many milliseconds later. */ retry_ms?: number | null; /** Keep the output from the person's eyes. */ suppress_output?: boolean; /** The tool input after all modifications, when it is not the one that was asked for. */ tool_input?: unknown; /** Which hooks and rules ran, and what became of each. */ trace?: Step[] };
 
-export type Pace = { /** minutes in which something was decided, oldest first */ minutes: { at: string; p50_us: number; p95_us: number; p99_us: number; verdicts: { [key: string]: number } }[] };
+/** How a file was changed outside the session. The order is that of certainty. */
+export type OutsideChange = "command" | "person" | "unseen";
 
-export type PackSwitchRequest = { /** a pack or a rule */ name: string; on: boolean; proof?: Proof };
+/** Passphrase of the private key. */
+export type PassphraseRequest = { /** The passphrase. */ passphrase: string; /** Proof of the user. */ proof?: AuthorityProof };
 
-export type Packs = { /** packs and rules that somebody turned off */ disabled: string[]; packs: ({ /** where it is from, if somebody added it */ from: string | null; name: string; on: boolean; rules: number | null; title: string | null })[] };
+/** A policy that was changed. */
+export type PolicyChanged = { /** Value of `If-Match` for the next change. */ etag: string; /** Name of the rules and hooks in force. */ generation: string; /** Result of the check. */ validation: PolicyValidation };
 
-export type Policy = { generation: string; layers: ({ layer: string; pack?: string | null; source: string; standing: string; trusted: boolean })[]; own: { /** what `If-Match` of a change has to be */ etag: string; path: string; text?: string | null }; problems: Problem[]; rules: Rule[]; /** files that changed and cannot be read: what they said before is in force */ stale: Problem[]; warnings: Problem[] };
+/** A source of rules. */
+export type PolicyLayer = { /** Whose rules they are. */ layer: RuleLayer; /** The rule pack. */ pack: string | null; /** The file. */ source: string; /** Whether it is trusted, and why not. */ standing: string; /** Whether it may allow. */ trusted: boolean };
 
-export type PolicyChanged = { etag: string; generation: string; validation: Validation };
+/** New text of the user's policy. */
+export type PolicyRequest = { /** Proof of the user. */ proof?: AuthorityProof; /** The whole text, in YAML. */ text: string };
 
-export type PolicyRequest = { proof?: Proof; /** the whole new text, in YAML */ text: string };
+/** Text of a policy. */
+export type PolicyText = { /** Value of `If-Match` for a change. */ etag: string; /** The file. */ path: string; /** The text; null if there is no file. */ text: string | null };
 
-export type Problem = { /** the entry it is about */ about?: string; column?: number; hint?: string; line?: number; message: string; /** the file */ source: string };
+/** Result of checking a policy. */
+export type PolicyValidation = { /** Whether all of it can be used. */ ok: boolean; /** Rules that cannot be used. */ problems: FileProblem[]; /** Ids of its rules. */ rules: string[]; /** Problems that do not keep a rule from being used. */ warnings: FileProblem[] };
 
-/** what a person shows */
-export type Proof = { /** a code of the authenticator app */ code?: string; /** the name of the action was typed on a terminal */ tty?: boolean };
+/** The rules in force. */
+export type PolicyView = { /** Name of the rules and hooks in force. */ generation: string; /** Sources of rules. */ layers: PolicyLayer[]; /** The user's own policy. */ own: PolicyText; /** Rules, hooks and settings that cannot be used. */ problems: FileProblem[]; /** The rules. */ rules: RuleView[]; /** Files that changed and cannot be read; their previous content is in force. */ stale: FileProblem[]; /** Problems that do not keep a rule from being used. */ warnings: FileProblem[] };
 
-export type PruneRequest = { /** or: what was recorded before this day or moment goes */ before?: string; proof?: Proof; /** why; it is recorded */ reason: string; /** the last leaf that goes */ to?: number };
+/** Text of a prompt. */
+export type PromptText = { /** Why there is no text. */ gone: MissingContent | null; /** The text. */ text: string | null };
 
-export type Record = { erased: boolean; /** the leaf's hash in the tree, in base 64 */ hash: string; /** the envelope; docs/spec/leaf.schema.json */ leaf: { [key: string]: unknown } | null; /** what the agent and the person said and did; null when there is none any more */ payload: unknown; pruned: boolean; seq: number; /** the hook decided by itself; another leaf of the event counts */ undelivered?: boolean };
+/** A request that needs a proof and nothing else. */
+export type ProofRequest = { /** Proof of the user. */ proof?: AuthorityProof };
 
-export type Removed = { from: number; /** the leaf that says so */ leaf: number | null; /** null if there was nothing to remove */ to: number | null };
+/** Records to prune: exactly one of `to` and `before`. */
+export type PruneRequest = { /** Prune what was recorded before this day or time. */ before?: string | null; /** Proof of the user. */ proof?: AuthorityProof; /** Reason for the record. */ reason: string; /** The last record to prune. */ to?: number | null };
 
-export type RotateRequest = { proof?: Proof };
+/** Bytes of a record, as text. */
+export type RawRecord = { /** The envelope. */ leaf: string | null; /** The payload. */ payload: string | null; /** The salt of the payload's hash, in hexadecimal digits. */ salt: string | null };
 
-export type Rotated = { /** a note that both keys signed */ checkpoint: string; /** the public key that signs from here on */ key: string };
+/** Kind of a record. */
+export type RecordKind = "start" | "decision" | "seen" | "change" | "erase" | "rotate" | "prune";
 
-export type Rule = { description?: string; disabled: boolean; expired: boolean; expires?: string | null; id: string; layer: "baseline" | "organisation" | "user" | "project"; line: number; locked: boolean; mode: "enforce" | "monitor"; nudge?: string | null; overrides: string[]; reason?: string | null; severity: string; source: string; verdict: string };
+/** Number and time of a record. */
+export type RecordPosition = { /** Number of the record. */ seq: number; /** Time of the event. */ ts: Timestamp };
+
+/** A hook. Headers and variables may contain secrets and are left out. */
+export type RegisteredHook = { /** Whether the call does not wait for it. */ async: boolean; /** Chain it belongs to; hooks of a chain run one after another. */ chain: string | null; /** Dialect in which it is called. */ dialect: string | null; /** Whether it is switched on. */ enabled: boolean; /** What happens if it fails. */ fail: HookFailMode; /** Its id. */ id: string; /** Events it runs at. */ on: EventKind[]; /** Hooks with a higher priority run first. */ priority: number; /** Why the hook cannot run, such as a script that does not exist. */ problem: FileProblem | null; /** What runs. */ runs: HookRunner; /** How long it may run. */ timeout_ms: number; /** Condition that must hold. */ when: string | null };
+
+/** Records whose content was removed. */
+export type RemovedRecords = { /** The first record. */ from: number; /** The record of the removal. */ leaf: number | null; /** The last record; null if there was nothing to remove. */ to: number | null };
+
+/** What a caller has to show. */
+export type RequiredProof = "code" | "tty" | "nothing";
+
+/** A new key. */
+export type RotatedKey = { /** A note that both keys signed. */ checkpoint: string; /** The public key that signs from now on. */ key: string };
+
+/** A rule, and the user's policy with it. */
+export type RuleDraft = { /** The user's policy. */ before: string; /** Value of `If-Match` for the change. */ etag: string; /** Ids of the rules. */ ids: string[]; /** The rule in its parts; null if it was made from a template. */ rule: unknown; /** The user's policy with the rule; null if the rule cannot be used. */ text: string | null; /** Result of the check. */ validation: PolicyValidation; /** The rule as an item of a list, in YAML. */ yaml: string };
+
+/** What a rule shall do with calls like one on record. */
+export type RuleDraftGoal = "block" | "allow";
+
+/** What a rule is made from: `seq` and `want`, or `template`, or `rule`. */
+export type RuleDraftRequest = { /** A rule in its parts, as in a rule file. */ rule?: unknown; /** Number of a decision's record. */ seq?: number | null; /** Name of a template. */ template?: string | null; /** What the rule shall do with such calls. */ want?: RuleDraftGoal | null };
+
+/** Decisions that a rule would change. */
+export type RuleEffect = { /** Decisions that become less strict. */ looser: number; /** Decisions that become stricter. */ stricter: number };
+
+/** Result of one rule. */
+export type RuleExplanation = { /** Whether it counts: it is enforced, not expired and not overridden. */ counts: boolean; /** Whether it matches. */ matched: boolean; /** Id of the rule. */ rule: string; /** Its verdict. */ verdict: Decision; /** What it matches on, or which condition failed first; and why it does not count. */ why: string };
+
+/** Whose rules they are. */
+export type RuleLayer = "baseline" | "organisation" | "user" | "project";
+
+/** A rule pack. */
+export type RulePack = { /** Where it was added from; null for a rule pack of the program. */ from: string | null; /** Its name. */ name: string; /** Whether it is on. */ on: boolean; /** Number of its rules; null for a rule pack that was added. */ rules: number | null; /** What it is for; null for a rule pack that was added. */ title: string | null };
+
+/** All rule packs. */
+export type RulePackList = { /** Rule packs and rules that are switched off. */ disabled: string[]; /** The rule packs. */ packs: RulePack[] };
+
+/** How bad it would be if the action happened. */
+export type RuleSeverity = "low" | "medium" | "high" | "critical";
+
+/** A rule pack or rule to switch. */
+export type RuleSwitchRequest = { /** Name of a rule pack, or id of a rule. */ name: string; /** Whether it shall be on. */ on: boolean; /** Proof of the user; needed to switch off. */ proof?: AuthorityProof };
+
+/** A rule. */
+export type RuleView = { /** What it is for. */ description: string; /** Whether it is switched off. */ disabled: boolean; /** Whether it has expired. */ expired: boolean; /** Time at which it expires. */ expires: Timestamp | null; /** Its id. */ id: string; /** Whose rule it is. */ layer: RuleLayer; /** Line in the file. */ line: number; /** Whether it cannot be switched off or overridden. */ locked: boolean; /** Whether it is enforced. */ mode: EnforcementMode; /** Suggestion shown to the model. */ nudge: string | null; /** Ids of rules that it overrides. */ overrides: string[]; /** Reason shown to the model. */ reason: string | null; /** How bad it would be if the action happened. */ severity: RuleSeverity; /** The file. */ source: string; /** Its verdict. */ verdict: Decision };
 
 /** Something said, and who said it. */
 export type Said = { /** Who said it. */ by: Origin; /** What was said. */ said: string };
@@ -197,43 +423,56 @@ export type Said = { /** Who said it. */ by: Origin; /** What was said. */ said:
 /** Something said, and who said it. */
 export type Said2 = { /** Who said it. */ by: Origin; /** What was said. */ said: Modification };
 
-export type Sample = { cwd?: string; detail?: { [key: string]: unknown }; /** the kind of event */ event: string; /** what the hook should decide */ expect?: string; /** the arguments it should make of them */ input?: unknown; model?: string; title?: string; tool?: { /** its arguments */ args?: unknown; name: string } };
-
-export type SealRequest = { passphrase: string; proof?: Proof };
-
-export type Sealed = { sealed: boolean };
+/** Tool call of a sample. */
+export type SampleTool = { /** Its arguments. */ args?: unknown; /** Name of the tool. */ name: string };
 
 /** Which tools the model may choose from. */
 export type SelectionMode = "auto" | "any" | "none";
 
-export type Session = SessionSummary & ({ agents: Subagent[]; /** calls that a person was asked about */ asks: Denial[]; /** each once, in the order of the first change */ changed_files: ChangedFile[]; /** every change, in order */ changes: FileChange[]; denials: Denial[]; /** what rules noted about it */ labels: string[]; prompt_texts: ({ gone?: Gone; seq: number; text: string | null; ts: string })[]; todo_items: Todo[]; tool_results: { [key: string]: ToolCounts }; touched: { deletes: number; path: string; reads: number; writes: number }[] });
+/** State of a session. */
+export type SessionActivity = "active" | "waiting" | "idle" | "ended";
 
 /** Whose session an event names, as far as the daemon can tell. */
 export type SessionCheck = "unverified" | "resumed";
 
-export type SessionDiff = { changes: (FileChange & ({ /** lines with their signs, without file names */ diff: string | null; /** why there is no diff, or not all of it: `unknown` for what a command did, `before-unknown` when nobody says what was there before */ why: "erased" | "too-large" | "pruned" | "not-yet" | "unknown" | "before-unknown" | null }))[]; path: string };
+/** One session with everything that is known about it. */
+export type SessionDetails = { /** The subagents. */ agents: SubagentSummary[]; /** Calls that a user was asked about. */ asks: DeniedCall[]; /** Calls of all tools. */ calls: ToolCounts; /** Every file that was changed, in the order of the first change. */ changed_files: ChangedFile[]; /** Every change of a file, in order. */ changes: FileChange[]; /** Working directory of the agent. */ cwd: string | null; /** Calls that were denied. */ denials: DeniedCall[]; /** Denials. */ denied: DenialCounts; /** Time between the first and the last event. */ duration_ms: number; /** Reason of the end, in the harness's words. */ end_reason: string | null; /** Time at which it ended. */ ended: Timestamp | null; /** Number of events without content: erased, or too large to be recorded. */ erased: number; /** Number of events. */ events: number; /** Files. */ files: FileCounts; /** The harness. */ harness: string; /** The harness's id of the session. */ id: string; /** Labels that rules set; absent where no daemon runs. */ labels?: string[] | null; /** Time of the last event. */ last: Timestamp; /** Kind of the last event. */ last_event: EventKind; /** The last prompt. */ last_prompt: string | null; /** Number of the latest record. */ last_seq: number; /** The model. */ model: string | null; /** Root of the project. */ project: string | null; /** The last prompts. */ prompt_texts: SessionPrompt[]; /** Number of prompts. */ prompts: number; /** Time of the first event. */ started: Timestamp; /** State of the session. */ state: SessionActivity; /** Number of subagents. */ subagents: number; /** First line of the first prompt; null if there was none, or it was erased. */ title: string | null; /** The to-do list. */ todo_items: TodoItem[]; /** To-do list. */ todos: TodoProgress; /** Results by tool. */ tool_results: { [key: string]: ToolCounts }; /** Number of calls by tool. */ tools: { [key: string]: number }; /** Every file that was read, written or deleted, by path. */ touched: TouchedFile[]; /** The harness's id of the current turn. */ turn: string | null; /** Number of events of callers that the session does not belong to. */ unverified: number; /** Tokens and cost. */ usage: SessionUsage; /** The user whose account runs the agent. */ user: string | null; /** Number of events by verdict. */ verdicts: { [key: string]: number } };
 
-export type SessionFiles = { changes: FileChange[]; files: ChangedFile[]; left_out: number };
+/** Changes of one file of a session. */
+export type SessionDiff = { /** The changes, in order. */ changes: FileDiff[]; /** The file, as the request names it. */ path: string };
 
-/** by the name of the event: `file-changed` is a FileChange, `todo-update` a SessionTodos, `denied` a Denial, `usage` a SessionUsage, `subagent` a Subagent; `tool` has tool, state (asked, done, failed, denied), verdict and ran_ms; `prompt` has text, `hint` has denied (a leaf) and hint, `ended` has reason. Each has session, harness and at (seq and ts) besides */
-export type SessionNews = FileChange | SessionTodos | Denial | SessionUsage | Subagent | Anything;
+/** End of a session. */
+export type SessionEnd = { /** Reason, in the harness's words. */ reason: string | null };
 
-export type SessionSummary = { calls: ToolCounts; cwd?: string | null; denied: { all: number; /** with a suggestion what to do instead */ nudged: number; /** the agent's next call was the same once more */ repeated: number; /** the agent's next call did what was suggested */ taken: number }; /** from the first event to the last */ duration_ms?: number; /** as the harness says it */ end_reason?: string | null; ended?: string | null; /** events of which the content is not there: erased, or too large to be recorded */ erased?: number; events: number; files: { /** changed behind the agent's back */ behind: number; /** written or deleted, each file once */ changed: number; deleted: number; /** files that are not listed, and calls whose files are not known */ left_out: number; read: number; written: number }; harness: string; id: string; last: string; last_event?: string; last_prompt?: string | null; /** its latest leaf */ last_seq?: number; model?: string | null; project?: string | null; prompts?: number; started: string; state: "active" | "waiting" | "idle" | "ended"; subagents?: number; /** the first line of the first prompt; null when there was none, or it was erased */ title?: string | null; todos: { all: number; completed: number; in_progress: number; /** all others */ pending: number; /** such as `3/7` */ progress: string }; /** calls by tool */ tools: { [key: string]: number }; turn?: string | null; /** events of callers that the session does not belong to */ unverified?: number; usage: SessionUsage; user?: string | null; verdicts: { [key: string]: number } };
+/** Data of one event of a session stream. The name of the event says which change it is. */
+export type SessionEvent = { /** The record that it comes from. */ at: RecordPosition; /** The harness. */ harness: string; /** The harness's id of the session. */ session: string } & (FileChange | ToolProgress | DeniedCall | SuggestionProgress | SessionTodos | SubagentSummary | PromptText | SessionEnd | SessionUsage);
 
-export type SessionTodos = { all: number; completed: number; in_progress: number; items: Todo[]; pending: number; progress: string };
+/** Files that a session changed. */
+export type SessionFiles = { /** Every change, in order. */ changes: FileChange[]; /** Every file, in the order of the first change. */ files: ChangedFile[]; /** Files that are not listed, and calls whose files are not known. */ left_out: number };
 
-/** what payloads and transcripts say; nothing is estimated, and what is not known is absent */
-export type SessionUsage = { /** answers that told their tokens */ answers?: number; cache_read_tokens?: number; cache_write_tokens?: number; context_limit?: number; /** the one by the other, from 0 to 1 */ context_share?: number; /** how full the context was at the model's last answer */ context_tokens?: number; /** by the price table, of the answers whose model has a price */ cost_usd?: number; /** without what a cache had */ input_tokens?: number; output_tokens?: number; /** answers of models without a price */ unpriced?: number };
+/** A page of sessions, the latest first. */
+export type SessionList = { /** Number of sessions that match, on all pages. */ all: number; /** Value of `after` for the next page. */ next: string | null; /** The sessions. */ sessions: SessionSummary[] };
 
-export type Sessions = { /** how many fit, shown or not */ all: number; /** `after` of the next page */ next: string | null; sessions: SessionSummary[] };
+/** A prompt of a session. */
+export type SessionPrompt = { /** Why there is no text. */ gone?: MissingContent | null; /** Number of the record. */ seq: number; /** The text. */ text: string | null; /** Time of the prompt. */ ts: Timestamp };
 
-export type ShownTool = { class: string; /** the command, path or URL it is about, in one line */ gist: string; name: string } | null;
+/** A session in short. */
+export type SessionSummary = { /** Calls of all tools. */ calls: ToolCounts; /** Working directory of the agent. */ cwd: string | null; /** Denials. */ denied: DenialCounts; /** Time between the first and the last event. */ duration_ms: number; /** Reason of the end, in the harness's words. */ end_reason: string | null; /** Time at which it ended. */ ended: Timestamp | null; /** Number of events without content: erased, or too large to be recorded. */ erased: number; /** Number of events. */ events: number; /** Files. */ files: FileCounts; /** The harness. */ harness: string; /** The harness's id of the session. */ id: string; /** Time of the last event. */ last: Timestamp; /** Kind of the last event. */ last_event: EventKind; /** The last prompt. */ last_prompt: string | null; /** Number of the latest record. */ last_seq: number; /** The model. */ model: string | null; /** Root of the project. */ project: string | null; /** Number of prompts. */ prompts: number; /** Time of the first event. */ started: Timestamp; /** State of the session. */ state: SessionActivity; /** Number of subagents. */ subagents: number; /** First line of the first prompt; null if there was none, or it was erased. */ title: string | null; /** To-do list. */ todos: TodoProgress; /** Number of calls by tool. */ tools: { [key: string]: number }; /** The harness's id of the current turn. */ turn: string | null; /** Number of events of callers that the session does not belong to. */ unverified: number; /** Tokens and cost. */ usage: SessionUsage; /** The user whose account runs the agent. */ user: string | null; /** Number of events by verdict. */ verdicts: { [key: string]: number } };
 
-export type Signed = { /** the signed note */ checkpoint: string };
+/** To-do list of a session. */
+export type SessionTodos = { /** All items. */ all: number; /** Completed items. */ completed: number; /** Items in progress. */ in_progress: number; /** The items; null if they are not known. */ items: TodoItem[] | null; /** All other items. */ pending: number; /** Completed and all items, such as `3/7`. */ progress: string };
 
-export type Spool = { /** files that cannot be read */ refused: number; /** decisions that wait to be taken in */ waiting: number };
+/** Tokens and cost, as payloads and transcripts report them. Nothing is estimated; what is not known is absent. */
+export type SessionUsage = { /** Number of answers that reported their tokens. */ answers?: number; /** Tokens read from the cache. */ cache_read_tokens?: number; /** Tokens written to the cache. */ cache_write_tokens?: number; /** Largest context of the model. */ context_limit?: number | null; /** Used part of the context, from 0 to 1. */ context_share?: number | null; /** Size of the context at the model's last answer. */ context_tokens?: number | null; /** Cost of the answers whose model has a price. */ cost_usd?: number | null; /** Input tokens without cached ones. */ input_tokens?: number; /** Output tokens. */ output_tokens?: number; /** Number of answers of models without a price. */ unpriced?: number };
 
-export type Stats = { bytes_on_disk: number; days: { count: number; day: string; verdict: string }[]; erased?: number; first?: string | null; harnesses: { [key: string]: number }; /** the part of `bytes_on_disk` that is SQLite's journal; it is emptied when the ledger is idle */ journal_bytes: number; kinds: { [key: string]: number }; last?: string | null; leaves: number; payload_bytes?: number; payloads?: number; pruned?: number; rules: { [key: string]: number }; sessions: number; /** leaves that a checkpoint covers */ signed: number; /** leaves in all */ size: number; spool: Spool; tools: { [key: string]: number }; verdicts: { [key: string]: number } };
+/** A checkpoint that was signed on request. */
+export type SignedCheckpoint = { /** The signed note. */ checkpoint: string };
+
+/** The key that signs the ledger. */
+export type SigningKeyInfo = { /** File of the private key. */ file: string; /** Its id. */ id: string; /** The public key. */ key: string; /** Whether the private key is encrypted under a passphrase. */ sealed: boolean };
+
+/** Decisions that hooks made without the daemon. */
+export type SpoolCounts = { /** Files that cannot be read. */ refused: number; /** Decisions that wait to be imported into the ledger. */ waiting: number };
 
 /** What became of one hook or rule. */
 export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" | "timed-out" | "failed" | "skipped" | "detached";
@@ -241,65 +480,101 @@ export type Status = "ran" | "matched" | "monitored" | "overridden" | "expired" 
 /** One hook or rule that took part. */
 export type Step = { /** Who. */ by: Origin; /** What it decided, if it did. */ decision?: Decision; /** What there is to say about it: an error, an exit code, why it was skipped. */ note?: string | null; /** What became of it. */ status: Status; /** How long it took, in microseconds. */ took_us?: number };
 
-export type Subagent = { denied: number; ended?: string; events: number; failed: number; id: string; /** the agent that started it; absent for the session's own */ parent?: string; started: string; /** as the harness tells it at the end */ tokens?: number; tools: number; type?: string };
+/** A subagent of a session. */
+export type SubagentSummary = { /** Number of tool calls that were denied. */ denied: number; /** Time at which it ended. */ ended?: Timestamp | null; /** Number of events. */ events: number; /** Number of tool calls that failed. */ failed: number; /** Its id. */ id: string; /** The agent that started it; absent if that is the session's own. */ parent?: string | null; /** Time of its first event. */ started: Timestamp; /** Tokens, as the harness reports them at the end. */ tokens?: number | null; /** Number of tool calls. */ tools: number; /** Its type. */ type?: string | null };
 
-export type SwitchRequest = { proof?: Proof };
+/** What the agent's next call did after a denial. */
+export type SuggestionProgress = { /** Number of the denial's record. */ denied: number; /** What the next call did. */ hint: SuggestionResult };
 
-export type Switched = { changed: boolean; generation: string; hook: Hook };
+/** What the agent's next call did after a denial. */
+export type SuggestionResult = "open" | "taken" | "other" | "repeated";
 
-export type Template = { about: string; files: { [key: string]: string }; kind: "hook" | "rule"; language: string; name: string; /** programs that have to be there */ needs?: string[] | null; samples?: Sample[] | null; tags: string[]; title: string };
+/** A hook package or a rule to start from. */
+export type TemplateInfo = { /** What it does, in a few sentences. */ about: string; /** Its files. */ files: { [key: string]: string }; /** What it makes. */ kind: TemplateKind; /** Language it is written in; `rules` for a rule. */ language: string; /** Its name. */ name: string; /** Programs that it needs; null for a rule. */ needs: string[] | null; /** Events to test it with; null for a rule. */ samples: HookSample[] | null; /** Words to find it by. */ tags: string[]; /** What it does, in a few words. */ title: string };
 
-export type Templates = { templates: Template[] };
+/** What a template makes. */
+export type TemplateKind = "hook" | "rule";
 
-export type Timeline = { /** `before` of the next page */ next: number | null; steps: TimelineStep[] };
+/** All templates. */
+export type TemplateList = { /** The templates. */ templates: TemplateInfo[] };
 
-export type TimelineStep = { agent?: { [key: string]: unknown } | null; /** who decided: the id of a rule, or `hook:<id>` */ by?: string | null; erased?: boolean; event?: string | null; id?: string | null; native_event?: string | null; nudge?: string | null; pruned: boolean; /** how long the tool ran */ ran_ms?: number | null; reason?: string | null; rule?: string | null; /** the prompt, the answer, the message or the error */ said?: string | null; seq: number; /** `unverified`: the session belongs to another process, or the caller is not known; `resumed`: the process that used it before has ended */ session_check?: "unverified" | "resumed" | null; /** how long the decision took */ took_us?: number | null; tool?: ShownTool; tool_use_id?: string | null; ts?: string | null; turn?: string | null; /** the hook decided by itself; another step of the event counts */ undelivered?: boolean; verdict?: string | null };
+/** A page of a session's steps, oldest first. */
+export type Timeline = { /** Value of `before` for the next page. */ next: number | null; /** The steps. */ steps: TimelineStep[] };
+
+/** One record of a session. */
+export type TimelineStep = { /** Who acted. */ agent: Agent | null; /** Id of the rule, or `hook:<id>`. */ by: string | null; /** Whether the content was erased. */ erased: boolean; /** Kind of the event. */ event: string | null; /** Id of the event. */ id: string | null; /** The harness's own name of the event. */ native_event: string | null; /** Suggestion shown to the model. */ nudge: string | null; /** Whether the record was pruned. */ pruned: boolean; /** Time that the tool ran. */ ran_ms: number | null; /** Reason shown to the model. */ reason: string | null; /** Id of the rule that decided. */ rule: string | null; /** The prompt, response, message or error. */ said: string | null; /** Number of the record. */ seq: number; /** Result of comparing the session with the calling process. */ session_check: SessionCheck | null; /** Time that the decision took. */ took_us: number | null; /** The tool call. */ tool: ToolGist | null; /** The harness's id of the tool call. */ tool_use_id: string | null; /** Time of the event. */ ts: Timestamp | null; /** The harness's id of the turn. */ turn: string | null; /** Whether the hook decided without the daemon; another step of the event counts. */ undelivered: boolean; /** The verdict. */ verdict: string | null };
 
 /** Milliseconds since the Unix epoch; written `2026-11-15T08:00:00.000Z`. */
 export type Timestamp = string;
 
-export type Todo = { /** how it is called while it is being done */ active_form?: string; id?: string; /** pending, in_progress, completed, cancelled, or as the harness says it */ status: string; text: string };
+/** An item of a to-do list. */
+export type TodoItem = { /** The text while it is in progress. */ active_form?: string | null; /** The harness's id of the item. */ id?: string | null; /** `pending`, `in_progress`, `completed`, `cancelled`, or the harness's own word. */ status: string; /** What is to be done. */ text: string };
+
+/** Progress of a to-do list. */
+export type TodoProgress = { /** All items. */ all: number; /** Completed items. */ completed: number; /** Items in progress. */ in_progress: number; /** All other items. */ pending: number; /** Completed and all items, such as `3/7`. */ progress: string };
 
 /** A tool call: the native name, our class for it, and the arguments as the harness gave them. */
 export type ToolCall = { /** The arguments. */ args: unknown; /** What the tool does. */ class: ToolClass; /** The server and its own name for the tool, when an MCP server provides it. */ mcp?: Mcp | null; /** The harness's name for the tool. */ name: string };
 
+/** What became of a tool call. */
+export type ToolCallState = "asked" | "done" | "failed" | "denied";
+
 /** What a tool does, whatever the harness calls it. */
 export type ToolClass = "shell" | "read" | "write" | "edit" | "patch" | "search" | "fetch" | "mcp" | "agent" | "todo" | "other";
 
-export type ToolCounts = { /** calls that a person was asked about */ asked: number; /** denied ones too */ calls: number; denied: number; failed: number; ok: number };
+/** Calls of a tool by result. */
+export type ToolCounts = { /** Calls that a user was asked about. */ asked: number; /** All calls, including denied ones. */ calls: number; /** Calls that were denied. */ denied: number; /** Calls that failed. */ failed: number; /** Calls that succeeded. */ ok: number };
+
+/** A tool call in one line. */
+export type ToolGist = { /** What the tool does. */ class: ToolClass; /** The command, path or URL; null if it is not known. */ gist: string | null; /** Name of the tool. */ name: string };
+
+/** State of a tool call. */
+export type ToolProgress = { /** The subagent that made the call. */ agent: string | null; /** Why content is missing. */ gone: MissingContent | null; /** Time that the tool ran. */ ran_ms: number | null; /** What became of it. */ state: ToolCallState; /** The call. */ tool: ToolGist; /** The harness's id of the call. */ tool_use_id: string | null; /** The verdict. */ verdict: Decision };
+
+/** A file that a session used. */
+export type TouchedFile = { /** Number of deletions. */ deletes: number; /** Its path. */ path: string; /** Number of reads. */ reads: number; /** Number of writes. */ writes: number };
 
 /** Tokens and cost of a session from its beginning to the event. Totals, not differences: an event that is
 lost or recorded twice changes nothing. */
 export type TranscriptUsage = { /** Answers of models. */ answers?: number; /** Tokens read from a prompt cache. */ cache_read_tokens?: number; /** Tokens written into a prompt cache. */ cache_write_tokens?: number; /** Tokens of the prompt of the latest answer. */ context_tokens?: number | null; /** Cost by the price table, in millionths of a US dollar. */ cost_microusd?: number; /** Tokens read by the model, without cached ones. */ input_tokens?: number; /** Tokens written by the model. */ output_tokens?: number; /** The part that was used on the latest day. */ today?: DayUsage | null; /** Answers of models without a price. */ unpriced_answers?: number; /** Tokens of those answers. */ unpriced_tokens?: number };
 
-/** calls before which the hook program ended without the daemon's answer, since the daemon started */
-export type Undelivered = { count: number; /** how many of their tools ran nevertheless */ ran: number; /** the newest five */ recent: ({ event: string; harness: string; id: string; ran: boolean; session?: string | null; tool?: string | null; ts: string })[] };
+/** A call whose answer did not reach the hook program. */
+export type UndeliveredCall = { /** The harness's own name of the event. */ event: string; /** The harness. */ harness: string; /** Id of the event. */ id: EventId; /** Whether the tool ran nevertheless. */ ran: boolean; /** The session. */ session: string | null; /** The tool. */ tool: string | null; /** Time of the event. */ ts: Timestamp };
 
-export type Validation = { ok: boolean; problems: Problem[]; rules: string[]; warnings: Problem[] };
+/** Calls whose answer did not reach the hook program, since the daemon started. */
+export type UndeliveredCalls = { /** Number of calls. */ count: number; /** Number of them whose tool ran nevertheless. */ ran: number; /** The last five, newest first. */ recent: UndeliveredCall[] };
 
-export type Verification = { checked: number; ended?: string | null; of?: number | null; result?: { checkpoints?: number; erased?: number; keys?: string[]; /** where the first thing is wrong */ leaf?: number | null; origin?: string; problem?: string; pruned?: number; root?: string; size?: number; trusted_on_first_use?: boolean; unpublished?: number; verified: boolean } | null; running: boolean; started: string };
+/** A harness whose settings no longer contain our hooks. */
+export type UnwiredHarness = { /** The harness. */ harness: string; /** Its settings file. */ settings: string };
 
-export type VerifyRequest = { /** a public key that the log must have had */ key?: string; /** a checkpoint from before, which the log must extend */ since?: string };
+/** Result of a verification; `verified` tells which. */
+export type VerificationResult = IntactLedger | DamagedLedger;
+
+/** State of a verification. */
+export type VerificationStatus = { /** Number of records that were checked. */ checked: number; /** Time at which it ended. */ ended: Timestamp | null; /** Number of records to check. */ of: number | null; /** The result. */ result: VerificationResult | null; /** Whether it runs. */ running: boolean; /** Time at which it started. */ started: Timestamp };
+
+/** What the ledger is compared with. */
+export type VerifyRequest = { /** A public key that must have signed the ledger. */ key?: string | null; /** An earlier checkpoint, which the ledger must extend. */ since?: string | null };
 
 /** Every operation of the API: what it takes and gives. */
 export interface Operations {
-  /** The calls that wait for a person's answer. */
+  /** The calls that wait for an approval. */
   listApprovals: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Approvals;
+    gives: ApprovalList;
   };
-  /** The calls that wait, now and whenever that changes. */
+  /** The calls that wait for an approval, now and at every change. */
   streamApprovals: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Approvals;
+    gives: ApprovalList;
   };
-  /** One call that waits for a person's answer. */
+  /** One call that waits for an approval. */
   getApproval: {
     path: { id: string };
     query: undefined;
@@ -307,15 +582,15 @@ export interface Operations {
     body: undefined;
     gives: Approval;
   };
-  /** A person's answer to a call that waits. To approve takes a proof, the full id, and the digest of the call that was shown; to deny, the end of an id is enough. */
+  /** Approves or denies a call that waits. To approve takes a proof, the full id, and the digest of the call that was shown; to deny, the end of an id is enough. */
   answerApproval: {
     path: { id: string };
     query: undefined;
     headers: undefined;
-    body: ApprovalRequest;
-    gives: Approved;
+    body: ApprovalAnswer;
+    gives: ApprovalResult;
   };
-  /** What whoever asks would have to show to do something that loosens protection. */
+  /** What the caller has to show for a privileged action. */
   getAuthority: {
     path: undefined;
     query: { action?: string };
@@ -323,39 +598,39 @@ export interface Operations {
     body: undefined;
     gives: AuthorityNeeds;
   };
-  /** Passes the gate for something that whoever asks then does themselves; a leaf says so either way. */
+  /** Permits a privileged action that the caller then does itself; it is recorded either way. */
   passAuthority: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: AuthorityRequest;
-    gives: AuthorityGranted;
+    gives: AuthorityGrant;
   };
-  /** The processes that are marked as guarded agents: they and what they start pass the gate with a code only. */
+  /** Processes that are marked as guarded agents: they and what they start need a code for privileged actions. */
   listAgents: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: MarkedAgents;
+    gives: MarkedAgentList;
   };
   /** Clears the mark of a process that is not an agent; needs a proof. A hook call of a harness marks its process again. */
   forgetAgent: {
-    path: { pid: string };
+    path: { pid: number };
     query: undefined;
     headers: undefined;
-    body: SwitchRequest;
+    body: ProofRequest;
     gives: ForgottenAgent;
   };
-  /** Until when this browser may look. */
+  /** Time until which this browser has access. */
   getDashboard: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Dashboard;
+    gives: DashboardAccess;
   };
-  /** Uses a one-time link up: the answer sets a cookie and has the key that the page shows with it. */
+  /** Uses a one-time link: the response sets a cookie and contains the key that the page sends with it. */
   openDashboard: {
     path: undefined;
     query: undefined;
@@ -363,15 +638,15 @@ export interface Operations {
     body: DashboardEntry;
     gives: DashboardKey;
   };
-  /** This browser may not look any more. */
+  /** Ends the access of this browser. */
   leaveDashboard: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Anything;
+    gives: EmptyResponse;
   };
-  /** A link that lets one browser in, once, within a minute. Over the socket only, and not for agents; a leaf says who asked. */
+  /** A link that admits one browser, once, within a minute. Over the socket only, and not for agents; the request is recorded. */
   linkDashboard: {
     path: undefined;
     query: undefined;
@@ -379,23 +654,23 @@ export interface Operations {
     body: undefined;
     gives: DashboardLink;
   };
-  /** One event in the normal form; its outcome comes back, once it is recorded. `v`, `id`, `native_event` and `tool.class` are filled in where they are missing; `ts` is the daemon's, and one that is sent is kept as `sender_ts`. */
+  /** One event in the normal form; its outcome is returned once it is recorded. `v`, `id`, `native_event` and `tool.class` are filled in if they are missing; `ts` is the daemon's, and one that is sent is kept as `sender_ts`. */
   judgeEvent: {
     path: undefined;
     query: { wait_ms?: number };
     headers: undefined;
-    body: Event;
+    body: EventRequest;
     gives: Outcome;
   };
-  /** Every harness: whether it is here, whether our hooks are in it, when it was last heard of, and what it covers. */
+  /** Every harness: whether it is here, whether our hooks are in it, its last event, and what hooks can do. */
   listHarnesses: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Harnesses;
+    gives: HarnessList;
   };
-  /** Installs or repairs our hooks in a harness, for the person. The original is backed up, and a leaf says so. */
+  /** Installs or repairs our hooks in a harness, for the user. The original is backed up, and it is recorded. */
   installHarness: {
     path: { id: string };
     query: undefined;
@@ -411,13 +686,13 @@ export interface Operations {
     body: undefined;
     gives: HarnessPlan;
   };
-  /** Whether the daemon is well. Whoever has no token, or another account, learns no more than that. */
+  /** Whether the daemon runs. Callers without a token, or of another account, learn no more than that. */
   getHealth: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Health;
+    gives: DaemonHealth;
   };
   /** The hooks in force, in the order they run. */
   listHooks: {
@@ -425,9 +700,9 @@ export interface Operations {
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Hooks;
+    gives: HookList;
   };
-  /** How every hook did since the daemon began and in the last minutes: calls, times, failures, blocks. */
+  /** Statistics of every hook since the daemon started and in the last minutes: calls, times, failures, denials. */
   getHookAnalytics: {
     path: undefined;
     query: { minutes?: number };
@@ -435,215 +710,215 @@ export interface Operations {
     body: undefined;
     gives: HookAnalytics;
   };
-  /** One hook call of a harness: its own payload comes in, its own reply goes out, and a leaf before it. */
+  /** One hook call of a harness: its own payload is the request, its own reply the response, recorded first. */
   answerHook: {
     path: { harness: string; event: string };
     query: undefined;
     headers: { "tenterhook-event"?: string; "tenterhook-project"?: string };
-    body: Anything;
-    gives: Anything;
+    body: unknown;
+    gives: unknown;
   };
-  /** Switches a hook off, beside what its settings say. Needs a person's proof. */
+  /** Switches a hook off, whatever its settings say. Needs a proof of the user. */
   disableHook: {
     path: { id: string };
     query: undefined;
     headers: undefined;
-    body: SwitchRequest;
-    gives: Switched;
+    body: ProofRequest;
+    gives: HookSwitched;
   };
-  /** Switches a hook on, beside what its settings say. Needs a person's proof: a hook may allow. */
+  /** Switches a hook on, whatever its settings say. Needs a proof of the user: a hook may allow. */
   enableHook: {
     path: { id: string };
     query: undefined;
     headers: undefined;
-    body: SwitchRequest;
-    gives: Switched;
+    body: ProofRequest;
+    gives: HookSwitched;
   };
-  /** Runs one hook with a sample event. Nothing is recorded, and no rule is asked. */
+  /** Runs one hook with a sample event. Nothing is recorded, and no rule is evaluated. */
   testHook: {
     path: { id: string };
     query: undefined;
     headers: undefined;
     body: HookTestRequest;
-    gives: HookTested;
+    gives: HookTestResult;
   };
-  /** The kits of hooks, with their files, and whether they run. */
+  /** The hook packages, with their files, and whether they run. */
   listKits: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Kits;
+    gives: HookPackageList;
   };
-  /** Whether files could be a kit of hooks. Nothing is changed, and nothing is run. */
+  /** Checks files as a hook package. Nothing is changed, and nothing is run. */
   validateKit: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: KitFiles;
-    gives: KitValidation;
+    body: HookPackageFilesRequest;
+    gives: HookPackageValidation;
   };
-  /** Writes a kit, from files or a template, and lets it run. Needs a person's proof. */
+  /** Writes a hook package, from files or a template, and lets it run. Needs a proof of the user. */
   putKit: {
     path: { name: string };
     query: undefined;
     headers: undefined;
-    body: KitRequest;
-    gives: Kits;
+    body: HookPackageRequest;
+    gives: HookPackageList;
   };
-  /** Removes a kit. Needs a person's proof if it runs. */
+  /** Removes a hook package. Needs a proof of the user if it runs. */
   removeKit: {
     path: { name: string };
     query: undefined;
     headers: undefined;
-    body: SwitchRequest;
-    gives: Kits;
+    body: ProofRequest;
+    gives: HookPackageList;
   };
-  /** Lets a kit run as it is now. Needs a person's proof. */
+  /** Lets a hook package run as it is now. Needs a proof of the user. */
   trustKit: {
     path: { name: string };
     query: undefined;
     headers: undefined;
-    body: SwitchRequest;
-    gives: Kits;
+    body: ProofRequest;
+    gives: HookPackageList;
   };
-  /** Leaves that fit, newest first, a page at a time. */
+  /** Records that match, newest first, a page at a time. */
   queryLedger: {
     path: undefined;
-    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; limit?: number; before?: number };
+    query: { before?: number; harness?: string; kind?: RecordKind; limit?: number; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
     headers: undefined;
     body: undefined;
-    gives: Leaves;
+    gives: LedgerPage;
   };
-  /** The latest signed checkpoint. Kept elsewhere, it proves that nothing was taken away since. */
+  /** The latest signed checkpoint. Kept elsewhere, it proves that nothing was removed since. */
   getCheckpoint: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Checkpoint;
+    gives: LedgerCheckpoint;
   };
-  /** Signs all that is recorded, with what hooks decided by themselves. */
+  /** Signs everything on record, including what hooks decided without the daemon. */
   signCheckpoint: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Signed;
+    gives: SignedCheckpoint;
   };
-  /** Erases the payloads of leaves; the leaves stay, and one says so. Needs a person's proof. */
+  /** Erases the payloads of records; the records stay, and it is recorded. Needs a proof of the user. */
   eraseLeaves: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: EraseRequest;
-    gives: Removed;
+    gives: RemovedRecords;
   };
-  /** All of the ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv`, for people. */
+  /** The whole ledger as a file: `jsonl`, which `tenterhook ledger verify --file` checks, or `csv`, for people. */
   exportLedger: {
     path: undefined;
-    query: { format?: string };
+    query: { format?: ExportFormat };
     headers: undefined;
     body: undefined;
     gives: string;
   };
-  /** Who signs, and whether the key is sealed. */
+  /** The key that signs, and whether it is sealed. */
   getKey: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Key;
+    gives: SigningKeyInfo;
   };
-  /** A new key signs from here on; both keys sign the leaf that says so. Needs a person's proof. */
+  /** A new key signs from here on; both keys sign the record of it. Needs a proof of the user. */
   rotateKey: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: RotateRequest;
-    gives: Rotated;
+    body: ProofRequest;
+    gives: RotatedKey;
   };
-  /** Seals the key under a passphrase, which is taken over the socket only. */
+  /** Seals the key under a passphrase, which is accepted over the socket only. */
   sealKey: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: SealRequest;
-    gives: Sealed;
+    body: PassphraseRequest;
+    gives: KeySealState;
   };
-  /** Lets the key lie open again. Needs a person's proof, and the passphrase over the socket. */
+  /** Removes the passphrase of the key. Needs a proof of the user, and the passphrase over the socket. */
   unsealKey: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: SealRequest;
-    gives: Sealed;
+    body: PassphraseRequest;
+    gives: KeySealState;
   };
-  /** The same, each leaf as one short line, and how many leaves there are in all. */
+  /** The same with each record in one line, and the number of all records. */
   lineLedger: {
     path: undefined;
-    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; limit?: number; before?: number };
+    query: { before?: number; harness?: string; kind?: RecordKind; limit?: number; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
     headers: undefined;
     body: undefined;
-    gives: Lines;
+    gives: LedgerLines;
   };
-  /** Removes old leaves; their hashes stay, and a leaf says so. Needs a person's proof. */
+  /** Removes old records; their hashes stay, and it is recorded. Needs a proof of the user. */
   pruneLedger: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: PruneRequest;
-    gives: Removed;
+    gives: RemovedRecords;
   };
-  /** A report of a period or a session: one HTML file with charts and proofs, to save and hand on. */
+  /** A report of a period or a session: one HTML file with charts and proofs. */
   getReport: {
     path: undefined;
-    query: { since?: string; session?: string };
+    query: { session?: string; since?: string };
     headers: undefined;
     body: undefined;
     gives: string;
   };
-  /** The leaves that fit, in numbers; and how the ledger itself stands. */
+  /** Statistics of the records that match, and of the ledger. */
   getLedgerStats: {
     path: undefined;
-    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string };
+    query: { harness?: string; kind?: RecordKind; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
     headers: undefined;
     body: undefined;
-    gives: Stats;
+    gives: LedgerStats;
   };
-  /** Leaves as they are recorded, none left out: whoever reads slowly is caught up from the ledger. The id of each event is the leaf's number, so that `Last-Event-ID` goes on where a connection broke. */
+  /** Records as they are written, none left out: slow readers are caught up from the ledger. The id of each event is the number of the record, so that `Last-Event-ID` resumes a broken connection. */
   tailLedger: {
     path: undefined;
-    query: { session?: string; harness?: string; tool?: string; verdict?: string; rule?: string; kind?: string; since?: string; until?: string; text?: string; from?: number };
+    query: { from?: number; harness?: string; kind?: RecordKind; rule?: string; session?: string; since?: string; text?: string; tool?: string; until?: string; verdict?: Decision };
     headers: { "Last-Event-ID"?: number };
     body: undefined;
-    gives: Record;
+    gives: LedgerRecord;
   };
-  /** How the last check stands, or how it ended. */
+  /** State or result of the last verification. */
   getVerification: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Verification;
+    gives: VerificationStatus;
   };
-  /** Begins to check all of the ledger, or says how the check under way stands. */
+  /** Starts to verify the whole ledger, or returns the state of the verification that runs. */
   verifyLedger: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: VerifyRequest;
-    gives: Verification;
+    gives: VerificationStatus;
   };
-  /** One leaf with its payload, by its number or its event's id; as it stands in the ledger, to the byte, and with the reply that its harness gets for it. */
+  /** One record with its payload, by its number or its event's id; with its exact bytes, and the reply that its harness gets for it. */
   getLeaf: {
     path: { seq: string };
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Leaf;
+    gives: LedgerRecordDetails;
   };
-  /** The proof that a leaf is in the ledger, as a text of its own (c2sp.org/tlog-proof@v1). */
+  /** The proof that a record is in the ledger, as text (c2sp.org/tlog-proof@v1). */
   getProof: {
     path: { seq: string };
     query: undefined;
@@ -659,21 +934,21 @@ export interface Operations {
     body: undefined;
     gives: string;
   };
-  /** Whether the rules hold, or only watch. */
+  /** Whether rules are enforced. */
   getMode: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Mode;
+    gives: ModeState;
   };
-  /** Makes the rules hold, or only watch; to watch only needs a person's proof. */
+  /** Sets whether rules are enforced; `monitor` needs a proof of the user. */
   setMode: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: ModeRequest;
-    gives: Mode;
+    gives: ModeState;
   };
   /** This document. */
   getOpenapi: {
@@ -681,41 +956,41 @@ export interface Operations {
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Anything;
+    gives: unknown;
   };
-  /** What was decided in each minute of the last hour, as far as this daemon was there, and how fast. */
+  /** Decisions of each minute of the last hour since the daemon started, and how long they took. */
   getPace: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Pace;
+    gives: DecisionRate;
   };
-  /** The packs of rules that are compiled in or were added, and which of them are on. */
+  /** The rule packs that are compiled in or were added, and which of them are on. */
   listPacks: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Packs;
+    gives: RulePackList;
   };
-  /** Turns a pack or a single rule on or off. Off needs a person's proof; what is locked stays on. */
+  /** Switches a rule pack or a single rule on or off. Off needs a proof of the user; what is locked stays on. */
   switchPack: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: PackSwitchRequest;
-    gives: Packs;
+    body: RuleSwitchRequest;
+    gives: RulePackList;
   };
-  /** The rules in force, layer by layer, what cannot be used, and the person's own text with its ETag. */
+  /** The rules in force, layer by layer, what cannot be used, and the user's own text with its ETag. */
   getPolicy: {
     path: undefined;
     query: { cwd?: string };
     headers: undefined;
     body: undefined;
-    gives: Policy;
+    gives: PolicyView;
   };
-  /** Replaces the person's own policy, if all of it can be used. Needs a person's proof. */
+  /** Replaces the user's own policy, if all of it can be used. Needs a proof of the user. */
   putPolicy: {
     path: undefined;
     query: undefined;
@@ -723,23 +998,23 @@ export interface Operations {
     body: PolicyRequest;
     gives: PolicyChanged;
   };
-  /** Replays the ledger through a text in place of the person's policy: which decisions would differ. Nothing is changed. */
+  /** Replays the ledger with a text in place of the user's policy: which decisions would change. Nothing is changed. */
   backtestPolicy: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: BacktestRequest;
-    gives: Backtest;
+    gives: BacktestReport;
   };
-  /** The person's policy with a rule more: from a decision, a template or its parts. Nothing is changed. */
+  /** The user's policy with a rule more: from a decision, a template or its parts. Nothing is changed. */
   draftRule: {
     path: undefined;
     query: undefined;
     headers: undefined;
-    body: DraftRequest;
-    gives: Draft;
+    body: RuleDraftRequest;
+    gives: RuleDraft;
   };
-  /** What the rules say about an event or a command, and why. Nothing is recorded, no hook runs. */
+  /** What the rules decide about an event or a command, and why. Nothing is recorded, no hook runs. */
   explainPolicy: {
     path: undefined;
     query: undefined;
@@ -747,39 +1022,39 @@ export interface Operations {
     body: ExplainRequest;
     gives: Explanation;
   };
-  /** Whether a text could be the person's policy: every problem with its place. Nothing is changed. */
+  /** Checks a text as the user's policy: every problem with its place. Nothing is changed. */
   validatePolicy: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: string;
-    gives: Validation;
+    gives: PolicyValidation;
   };
   /** Sessions of all agents, the latest first, a page at a time. */
   listSessions: {
     path: undefined;
-    query: { harness?: string; state?: string; project?: string; since?: string; after?: string; limit?: number };
+    query: { after?: string; harness?: string; limit?: number; project?: string; since?: string; state?: SessionActivity };
     headers: undefined;
     body: undefined;
-    gives: Sessions;
+    gives: SessionList;
   };
-  /** What happens in all sessions, live: `file-changed`, `todo-update`, `tool`, `prompt`, `denied`, `hint`, `usage`, `subagent` and `ended`; `lagged` says how many were missed. */
+  /** What happens in all sessions, live: `file-changed`, `todo-update`, `tool`, `prompt`, `denied`, `hint`, `usage`, `subagent` and `ended`; `lagged` has the number of missed events. */
   followSessions: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: SessionNews;
+    gives: SessionEvent;
   };
-  /** One session, whole: files, todos, tools, denials, subagents, prompts, counts. The id may be `<harness>:<id>`. */
+  /** One session with its files, to-do list, tools, denials, subagents and prompts. The id may be `<harness>:<id>`. */
   getSession: {
     path: { id: string };
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Session;
+    gives: SessionDetails;
   };
-  /** The changes of one file of a session, with diffs where calls and results tell them. */
+  /** The changes of one file of a session, with diffs where calls and results report them. */
   getSessionDiff: {
     path: { id: string };
     query: { path?: string };
@@ -801,12 +1076,12 @@ export interface Operations {
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: SessionNews;
+    gives: SessionEvent;
   };
-  /** What happened in a session, oldest first, a page at a time from the end. */
+  /** The steps of a session, oldest first, a page at a time from the end. */
   getTimeline: {
     path: { id: string };
-    query: { limit?: number; before?: number };
+    query: { before?: number; limit?: number };
     headers: undefined;
     body: undefined;
     gives: Timeline;
@@ -819,21 +1094,21 @@ export interface Operations {
     body: undefined;
     gives: SessionTodos;
   };
-  /** Everything live: `decided`, `session`, `approvals`, `generation`, `verify` and `warning` events; `lagged` says how many were missed. What must not be missed is at /v1/ledger/tail. */
+  /** Live events: `decided`, `session`, `approvals`, `generation`, `verify` and `warning`; `lagged` has the number of missed events. /v1/ledger/tail misses none. */
   stream: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: News;
+    gives: LiveEvent;
   };
-  /** Hooks and rules to begin with, with all their files. */
+  /** Hook packages and rules to start from, with all their files. */
   listTemplates: {
     path: undefined;
     query: undefined;
     headers: undefined;
     body: undefined;
-    gives: Templates;
+    gives: TemplateList;
   };
 }
 

@@ -3,7 +3,7 @@
 // What is done to kits, each through the gate.
 
 import { call } from '../../lib/api/client';
-import type { Kit, Kits } from '../../lib/api/types';
+import type { HookPackage, HookPackageList } from '../../lib/api/types';
 import { ask } from '../../lib/confirm.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
@@ -17,7 +17,7 @@ export async function put(
   name: string,
   what: { files: Record<string, string> } | { template: string },
   shown: Record<string, string>,
-): Promise<Kits | undefined> {
+): Promise<HookPackageList | undefined> {
   const done = await ask({
     title: `Let the hook “${name}” run`,
     text: 'It is written into your settings and runs from the next event on, as long as its files are the same.',
@@ -34,7 +34,7 @@ export async function put(
   return done;
 }
 
-export function trust(kit: Kit): Promise<Kits | undefined> {
+export function trust(kit: HookPackage): Promise<HookPackageList | undefined> {
   return ask({
     title: `Let the hook “${kit.name}” run`,
     text: `From ${kit.from}${kit.commit ? `, at ${kit.commit}` : ''}.`,
@@ -46,7 +46,7 @@ export function trust(kit: Kit): Promise<Kits | undefined> {
   });
 }
 
-export function remove(kit: Kit): Promise<Kits | undefined> {
+export function remove(kit: HookPackage): Promise<HookPackageList | undefined> {
   return ask({
     title: `Remove the hook “${kit.name}”`,
     text: 'Its folder is deleted. What it looked for is not looked for any more.',

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-// Packs and rules on and off: off is for people.
+// RulePackList and rules on and off: off is for people.
 
 import { call } from '../../lib/api/client';
-import type { Packs } from '../../lib/api/types';
+import type { RulePackList } from '../../lib/api/types';
 import { ask } from '../../lib/confirm.svelte';
 import { toasts } from '../../lib/toasts.svelte';
 
 /** How the packs stand afterwards; nothing if nothing was done. */
-export async function turn(name: string, on: boolean): Promise<Packs | undefined> {
+export async function turn(name: string, on: boolean): Promise<RulePackList | undefined> {
   const done = await ask({
     title: on ? `Turn “${name}” on` : `Turn “${name}” off`,
     text: on

@@ -4,8 +4,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-use tenterhook_home::recorded::Field as _;
+use tenterhook_api::{SessionDetails, SessionList};
 
 use crate::ask;
 use crate::context::Context;
@@ -20,30 +19,32 @@ const RULE_COLUMNS: usize = 24;
 pub(super) fn latest(context: &Context) -> Result<String, CommandError> {
     let home = context.home()?;
     let none = || CommandError::failed("the demo's daemon has no session");
-    let list = ask::get(home, "/v1/sessions")?.ok_or_else(none)?;
-    let id = list.pointer("/sessions/0/id").and_then(Value::as_str).ok_or_else(none)?;
-    let session = ask::get(home, &format!("/v1/sessions/{id}"))?.ok_or_else(none)?;
+    let list: SessionList = ask::get_as(home, "/v1/sessions")?.ok_or_else(none)?;
+    let id = &list.sessions.first().ok_or_else(none)?.id;
+    let session = ask::get_as(home, &format!("/v1/sessions/{id}"))?.ok_or_else(none)?;
     Ok(summary(&session, Terminal::width().min(100)))
 }
 
-fn summary(session: &Value, width: usize) -> String {
+fn summary(session: &SessionDetails, width: usize) -> String {
     let mut out = format!("\n{BOLD}What the daemon recorded{BOLD:#}\n  {}\n", counts(session));
     let _ = writeln!(out, "\n{BOLD}Files changed{BOLD:#}");
-    for file in items(session, "changed_files") {
-        let change = match (number(file, "added"), number(file, "removed")) {
-            _ if file.field("deleted") == true => "deleted".to_owned(),
-            (added, removed) => format!("{GOOD}+{added}{GOOD:#} {BAD}−{removed}{BAD:#}"),
+    for file in &session.changed_files {
+        let (added, removed) = (file.added, file.removed);
+        let change = if file.deleted {
+            "deleted".to_owned()
+        } else {
+            format!("{GOOD}+{added}{GOOD:#} {BAD}−{removed}{BAD:#}")
         };
-        let _ = writeln!(out, "  {} {change}", fit(&text(file, "shown"), 16));
+        let _ = writeln!(out, "  {} {change}", fit(&tame(&file.shown), 16));
     }
-    let marks = [("denials", "Denied", BAD, "✗"), ("asks", "Asked", WARN, "?")];
-    for (key, heading, style, mark) in marks {
-        let calls = items(session, key);
+    let marks = [(&session.denials, "Denied", BAD, "✗"), (&session.asks, "Asked", WARN, "?")];
+    for (calls, heading, style, mark) in marks {
         if calls.is_empty() {
             continue;
         }
         let _ = writeln!(out, "\n{BOLD}{heading}{BOLD:#}");
-        let mut rows: Vec<_> = calls.iter().map(|call| (text(call, "gist"), text(call, "rule"))).collect();
+        let text = |text: &Option<String>| text.as_deref().map(tame).unwrap_or_default();
+        let mut rows: Vec<_> = calls.iter().map(|call| (text(&call.gist), text(&call.rule))).collect();
         // The rules ask about a call once before it is made and once when permission is requested.
         rows.dedup();
         for (gist, rule) in rows {
@@ -55,24 +56,12 @@ fn summary(session: &Value, width: usize) -> String {
 }
 
 /// `12 calls: 8 ok, 1 failed, 3 denied; 7323 tokens`.
-fn counts(session: &Value) -> String {
-    let tools = session.field("tool_results").as_object();
-    let sum = |key: &str| tools.into_iter().flatten().map(|(_, tool)| number(tool, key)).sum::<u64>();
-    let parts = ["ok", "failed", "asked", "denied"].map(|key| (sum(key), key));
+fn counts(session: &SessionDetails) -> String {
+    let calls = session.summary.calls;
+    let parts =
+        [(calls.ok, "ok"), (calls.failed, "failed"), (calls.asked, "asked"), (calls.denied, "denied")];
     let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-    let usage = session.field("usage");
-    let tokens = number(usage, "input_tokens") + number(usage, "output_tokens");
-    format!("{} calls: {}; {tokens} tokens", sum("calls"), parts.collect::<Vec<_>>().join(", "))
-}
-
-fn text(value: &Value, key: &str) -> String {
-    tame(value.field(key).as_str().unwrap_or_default())
-}
-
-fn number(value: &Value, key: &str) -> u64 {
-    value.field(key).as_u64().unwrap_or_default()
-}
-
-fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value.field(key).as_array().map(Vec::as_slice).unwrap_or_default()
+    let usage = &session.summary.usage;
+    let tokens = usage.input_tokens + usage.output_tokens;
+    format!("{} calls: {}; {tokens} tokens", calls.calls, parts.collect::<Vec<_>>().join(", "))
 }

@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     filter.before = args.before;
     let found = reader.query(&filter, args.limit).map_err(unread)?;
     if context.terminal.json {
-        let leaves: Vec<_> = found.records.iter().map(row::json).collect();
+        let leaves: Vec<_> = found.records.iter().map(row::ledger_record).collect();
         context.terminal.print_json(&json!({"leaves": leaves, "next": found.next}))?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 use tenterhook_event::Decision;
 use tenterhook_home::recorded::{Field as _, decided_by, payload, tool};
-pub(super) use tenterhook_home::recorded::{json, leaf};
+pub(super) use tenterhook_home::recorded::{leaf, ledger_record};
 use tenterhook_ledger::Record;
 
 use crate::layout::fit;

@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let reader = Book::of(context.home()?).read()?;
     let record = find(&reader, &args.leaf)?;
     if context.terminal.json {
-        context.terminal.print_json(&row::json(&record))?;
+        context.terminal.print_json(&row::ledger_record(&record))?;
     } else {
         let published = reader.checkpoint().map_err(unread)?.is_some_and(|(size, _)| size > record.seq);
         context.terminal.say(&page(&record, published))?;

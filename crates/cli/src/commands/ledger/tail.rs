@@ -8,7 +8,7 @@ use tenterhook_home::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;
-use super::row::{Row, Table, json};
+use super::row::{Row, Table, ledger_record};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -104,10 +104,14 @@ fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, Com
 }
 
 fn show(context: &Context, table: &Table, records: &[Record]) -> Result<bool, CommandError> {
-    let line = |record: &Record| {
-        if context.terminal.json { format!("{}\n", json(record)) } else { table.row(&Row::of(record)) }
+    let line = |record: &Record| -> Result<String, CommandError> {
+        if context.terminal.json {
+            Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")
+        } else {
+            Ok(table.row(&Row::of(record)))
+        }
     };
-    print(context, &records.iter().map(line).collect::<String>())
+    print(context, &records.iter().map(line).collect::<Result<String, _>>()?)
 }
 
 /// Whether somebody still reads.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_api::TemplateList;
 use tenterhook_home::templates::{Kind, TEMPLATES, Template, find};
 
 use crate::context::Context;
@@ -80,8 +81,8 @@ impl Which {
 fn list(context: &Context, kind: Kind) -> Result<(), CommandError> {
     let all = TEMPLATES.iter().filter(|template| template.kind == kind);
     if context.terminal.json {
-        let all: Vec<_> = all.map(Template::to_json).collect();
-        return context.terminal.print_json(&json!({"templates": all}));
+        let templates = all.map(Template::info).collect();
+        return context.terminal.print_json(&TemplateList { templates });
     }
     let mut text = String::new();
     for template in all {

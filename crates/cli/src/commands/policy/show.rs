@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use serde_json::json;
 use tenterhook_home::{Place, Sources, Text, View, trust::Standing};
 use tenterhook_policy::{Programs, Rule};
 
@@ -37,17 +38,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         };
         let text = sources.texts.iter().find(|text| text.name == rule.source());
         if context.terminal.json {
-            context.terminal.print_json(&view.json(rule))?;
+            context.terminal.print_json(&view.rule_view(rule))?;
         } else {
             context.terminal.say(&whole(&view, rule, text))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
     if context.terminal.json {
-        let mut all = view.all_json();
+        let (layers, rules, warnings) = (view.layers(), view.rules(), view.warnings());
+        let mut all =
+            json!({"layers": layers, "rules": rules, "problems": view.problems, "warnings": warnings});
         let programs = view.in_force.programs().map(Programs::own_files).unwrap_or_default();
         if let Some(all) = all.as_object_mut().filter(|_| !programs.is_empty()) {
-            all.insert("programs".to_owned(), serde_json::json!(programs));
+            all.insert("programs".to_owned(), json!(programs));
         }
         context.terminal.print_json(&all)?;
     } else {

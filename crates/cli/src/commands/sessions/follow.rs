@@ -71,8 +71,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     loop {
         // Where there is no daemon, hooks spool.
         book.take_in_if_free();
-        for (kind, data) in following.news()? {
-            if !show(kind, &data)? {
+        for event in following.news()? {
+            let data = serde_json::to_value(&event).map_err(std::io::Error::from)?;
+            if !show(event.change.kind(), &data)? {
                 return Ok(ExitCode::SUCCESS);
             }
         }

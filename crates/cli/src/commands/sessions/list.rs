@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use serde_json::{Value, json};
+use tenterhook_api::{SessionActivity, SessionList};
 use tenterhook_daemon::sessions::Wanted;
 use tenterhook_event::Timestamp;
-use tenterhook_home::recorded::Field as _;
 use tenterhook_home::{Book, door};
 
 use super::{escaped, offline, panel};
@@ -55,7 +54,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let answer = match get(context, &wanted(args))? {
         Some(answer) => answer,
         None if is_unused(&Book::of(context.home()?), context)? => {
-            json!({"sessions": [], "all": 0, "next": null})
+            SessionList { sessions: Vec::new(), all: 0, next: None }
         }
         None => offline(context)?.list(&wanted(args), door::now())?,
     };
@@ -74,7 +73,7 @@ fn wanted(args: &Args) -> Wanted {
     let Args { harness, state, project, since, limit, after } = args;
     Wanted {
         harness: harness.clone(),
-        state: state.clone(),
+        state: state.as_deref().and_then(activity),
         project: project.clone(),
         since: *since,
         after: after.clone(),
@@ -82,13 +81,21 @@ fn wanted(args: &Args) -> Wanted {
     }
 }
 
+/// One of the words that `--state` takes.
+fn activity(word: &str) -> Option<SessionActivity> {
+    [SessionActivity::Active, SessionActivity::Waiting, SessionActivity::Idle, SessionActivity::Ended]
+        .into_iter()
+        .find(|activity| panel::activity_word(*activity) == word)
+}
+
 /// Asks the daemon. `None`: there is none.
-pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<Value>, CommandError> {
+pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<SessionList>, CommandError> {
     let since = wanted.since.map(|since| since.to_string());
+    let state = wanted.state.map(|state| panel::activity_word(state).to_owned());
     let mut path = format!("/v1/sessions?limit={}", wanted.limit);
     for (name, value) in [
         ("harness", &wanted.harness),
-        ("state", &wanted.state),
+        ("state", &state),
         ("project", &wanted.project),
         ("since", &since),
         ("after", &wanted.after),
@@ -97,12 +104,11 @@ pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<Value>, C
             let _ = write!(path, "&{name}={}", escaped(value));
         }
     }
-    ask::get(context.home()?, &path)
+    ask::get_as(context.home()?, &path)
 }
 
-fn table(answer: &Value, is_filtered: bool) -> String {
-    let sessions = answer.field("sessions").as_array().map(Vec::as_slice).unwrap_or_default();
-    if sessions.is_empty() {
+fn table(list: &SessionList, is_filtered: bool) -> String {
+    if list.sessions.is_empty() {
         return if is_filtered { "no session fits\n".to_owned() } else { NO_SESSIONS.to_owned() };
     }
     let title = Terminal::width().saturating_sub(84).max(16);
@@ -111,28 +117,26 @@ fn table(answer: &Value, is_filtered: bool) -> String {
         "LAST", "HARNESS", "STATE", "SESSION", "EVENTS", "FILES", "TODOS", "DENY"
     );
     let mut text = format!("{BOLD}{head}{BOLD:#}\n");
-    for session in sessions {
-        let word = |key: &str| tame(session.field(key).as_str().unwrap_or_default());
-        let number = |part: &str, key: &str| session.field(part).field(key).as_u64().unwrap_or_default();
-        let todos = match number("todos", "all") {
+    for session in &list.sessions {
+        let todos = match session.todos.all {
             0 => "–".to_owned(),
-            _ => tame(session.field("todos").field("progress").as_str().unwrap_or_default()),
+            _ => tame(&session.todos.progress),
         };
         let (state, style) = panel::state(session);
         let _ = writeln!(
             text,
             "{:<19}  {}  {style}{state:<8}{style:#}  {}  {:>6}  {:>5}  {todos:>5}  {:>5}  {}",
-            word("last").chars().take(19).collect::<String>().replace('T', " "),
-            fit(&word("harness"), 12),
-            fit(&word("id"), 10),
-            session.field("events").as_u64().unwrap_or_default(),
-            number("files", "changed"),
-            number("denied", "all"),
+            session.last.to_string().chars().take(19).collect::<String>().replace('T', " "),
+            fit(&tame(&session.harness), 12),
+            fit(&tame(&session.id), 10),
+            session.events,
+            session.files.changed,
+            session.denied.all,
             fit(&panel::title(session), title).trim_end(),
         );
     }
-    let all = answer.field("all").as_u64().unwrap_or_default();
-    if let Some(next) = answer.field("next").as_str() {
+    if let Some(next) = &list.next {
+        let all = list.all;
         let _ = writeln!(text, "{DIM}{all} in all; the list goes on with `--after '{}'`{DIM:#}", tame(next));
     }
     text

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tenterhook_daemon::sessions::{Offline, Wanted};
 use tenterhook_home::door;
-use tenterhook_home::recorded::Field as _;
 
 use super::{escaped, list, offline, panel, steps, unknown};
 use crate::ask;
@@ -42,40 +42,51 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let up = ask::is_up(context.home()?);
     let ledger = if up { None } else { Some(offline(context)?) };
     let id = whole_id(context, ledger.as_ref(), &args.id)?;
-    let answer = match &ledger {
-        Some(ledger) => recorded(ledger, args, &id)?.ok_or_else(|| unknown(&args.id))?,
-        None => asked(context, args, &id)?,
-    };
-    if context.terminal.json {
-        context.terminal.print_json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
+    let path = format!("/v1/sessions/{}", escaped(&id));
+    match args {
+        Args { diff: Some(file), .. } => {
+            let path = format!("{path}/diff?path={}", escaped(file));
+            let offline = |ledger: &Offline| ledger.diff(&id, file);
+            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::diff)
+        }
+        Args { timeline: true, limit, .. } => {
+            let path = format!("{path}/timeline?limit={limit}");
+            let offline = |ledger: &Offline| ledger.timeline(&id, None, u64::from(*limit));
+            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::timeline)
+        }
+        _ => {
+            let offline = |ledger: &Offline| ledger.show(&id, door::now());
+            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, panel::session)
+        }
     }
-    context.terminal.say(&match args {
-        Args { diff: Some(_), .. } => steps::diff(&answer),
-        Args { timeline: true, .. } => steps::timeline(&answer),
-        _ => panel::session(&answer),
-    })?;
+}
+
+fn print<T: Serialize>(
+    context: &Context,
+    answer: &T,
+    text: impl FnOnce(&T) -> String,
+) -> Result<ExitCode, CommandError> {
+    if context.terminal.json {
+        context.terminal.print_json(answer)?;
+    } else {
+        context.terminal.say(&text(answer))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the daemon.
-fn asked(context: &Context, args: &Args, id: &str) -> Result<Value, CommandError> {
-    let id = escaped(id);
-    let path = match args {
-        Args { diff: Some(path), .. } => format!("/v1/sessions/{id}/diff?path={}", escaped(path)),
-        Args { timeline: true, limit, .. } => format!("/v1/sessions/{id}/timeline?limit={limit}"),
-        _ => format!("/v1/sessions/{id}"),
+/// Asks the daemon, or the ledger where none runs.
+fn fetch<T: DeserializeOwned>(
+    context: &Context,
+    args: &Args,
+    ledger: Option<&Offline>,
+    path: &str,
+    offline: impl FnOnce(&Offline) -> Result<Option<T>, CommandError>,
+) -> Result<T, CommandError> {
+    let found = match ledger {
+        Some(ledger) => offline(ledger)?,
+        None => ask::get_as(context.home()?, path)?,
     };
-    ask::get(context.home()?, &path)?.ok_or_else(|| unknown(&args.id))
-}
-
-/// Asks the ledger.
-fn recorded(ledger: &Offline, args: &Args, id: &str) -> Result<Option<Value>, CommandError> {
-    match args {
-        Args { diff: Some(path), .. } => ledger.diff(id, path),
-        Args { timeline: true, limit, .. } => ledger.timeline(id, None, u64::from(*limit)),
-        _ => ledger.show(id, door::now()),
-    }
+    found.ok_or_else(|| unknown(&args.id))
 }
 
 /// The session that is meant: by its id, by the beginning of it, or the latest.
@@ -93,14 +104,10 @@ pub(super) fn whole_id(
     }
     let answer = match ledger {
         Some(ledger) => ledger.list(&wanted, door::now())?,
-        None => list::get(context, &wanted)?.unwrap_or_default(),
+        None => list::get(context, &wanted)?.ok_or_else(|| unknown(said))?,
     };
-    let sessions = answer.field("sessions").as_array().map(Vec::as_slice).unwrap_or_default();
-    let name = |session: &Value| {
-        let word = |key: &str| session.field(key).as_str().unwrap_or_default().to_owned();
-        (word("harness"), word("id"))
-    };
-    let mut fitting = sessions.iter().map(name).filter(|(harness, id)| {
+    let names = answer.sessions.into_iter().map(|session| (session.harness, session.id));
+    let mut fitting = names.filter(|(harness, id)| {
         said == "latest" || id.starts_with(said) || format!("{harness}:{id}").starts_with(said)
     });
     let Some((harness, id)) = fitting.next() else {

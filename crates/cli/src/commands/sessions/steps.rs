@@ -5,47 +5,43 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use serde_json::Value;
-use tenterhook_home::recorded::Field as _;
+use tenterhook_api::{FileChangeState, MissingDiff, SessionDiff, Timeline};
 
-use super::panel::{items, number, text};
+use super::panel::tame_text;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
 /// The changes of one file.
-pub(super) fn diff(answer: &Value) -> String {
-    let changes = items(answer, "changes");
-    if changes.is_empty() {
-        return format!("this session changed no file `{}`\n", text(answer, "path"));
+pub(super) fn diff(answer: &SessionDiff) -> String {
+    if answer.changes.is_empty() {
+        return format!("this session changed no file `{}`\n", tame(&answer.path));
     }
     let mut out = String::new();
-    for change in changes {
-        let _ = writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {} {} {DIM}leaf {}, {}{DIM:#}",
-            text(change, "shown"),
-            text(change, "tool"),
-            text(change, "state"),
-            number(change, "seq"),
-            text(change, "ts")
-        );
-        if let Some(diff) = change.field("diff").as_str() {
-            for line in diff.lines() {
-                let style = match line.as_bytes().first() {
-                    Some(b'+') => GOOD,
-                    Some(b'-') => BAD,
-                    Some(b'@') => DIM,
-                    _ => Style::new(),
-                };
-                let _ = writeln!(out, "{style}{}{style:#}", tame(line));
-            }
+    for one in &answer.changes {
+        let change = &one.change;
+        let state = match change.state {
+            FileChangeState::Asked => "asked",
+            FileChangeState::Done => "done",
+            FileChangeState::Failed => "failed",
+        };
+        let (shown, tool) = (tame(&change.shown), tame(&change.tool));
+        let (seq, ts) = (change.seq, change.ts);
+        let _ = writeln!(out, "{BOLD}{shown}{BOLD:#}  {tool} {state} {DIM}leaf {seq}, {ts}{DIM:#}");
+        for line in one.diff.iter().flat_map(|diff| diff.lines()) {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => GOOD,
+                Some(b'-') => BAD,
+                Some(b'@') => DIM,
+                _ => Style::new(),
+            };
+            let _ = writeln!(out, "{style}{}{style:#}", tame(line));
         }
-        let why = match change.field("why").as_str() {
-            Some("erased") => "its content was erased",
-            Some("pruned") => "its leaf was pruned",
-            Some("too-large") => "it was too large to be recorded",
-            Some("not-yet") => "it is not in the ledger's file yet",
-            Some("before-unknown") => "nobody says what was there before",
-            Some(_) => "nobody says what the text was",
+        let why = match one.why {
+            Some(MissingDiff::Erased) => "its content was erased",
+            Some(MissingDiff::Pruned) => "its leaf was pruned",
+            Some(MissingDiff::TooLarge) => "it was too large to be recorded",
+            Some(MissingDiff::NotYet) => "it is not in the ledger's file yet",
+            Some(MissingDiff::BeforeUnknown) => "nobody says what was there before",
+            Some(MissingDiff::Unknown) => "nobody says what the text was",
             None => "",
         };
         if !why.is_empty() {
@@ -57,21 +53,23 @@ pub(super) fn diff(answer: &Value) -> String {
 }
 
 /// What happened, step by step.
-pub(super) fn timeline(answer: &Value) -> String {
+pub(super) fn timeline(answer: &Timeline) -> String {
     let mut out = String::new();
-    for step in items(answer, "steps") {
-        let at: String = text(step, "ts").chars().skip(11).take(8).collect();
-        let verdict = text(step, "verdict");
+    for step in &answer.steps {
+        let at: String =
+            step.ts.map(|ts| ts.to_string()).unwrap_or_default().chars().skip(11).take(8).collect();
+        let verdict = tame_text(step.verdict.as_ref());
         let style = match verdict.as_str() {
             "deny" => BAD,
             "ask" => WARN,
             _ => DIM,
         };
-        let (tool, erased) = (step.field("tool"), step.field("erased") == true);
-        let called = format!("{} {}", text(tool, "name"), text(tool, "gist"));
-        let what = if tool.is_null() { text(step, "said") } else { called };
-        let erased = if erased { " (erased)" } else { "" };
-        let event = text(step, "event");
+        let what = match &step.tool {
+            Some(tool) => format!("{} {}", tame(&tool.name), tame_text(tool.gist.as_ref())),
+            None => tame_text(step.said.as_ref()),
+        };
+        let erased = if step.erased { " (erased)" } else { "" };
+        let event = tame_text(step.event.as_ref());
         let _ = writeln!(
             out,
             "{DIM}{at}{DIM:#}  {event:<18}  {style}{verdict:<6}{style:#}  {}{erased}",

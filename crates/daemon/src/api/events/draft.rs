@@ -1,69 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! An event as somebody writes it by hand: what the door knows anyway may be missing.
+//! An event as a program sends it: what the daemon knows anyway may be missing.
 
-use serde::Deserialize;
-use serde_json::Value;
-use tenterhook_event::{
-    Agent, Detail, Event, EventId, EventKind, FORMAT_VERSION, Mcp, Timestamp, ToolCall, ToolClass,
-};
+use tenterhook_api::{EventRequest, EventToolRequest};
+use tenterhook_event::{Event, FORMAT_VERSION, ToolCall};
 use tenterhook_harness::Door;
 
-/// The normal form, without what it need not say.
-#[derive(Deserialize)]
-pub(super) struct Draft {
-    v: Option<u32>,
-    id: Option<EventId>,
-    ts: Option<Timestamp>,
-    source: String,
-    event: EventKind,
-    native_event: Option<String>,
-    harness_session_id: Option<String>,
-    turn_id: Option<String>,
-    tool_use_id: Option<String>,
-    cwd: Option<String>,
-    project: Option<String>,
-    tool: Option<Tool>,
-    #[serde(default)]
-    agent: Agent,
-    #[serde(default)]
-    detail: Detail,
-}
-
-#[derive(Deserialize)]
-struct Tool {
-    name: String,
-    class: Option<ToolClass>,
-    #[serde(default)]
-    args: Value,
-    mcp: Option<Mcp>,
-}
-
-impl Draft {
-    /// The event, with a fresh id where it says none. Its time is ours; the sender's is kept beside it.
-    pub(super) fn at(self, door: &Door) -> Event {
-        let native = self.native_event.unwrap_or_else(|| self.event.name().to_owned());
-        let (id, ts) = (self.id.unwrap_or(door.id), door.ts);
-        Event {
-            v: self.v.unwrap_or(FORMAT_VERSION),
-            harness_session_id: self.harness_session_id,
-            sender_ts: self.ts,
-            turn_id: self.turn_id,
-            tool_use_id: self.tool_use_id,
-            cwd: self.cwd,
-            project: self.project,
-            tool: self.tool.map(Tool::call),
-            agent: self.agent,
-            detail: self.detail,
-            ..Event::new(id, ts, &self.source, self.event, &native)
-        }
+/// The event, with a fresh id if it has none. Its time is ours; the sender's is kept beside it.
+pub(super) fn complete_event(request: EventRequest, door: &Door) -> Event {
+    let native = request.native_event.unwrap_or_else(|| request.event.name().to_owned());
+    let (id, ts) = (request.id.unwrap_or(door.id), door.ts);
+    Event {
+        v: request.v.unwrap_or(FORMAT_VERSION),
+        harness_session_id: request.harness_session_id,
+        sender_ts: request.ts,
+        turn_id: request.turn_id,
+        tool_use_id: request.tool_use_id,
+        cwd: request.cwd,
+        project: request.project,
+        tool: request.tool.map(tool_call),
+        agent: request.agent,
+        detail: request.detail,
+        ..Event::new(id, ts, &request.source, request.event, &native)
     }
 }
 
-impl Tool {
-    /// The class is known by the name, unless the agent says better.
-    fn call(self) -> ToolCall {
-        let known = ToolCall::new(&self.name, self.args);
-        ToolCall { class: self.class.unwrap_or(known.class), mcp: self.mcp.or(known.mcp), ..known }
-    }
+/// The class is known by the name, unless the sender gives one.
+fn tool_call(request: EventToolRequest) -> ToolCall {
+    let known = ToolCall::new(&request.name, request.args);
+    ToolCall { class: request.class.unwrap_or(known.class), mcp: request.mcp.or(known.mcp), ..known }
 }

@@ -2,71 +2,46 @@
 
 //! Which leaves are meant, as a query says it.
 
-use axum::http::StatusCode;
-use axum::response::Response;
-use serde::Deserialize;
+use tenterhook_api::{LedgerFilter, RecordKind};
 use tenterhook_event::Timestamp;
 use tenterhook_home::{door, moment};
 use tenterhook_ledger::{Filter, Kind, Record};
 
-use crate::api::refuse;
+use crate::api::error::ApiError;
 
-const VERDICTS: &[&str] = &["none", "allow", "defer", "ask", "deny"];
-const KINDS: &[Kind] =
-    &[Kind::Start, Kind::Decision, Kind::Seen, Kind::Change, Kind::Erase, Kind::Rotate, Kind::Prune];
-
-/// What was asked for.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asked {
-    session: Option<String>,
-    harness: Option<String>,
-    tool: Option<String>,
-    verdict: Option<String>,
-    rule: Option<String>,
-    kind: Option<String>,
-    since: Option<String>,
-    until: Option<String>,
-    text: Option<String>,
-    pub(super) limit: Option<u64>,
-    pub(super) before: Option<u64>,
-    pub(super) from: Option<u64>,
+/// The filter of the ledger, if every time can be read.
+pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<Filter, ApiError> {
+    let LedgerFilter { session, harness, tool, verdict, rule, kind, since, until, text } = query;
+    Ok(Filter {
+        session,
+        harness,
+        tool,
+        verdict: verdict.map(|verdict| verdict.word().to_owned()),
+        rule,
+        kind: kind.map(record_kind),
+        from_ms: parse_time(since)?,
+        until_ms: parse_time(until)?,
+        text,
+        before,
+    })
 }
 
-impl Asked {
-    /// The filter, if every word is one.
-    pub(super) fn filter(self) -> Result<Filter, Box<Response>> {
-        let wrong =
-            |message: String, hint: &str| Box::new(refuse(StatusCode::BAD_REQUEST, &message, Some(hint)));
-        let when = |text: Option<String>| {
-            let read = |text: String| {
-                moment::read(&text, door::now_ms())
-                    .map_err(|hint| wrong(format!("`{text}` is no moment"), &hint))
-            };
-            text.map(read).transpose().map(|at| at.map(Timestamp::unix_ms))
-        };
-        if let Some(verdict) = self.verdict.as_deref().filter(|verdict| !VERDICTS.contains(verdict)) {
-            return Err(wrong(format!("`{verdict}` is no verdict"), "say none, allow, defer, ask or deny"));
-        }
-        let kind = match self.kind.as_deref() {
-            None => None,
-            Some(word) => Some(*KINDS.iter().find(|kind| kind.word() == word).ok_or_else(|| {
-                let known: Vec<_> = KINDS.iter().map(|kind| kind.word()).collect();
-                wrong(format!("`{word}` is no kind of leaf"), &format!("known: {}", known.join(", ")))
-            })?),
-        };
-        Ok(Filter {
-            session: self.session,
-            harness: self.harness,
-            tool: self.tool,
-            verdict: self.verdict,
-            rule: self.rule,
-            kind,
-            from_ms: when(self.since)?,
-            until_ms: when(self.until)?,
-            text: self.text,
-            before: self.before,
-        })
+fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
+    let Some(text) = text else { return Ok(None) };
+    let read = moment::read(&text, door::now_ms());
+    let read = read.map_err(|hint| ApiError::bad_request(format!("`{text}` is no moment")).hint(hint))?;
+    Ok(Some(read.unix_ms()))
+}
+
+fn record_kind(kind: RecordKind) -> Kind {
+    match kind {
+        RecordKind::Start => Kind::Start,
+        RecordKind::Decision => Kind::Decision,
+        RecordKind::Seen => Kind::Seen,
+        RecordKind::Change => Kind::Change,
+        RecordKind::Erase => Kind::Erase,
+        RecordKind::Rotate => Kind::Rotate,
+        RecordKind::Prune => Kind::Prune,
     }
 }
 
@@ -102,16 +77,25 @@ fn contains(json: &[u8], text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::Query;
+    use tenterhook_api::LedgerQuery;
+
     use super::*;
 
     #[test]
-    fn what_is_no_filter_is_said_to_be_none() {
-        for query in ["verdict=no", "kind=x", "since=yesterday", "until=-"] {
-            let (key, value) = query.split_once('=').unwrap();
-            let asked: Asked = serde_json::from_value(serde_json::json!({key: value})).unwrap();
-            assert!(asked.filter().is_err(), "{query}");
+    fn invalid_filters_are_errors() {
+        let read = |query: &str| {
+            let uri = format!("/v1/ledger?{query}").parse().unwrap();
+            Query::<LedgerQuery>::try_from_uri(&uri).map(|Query(query)| query)
+        };
+        for query in ["verdict=no", "kind=x", "sesion=x", "limit=-1", "limit=x"] {
+            assert!(read(query).is_err(), "{query}");
         }
-        assert!(serde_json::from_value::<Asked>(serde_json::json!({"sesion": "x"})).is_err());
+        for query in ["since=yesterday", "until=-"] {
+            assert!(ledger_filter(read(query).unwrap().filter(), None).is_err(), "{query}");
+        }
+        let filter = ledger_filter(read("verdict=deny&kind=seen&limit=5").unwrap().filter(), None).unwrap();
+        assert_eq!((filter.verdict.as_deref(), filter.kind), (Some("deny"), Some(Kind::Seen)));
     }
 
     #[test]

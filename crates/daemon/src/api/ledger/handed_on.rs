@@ -7,16 +7,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use axum::extract::State;
+use axum::http::header;
+use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_home::{Failure, door, moment};
 use tenterhook_ledger::{Format, Reader};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::api::{failed, refuse};
+use crate::api::error::{ApiError, run_blocking};
+use crate::api::extract::QueryParams;
+use crate::api::shape::{HtmlMedia, LedgerExportMedia, TextResponse};
 use crate::daemon::Daemon;
 use crate::own;
 
@@ -25,31 +26,21 @@ const MAX_REPORT_BYTES: u64 = 256 << 20;
 /// How much is put together before it is sent.
 const PART: usize = 256 * 1024;
 
-#[derive(Deserialize)]
-pub(super) struct Wanted {
-    format: Option<String>,
-}
-
-pub(super) async fn export(State(daemon): State<Arc<Daemon>>, Query(wanted): Query<Wanted>) -> Response {
-    let (format, media, name) = match wanted.format.as_deref() {
-        None | Some("jsonl") => (Format::Jsonl, "application/jsonl", "ledger.jsonl"),
-        Some("csv") => (Format::Csv, "text/csv; charset=utf-8", "ledger.csv"),
-        Some(other) => {
-            let message = format!("`{}` is no format", crate::sessions::clean(other, 100));
-            return refuse(StatusCode::BAD_REQUEST, &message, Some("say jsonl or csv"));
-        }
+pub(super) async fn export(
+    State(daemon): State<Arc<Daemon>>,
+    QueryParams(ExportQuery { format }): QueryParams<ExportQuery>,
+) -> Result<TextResponse<LedgerExportMedia>, ApiError> {
+    let (format, media, name) = match format {
+        None | Some(ExportFormat::Jsonl) => (Format::Jsonl, "application/jsonl", "ledger.jsonl"),
+        Some(ExportFormat::Csv) => (Format::Csv, "text/csv; charset=utf-8", "ledger.csv"),
     };
-    // What no checkpoint covers yet is signed first.
-    let ledger = daemon.ledger.clone();
-    let signed = tokio::task::spawn_blocking(move || ledger.checkpoint().map(drop)).await;
-    if let Ok(Err(error)) = signed {
-        return refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None);
-    }
-    // A reader of its own: this one is busy for long.
-    let reader = match Reader::open(&daemon.home.ledger()) {
-        Ok(reader) => reader,
-        Err(error) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), None),
-    };
+    // What no checkpoint covers yet is signed first. A reader of its own: this one is busy for long.
+    let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
+    let reader = run_blocking(move || {
+        ledger.checkpoint().map_err(|error| Failure::failed(error.to_string()))?;
+        Reader::open(&dir).map_err(|error| Failure::failed(error.to_string()))
+    })
+    .await?;
     let (sender, parts) = channel(4);
     tokio::task::spawn_blocking(move || {
         let mut out = Parts { sender, held: Vec::with_capacity(PART) };
@@ -60,7 +51,7 @@ pub(super) async fn export(State(daemon): State<Arc<Daemon>>, Query(wanted): Que
         drop(out.flush());
     });
     let body = Body::from_stream(futures_util::stream::unfold(parts, next));
-    file(media, name, body)
+    Ok(file(media, name, body))
 }
 
 async fn next(mut parts: Receiver<Bytes>) -> Option<(Result<Bytes, Infallible>, Receiver<Bytes>)> {
@@ -92,27 +83,21 @@ impl Write for Parts {
     }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Period {
-    since: Option<String>,
-    session: Option<String>,
-}
-
-pub(super) async fn report(State(daemon): State<Arc<Daemon>>, Query(period): Query<Period>) -> Response {
+pub(super) async fn report(
+    State(daemon): State<Arc<Daemon>>,
+    QueryParams(ReportQuery { since, session }): QueryParams<ReportQuery>,
+) -> Result<TextResponse<HtmlMedia>, ApiError> {
     let mut args: Vec<String> = vec!["ledger".into(), "report".into()];
-    if let Some(since) = period.since {
-        if let Err(why) = moment::read(&since, door::now_ms()) {
-            return refuse(StatusCode::BAD_REQUEST, &why, Some("say 24h, 7d or 2026-11-15"));
-        }
+    if let Some(since) = since {
+        moment::read(&since, door::now_ms())
+            .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))?;
         args.extend(["--since".into(), since]);
     }
-    if let Some(session) = period.session {
+    if let Some(session) = session {
         args.push(format!("--session={session}"));
     }
-    match written(&daemon, args).await {
-        Ok(page) => file("text/html; charset=utf-8", "tenterhook-report.html", page.into()),
-        Err(failure) => failed(&failure),
-    }
+    let page = written(&daemon, args).await?;
+    Ok(file("text/html; charset=utf-8", "tenterhook-report.html", page.into()))
 }
 
 async fn written(daemon: &Arc<Daemon>, mut args: Vec<String>) -> Result<Vec<u8>, Failure> {
@@ -127,7 +112,10 @@ async fn written(daemon: &Arc<Daemon>, mut args: Vec<String>) -> Result<Vec<u8>,
 }
 
 /// An answer that a browser saves, and never shows as a page of ours.
-fn file(media: &'static str, name: &str, body: Body) -> Response {
+fn file<M>(media: &'static str, name: &str, body: Body) -> TextResponse<M> {
     let saved = format!("attachment; filename=\"{name}\"");
-    ([(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, saved)], body).into_response()
+    TextResponse::new((
+        [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, saved)],
+        body,
+    ))
 }

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::sse::Event;
+use tenterhook_api::{LedgerRecord, LedgerTailQuery};
 use tenterhook_home::recorded;
 use tenterhook_ledger::Filter;
 use tokio::sync::mpsc::Sender;
 
-use super::filter::{Asked, fits};
-use crate::api::{refuse, sse};
+use super::filter::{fits, ledger_filter};
+use crate::api::error::ApiError;
+use crate::api::extract::QueryParams;
+use crate::api::shape::EventStream;
+use crate::api::sse;
 use crate::daemon::Daemon;
 
 /// How many leaves are fetched at once.
@@ -23,28 +26,17 @@ const LOOKS: Duration = Duration::from_secs(1);
 /// Leaves as they come. They are read from the ledger, never from memory: none can be lost.
 pub(super) async fn tail(
     State(daemon): State<Arc<Daemon>>,
-    Query(asked): Query<Asked>,
+    QueryParams(query): QueryParams<LedgerTailQuery>,
     headers: HeaderMap,
-) -> Response {
-    let seen =
-        match headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().parse::<u64>()) {
-            Some(Err(_)) => {
-                return refuse(StatusCode::BAD_REQUEST, "`Last-Event-ID` is no number of a leaf", None);
-            }
-            Some(Ok(seen)) => Some(seen),
-            None => None,
-        };
-    let from = seen.map(|seen| seen.saturating_add(1)).or(asked.from);
-    let filter = match asked.filter() {
-        Ok(filter) => filter,
-        Err(response) => return *response,
-    };
+) -> Result<EventStream<LedgerRecord>, ApiError> {
+    let seen = headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().parse::<u64>());
+    let seen = seen.transpose();
+    let seen = seen.map_err(|_| ApiError::bad_request("`Last-Event-ID` is no number of a leaf"))?;
+    let from = seen.map(|seen| seen.saturating_add(1)).or(query.from);
+    let filter = ledger_filter(query.filter(), None)?;
     let from = match from {
         Some(from) => from,
-        None => match daemon.readers.with(tenterhook_ledger::Reader::size).await {
-            Ok(size) => size,
-            Err(response) => return *response,
-        },
+        None => daemon.readers.with(tenterhook_ledger::Reader::size).await?,
     };
     sse::stream(daemon, move |daemon, sender| follow(daemon, sender, filter, from))
 }
@@ -66,8 +58,7 @@ async fn follow(daemon: Arc<Daemon>, sender: Sender<Event>, filter: Filter, mut 
         for record in page {
             next = record.seq + 1;
             if fits(&filter, &record) {
-                let id = record.seq.to_string();
-                let event = Event::default().event("leaf").id(id).data(recorded::json(&record).to_string());
+                let event = sse::event("leaf", &recorded::ledger_record(&record)).id(record.seq.to_string());
                 if sender.send(event).await.is_err() {
                     return;
                 }

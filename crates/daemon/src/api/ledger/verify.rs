@@ -5,18 +5,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use tenterhook_api::{
+    DamagedLedger, IntactLedger, LiveEvent, VerificationResult, VerificationStatus, VerifyRequest,
+};
 use tenterhook_event::Timestamp;
 use tenterhook_home::door;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Reader, Verified, VerifierKey};
 
-use crate::api::{read, refuse};
+use crate::api::error::ApiError;
+use crate::api::extract::RequestBody;
 use crate::daemon::Daemon;
 
 /// How the check stands.
@@ -28,16 +28,7 @@ struct Check {
     ended: Option<Timestamp>,
     checked: u64,
     of: Option<u64>,
-    result: Option<Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wanted {
-    /// A key the log must have had.
-    key: Option<String>,
-    /// A checkpoint from before, which the log must extend.
-    since: Option<String>,
+    result: Option<VerificationResult>,
 }
 
 impl Verification {
@@ -45,16 +36,15 @@ impl Verification {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn json(&self) -> Option<Value> {
-        self.lock().as_ref().map(|check| {
-            json!({
-                "running": check.ended.is_none(),
-                "started": check.started,
-                "ended": check.ended,
-                "checked": check.checked,
-                "of": check.of,
-                "result": check.result,
-            })
+    /// State of the last check, if there was one.
+    fn status(&self) -> Option<VerificationStatus> {
+        self.lock().as_ref().map(|check| VerificationStatus {
+            running: check.ended.is_none(),
+            started: check.started,
+            ended: check.ended,
+            checked: check.checked,
+            of: check.of,
+            result: check.result.clone(),
         })
     }
 
@@ -74,43 +64,43 @@ impl Verification {
         }
     }
 
-    fn end(&self, result: Value) {
+    fn end(&self, result: VerificationResult) {
         if let Some(check) = self.lock().as_mut() {
             (check.ended, check.result) = (Some(door::now()), Some(result));
         }
     }
 }
 
-pub(super) async fn begin(State(daemon): State<Arc<Daemon>>, body: Bytes) -> Response {
-    let hint = "send {}, or {\"key\": …, \"since\": …}";
-    let wanted = if body.is_empty() { Ok(Wanted::default()) } else { read(&body, "request to verify", hint) };
-    let expect = match wanted.and_then(expect) {
-        Ok(expect) => expect,
-        Err(response) => return *response,
-    };
+pub(super) async fn begin(
+    State(daemon): State<Arc<Daemon>>,
+    RequestBody(request): RequestBody<VerifyRequest>,
+) -> Result<(StatusCode, Json<VerificationStatus>), ApiError> {
+    let expect = expect(request)?;
     if daemon.verification.begin() {
         let daemon = Arc::clone(&daemon);
         tokio::task::spawn_blocking(move || check(&daemon, expect));
     }
-    (StatusCode::ACCEPTED, Json(daemon.verification.json())).into_response()
+    Ok((StatusCode::ACCEPTED, last_check(&daemon)?))
 }
 
-pub(super) async fn status(State(daemon): State<Arc<Daemon>>) -> Response {
-    if let Some(status) = daemon.verification.json() {
-        return Json(status).into_response();
-    }
-    let hint = "POST /v1/ledger/verify begins";
-    refuse(StatusCode::NOT_FOUND, "nothing was checked since the daemon began", Some(hint))
+pub(super) async fn status(State(daemon): State<Arc<Daemon>>) -> Result<Json<VerificationStatus>, ApiError> {
+    last_check(&daemon)
 }
 
-fn expect(wanted: Wanted) -> Result<Expect, Box<Response>> {
-    let wrong = |message: String| Box::new(refuse(StatusCode::BAD_REQUEST, &message, None));
-    let key = wanted.key.map(|key| key.trim().parse::<VerifierKey>()).transpose();
-    let key = key.map_err(|error| wrong(format!("`key` is no public key: {error}")))?;
-    if let Some(Err(error)) = wanted.since.as_deref().map(Checkpoint::parse) {
-        return Err(wrong(format!("`since` is no checkpoint: {error}")));
+fn last_check(daemon: &Daemon) -> Result<Json<VerificationStatus>, ApiError> {
+    daemon.verification.status().map(Json).ok_or_else(|| {
+        ApiError::not_found("nothing was checked since the daemon began")
+            .hint("POST /v1/ledger/verify begins")
+    })
+}
+
+fn expect(request: VerifyRequest) -> Result<Expect, ApiError> {
+    let key = request.key.map(|key| key.trim().parse::<VerifierKey>()).transpose();
+    let key = key.map_err(|error| ApiError::bad_request(format!("`key` is no public key: {error}")))?;
+    if let Some(Err(error)) = request.since.as_deref().map(Checkpoint::parse) {
+        return Err(ApiError::bad_request(format!("`since` is no checkpoint: {error}")));
     }
-    Ok(Expect { key, since: wanted.since })
+    Ok(Expect { key, since: request.since })
 }
 
 fn check(daemon: &Daemon, expect: Expect) {
@@ -123,37 +113,42 @@ fn check(daemon: &Daemon, expect: Expect) {
     // A reader of its own: this one is busy for long.
     let result = match Reader::open(&dir) {
         Ok(reader) => match reader.verify(Expect { since, ..expect }, &mut progress) {
-            Ok(verified) => good(&verified),
-            Err(problem) => bad(&problem),
+            Ok(verified) => intact(&verified),
+            Err(problem) => damaged(&problem),
         },
-        Err(error) => json!({"verified": false, "leaf": null, "problem": error.to_string()}),
+        Err(error) => {
+            let (leaf, problem) = (None, error.to_string());
+            VerificationResult::Damaged(DamagedLedger { verified: false, leaf, problem })
+        }
     };
-    if result.get("verified") == Some(&Value::Bool(false)) {
-        tracing::error!(%result, "the ledger is not as it was signed");
+    if let VerificationResult::Damaged(DamagedLedger { leaf, problem, .. }) = &result {
+        tracing::error!(leaf, problem, "the ledger is not as it was signed");
     }
     verification.end(result);
-    daemon.observers.live.tell("verify", || verification.json().unwrap_or_default());
+    if let Some(status) = verification.status() {
+        daemon.observers.live.tell(|| LiveEvent::Verify(status));
+    }
 }
 
-fn good(verified: &Verified) -> Value {
-    json!({
-        "verified": true,
-        "origin": verified.origin,
-        "size": verified.size,
-        "root": verified.root.to_string(),
-        "unpublished": verified.unpublished,
-        "pruned": verified.pruned,
-        "erased": verified.erased,
-        "checkpoints": verified.checkpoints,
-        "keys": verified.keys.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "trusted_on_first_use": verified.on_first_use,
+fn intact(verified: &Verified) -> VerificationResult {
+    VerificationResult::Intact(IntactLedger {
+        verified: true,
+        origin: verified.origin.clone(),
+        size: verified.size,
+        root: verified.root.to_string(),
+        unpublished: verified.unpublished,
+        pruned: verified.pruned,
+        erased: verified.erased,
+        checkpoints: verified.checkpoints,
+        keys: verified.keys.iter().map(ToString::to_string).collect(),
+        trusted_on_first_use: verified.on_first_use,
     })
 }
 
-fn bad(problem: &Problem) -> Value {
+fn damaged(problem: &Problem) -> VerificationResult {
     let leaf = match problem.place {
         Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),
         _ => None,
     };
-    json!({"verified": false, "leaf": leaf, "problem": problem.to_string()})
+    VerificationResult::Damaged(DamagedLedger { verified: false, leaf, problem: problem.to_string() })
 }

@@ -4,29 +4,35 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::extract::State;
 use axum::response::sse::Event;
-use serde_json::json;
+use tenterhook_api::{MissedEvents, SessionEvent, SessionStreamHello};
 
+use crate::api::error::ApiError;
+use crate::api::extract::PathParams;
+use crate::api::shape::EventStream;
 use crate::api::sse;
 use crate::daemon::Daemon;
 use crate::live::Lagged;
 
-pub(super) async fn all(State(daemon): State<Arc<Daemon>>) -> Response {
+pub(super) async fn all(State(daemon): State<Arc<Daemon>>) -> Result<EventStream<SessionEvent>, ApiError> {
     follow(daemon, None)
 }
 
 /// A session that has not begun may be followed: its id is all that has to be known.
-pub(super) async fn one(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
+pub(super) async fn one(
+    State(daemon): State<Arc<Daemon>>,
+    PathParams(id): PathParams<String>,
+) -> Result<EventStream<SessionEvent>, ApiError> {
     follow(daemon, Some(id))
 }
 
-fn follow(daemon: Arc<Daemon>, wanted: Option<String>) -> Response {
+fn follow(daemon: Arc<Daemon>, wanted: Option<String>) -> Result<EventStream<SessionEvent>, ApiError> {
     let mut news = daemon.observers.followed.watch();
     sse::stream(daemon, |_, sender| async move {
-        let hello = json!({"version": env!("CARGO_PKG_VERSION"), "session": wanted});
-        if sender.send(Event::default().event("hello").data(hello.to_string())).await.is_err() {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let hello = SessionStreamHello { version, session: wanted.clone() };
+        if sender.send(sse::event("hello", &hello)).await.is_err() {
             return;
         }
         loop {
@@ -35,9 +41,7 @@ fn follow(daemon: Arc<Daemon>, wanted: Option<String>) -> Response {
                     Event::default().event(news.kind).id(news.number.to_string()).data(&*news.data)
                 }
                 Ok(_) => continue,
-                Err(Lagged::Lagged(missed)) => {
-                    Event::default().event("lagged").data(json!({"missed": missed}).to_string())
-                }
+                Err(Lagged::Lagged(missed)) => sse::event("lagged", &MissedEvents { missed }),
                 Err(Lagged::Closed) => return,
             };
             if sender.send(event).await.is_err() {

@@ -5,104 +5,78 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::json;
+use axum::extract::State;
+use tenterhook_api::{
+    SessionDetails, SessionDiff, SessionDiffQuery, SessionFiles, SessionTodos, Timeline, TimelineQuery,
+};
 use tenterhook_home::door;
 
-use crate::api::refuse;
+use crate::api::error::ApiError;
+use crate::api::extract::{PathParams, QueryParams};
 use crate::daemon::Daemon;
 use crate::sessions::{self, Key, Projector, View, clean};
 
-pub(super) async fn whole(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
-    let (key, mut session) = match look(&daemon, &id, |view| view.whole(door::now())).await {
-        Ok(found) => found,
-        Err(response) => return *response,
-    };
+pub(super) async fn whole(
+    State(daemon): State<Arc<Daemon>>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<SessionDetails>, ApiError> {
+    let (key, mut session) = look(&daemon, &id, |view| view.whole(door::now())).await?;
     let remembered = tenterhook_home::Sessions::new(daemon.home.sessions());
-    if let Some(fields) = session.as_object_mut() {
-        fields.insert("labels".to_owned(), json!(remembered.labels(&key.harness, &key.id)));
-    }
-    Json(session).into_response()
+    session.labels = Some(remembered.labels(&key.harness, &key.id).into_iter().collect());
+    Ok(Json(session))
 }
 
-pub(super) async fn files(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
-    match look(&daemon, &id, |view: &View<'_>| view.files()).await {
-        Ok((_, files)) => Json(files).into_response(),
-        Err(response) => *response,
-    }
+pub(super) async fn files(
+    State(daemon): State<Arc<Daemon>>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<SessionFiles>, ApiError> {
+    look(&daemon, &id, |view: &View<'_>| view.files()).await.map(|(_, files)| Json(files))
 }
 
-pub(super) async fn todos(State(daemon): State<Arc<Daemon>>, Path(id): Path<String>) -> Response {
-    match look(&daemon, &id, |view: &View<'_>| view.todos()).await {
-        Ok((_, todos)) => Json(todos).into_response(),
-        Err(response) => *response,
-    }
-}
-
-#[derive(Deserialize)]
-pub(super) struct File {
-    path: Option<String>,
+pub(super) async fn todos(
+    State(daemon): State<Arc<Daemon>>,
+    PathParams(id): PathParams<String>,
+) -> Result<Json<SessionTodos>, ApiError> {
+    look(&daemon, &id, |view: &View<'_>| view.todos()).await.map(|(_, todos)| Json(todos))
 }
 
 pub(super) async fn diff(
     State(daemon): State<Arc<Daemon>>,
-    Path(id): Path<String>,
-    Query(asked): Query<File>,
-) -> Response {
-    let Some(path) = asked.path.filter(|path| !path.is_empty()) else {
+    PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<SessionDiffQuery>,
+) -> Result<Json<SessionDiff>, ApiError> {
+    let Some(path) = query.path.filter(|path| !path.is_empty()) else {
         let hint = "say ?path=…; GET /v1/sessions/{id}/files lists them";
-        return refuse(StatusCode::BAD_REQUEST, "which file is meant?", Some(hint));
+        return Err(ApiError::bad_request("which file is meant?").hint(hint));
     };
     let wanted = path.clone();
-    let changes = match look(&daemon, &id, move |view| view.changes_of(&wanted)).await {
-        Ok((_, changes)) => changes,
-        Err(response) => return *response,
-    };
+    let (_, changes) = look(&daemon, &id, move |view| view.changes_of(&wanted)).await?;
     if changes.is_empty() {
         let message = format!("session `{}` changed no file `{}`", clean(&id, 100), clean(&path, 500));
-        let hint = "GET /v1/sessions/{id}/files lists them";
-        return refuse(StatusCode::NOT_FOUND, &message, Some(hint));
+        return Err(ApiError::not_found(message).hint("GET /v1/sessions/{id}/files lists them"));
     }
-    match daemon.readers.with(move |reader| sessions::diff(changes, reader)).await {
-        Ok(changes) => Json(json!({"path": path, "changes": changes})).into_response(),
-        Err(response) => *response,
-    }
-}
-
-#[derive(Deserialize)]
-pub(super) struct Paging {
-    limit: Option<u64>,
-    before: Option<u64>,
+    let changes = daemon.readers.with(move |reader| sessions::diff(changes, reader)).await?;
+    Ok(Json(SessionDiff { path, changes }))
 }
 
 pub(super) async fn steps(
     State(daemon): State<Arc<Daemon>>,
-    Path(id): Path<String>,
-    Query(asked): Query<Paging>,
-) -> Response {
-    let key = match find(&daemon, &id).await {
-        Ok((key, _)) => key,
-        Err(response) => return *response,
-    };
-    let limit = asked.limit.unwrap_or(100).clamp(1, 1000);
-    let page = daemon.readers.with(move |reader| sessions::timeline(reader, &key, asked.before, limit)).await;
-    match page {
-        Ok((steps, next)) => Json(json!({"steps": steps, "next": next})).into_response(),
-        Err(response) => *response,
-    }
+    PathParams(id): PathParams<String>,
+    QueryParams(TimelineQuery { limit, before }): QueryParams<TimelineQuery>,
+) -> Result<Json<Timeline>, ApiError> {
+    let (key, _) = find(&daemon, &id).await?;
+    let limit = limit.unwrap_or(100).clamp(1, 1000);
+    daemon.readers.with(move |reader| sessions::timeline(reader, &key, before, limit)).await.map(Json)
 }
 
 /// The session that an id means, and whether it is whole in memory.
-pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(Key, bool), Box<Response>> {
+pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(Key, bool), ApiError> {
     if let Some(found) = daemon.observers.sessions.find(id) {
         return Ok(found);
     }
     let asked = id.to_owned();
     let found = daemon.readers.with(move |reader| Projector::find_recorded(&asked, reader)).await?;
-    found.map(|key| (key, false)).ok_or_else(|| Box::new(unknown(id)))
+    found.map(|key| (key, false)).ok_or_else(|| unknown(id))
 }
 
 /// Looks at a session, whole.
@@ -110,7 +84,7 @@ async fn look<T: Send + 'static>(
     daemon: &Arc<Daemon>,
     id: &str,
     look: impl Fn(&View<'_>) -> T + Send + 'static,
-) -> Result<(Key, T), Box<Response>> {
+) -> Result<(Key, T), ApiError> {
     let (key, whole) = find(daemon, id).await?;
     let sessions = Arc::clone(&daemon.observers.sessions);
     if whole && let Some(seen) = sessions.look(&key, &look) {
@@ -118,11 +92,10 @@ async fn look<T: Send + 'static>(
     }
     let wanted = key.clone();
     let seen = daemon.readers.with(move |reader| sessions.bring_back(&wanted, reader, look)).await?;
-    seen.map(|seen| (key, seen)).ok_or_else(|| Box::new(unknown(id)))
+    seen.map(|seen| (key, seen)).ok_or_else(|| unknown(id))
 }
 
-fn unknown(id: &str) -> Response {
-    let message = format!("there is no session `{}`", clean(id, 100));
-    let hint = "GET /v1/sessions lists them; older ones are in GET /v1/ledger?session=…";
-    refuse(StatusCode::NOT_FOUND, &message, Some(hint))
+fn unknown(id: &str) -> ApiError {
+    ApiError::not_found(format!("there is no session `{}`", clean(id, 100)))
+        .hint("GET /v1/sessions lists them; older ones are in GET /v1/ledger?session=…")
 }

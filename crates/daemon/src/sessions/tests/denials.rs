@@ -76,12 +76,15 @@ fn an_agent_waits_no_longer_than_its_approval_can_last() {
     let key = Key::of(&asked).unwrap();
     let state = |ms: u64| {
         let held = told.projector.lock();
-        held.shelf.sessions.get(&key).unwrap().state(Timestamp::from_unix_ms(ms)).word()
+        held.shelf.sessions.get(&key).unwrap().state(Timestamp::from_unix_ms(ms))
     };
-    assert_eq!((state(2000), state(61_000), state(200_000)), ("waiting", "waiting", "active"));
-    assert_eq!(state(1000 + 16 * 60 * 1000), "idle");
+    assert_eq!(
+        (state(2000), state(61_000), state(200_000)),
+        (SessionActivity::Waiting, SessionActivity::Waiting, SessionActivity::Active)
+    );
+    assert_eq!(state(1000 + 16 * 60 * 1000), SessionActivity::Idle);
     told.projector.approval_ended(&asked);
-    assert_eq!(state(2000), "active");
+    assert_eq!(state(2000), SessionActivity::Active);
 }
 
 #[test]

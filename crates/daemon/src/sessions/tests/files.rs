@@ -176,10 +176,10 @@ fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() 
 fn content_that_is_gone_is_said_to_be_gone() {
     let told = Teller::new();
     let event = tool("s", 1, "Write", json!(null));
-    told.tell(&Happened { gone: Some(happened::Gone::Erased), ..happened(&event, Decision::None, 1) });
+    told.tell(&Happened { gone: Some(MissingContent::Erased), ..happened(&event, Decision::None, 1) });
     let mut prompt = event.clone();
     (prompt.event, prompt.tool) = (EventKind::Prompt, None);
-    told.tell(&Happened { gone: Some(happened::Gone::Erased), ..happened(&prompt, Decision::None, 2) });
+    told.tell(&Happened { gone: Some(MissingContent::Erased), ..happened(&prompt, Decision::None, 2) });
     let whole = told.whole(1);
     assert_eq!((&whole["erased"], &whole["title"]), (&json!(2), &json!(null)));
     assert_eq!(whole["files"]["left_out"], 1, "nobody can know which file it was");

@@ -4,7 +4,7 @@ use super::*;
 use crate::sessions::keep::{MOST, WHOLE};
 
 fn list(projector: &Projector, wanted: &Wanted) -> Value {
-    projector.list(wanted, Timestamp::from_unix_ms(1))
+    serde_json::to_value(projector.list(wanted, Timestamp::from_unix_ms(1))).unwrap()
 }
 
 #[test]

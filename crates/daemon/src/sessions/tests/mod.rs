@@ -7,7 +7,8 @@ mod rebuilt;
 mod todos;
 mod usage;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tenterhook_api::{MissingContent, MissingDiff, SessionActivity, SessionChange};
 use tenterhook_event::{Decision, EventId, EventKind, ToolCall, Touch, Touches, TranscriptUsage};
 
 use super::*;
@@ -76,7 +77,8 @@ impl Teller {
     pub(super) fn tell(&self, happened: &Happened<'_>) -> Vec<(&'static str, Value)> {
         let mut told = Told::listening(true);
         self.projector.apply(happened, &mut told);
-        told.news()
+        let json = |change: SessionChange| (change.kind(), serde_json::to_value(change).unwrap());
+        told.news().into_iter().map(json).collect()
     }
 
     pub(super) fn whole(&self, now: u64) -> Value {
@@ -86,7 +88,7 @@ impl Teller {
 
 pub(super) fn whole(projector: &Projector, id: &str, now: u64) -> Option<Value> {
     let (key, _) = projector.find(id)?;
-    projector.look(&key, |view| view.whole(Timestamp::from_unix_ms(now)))
+    projector.look(&key, |view| serde_json::to_value(view.whole(Timestamp::from_unix_ms(now))).unwrap())
 }
 
 #[test]

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Calls that wait for an approval.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tenterhook_event::{EventId, Said, Timestamp};
+
+use crate::AuthorityProof;
+
+/// Calls that wait for an approval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApprovalList {
+    /// The calls.
+    pub pending: Vec<Approval>,
+}
+
+/// A call that waits for an approval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approval {
+    /// Id of the event.
+    pub id: EventId,
+    /// SHA-256 of everything below except the times; an approval has to name it.
+    pub digest: String,
+    /// Time since which it waits.
+    pub since: Timestamp,
+    /// Time at which it is denied.
+    pub until: Timestamp,
+    /// The harness.
+    pub source: String,
+    /// The harness's own name of the event.
+    pub event: String,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Working directory of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The user whose account runs the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the agent wants, in one line.
+    pub wants: String,
+    /// All arguments, as they would run.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub args: Value,
+    /// Rules and hooks that ask, and why.
+    pub reasons: Vec<Said<String>>,
+}
+
+/// Answer to a call that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalAnswer {
+    /// The answer.
+    pub answer: ApprovalVerdict,
+    /// The `digest` of the approval that was shown to the user; required to approve, and compared if it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What an approval covers.
+    #[serde(default, rename = "for")]
+    pub scope: ApprovalScope,
+    /// A note for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Proof of the user; needed to approve.
+    #[serde(default)]
+    pub proof: AuthorityProof,
+}
+
+/// Answer of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalVerdict {
+    /// The call may run.
+    Approve,
+    /// The call may not run.
+    Deny,
+}
+
+/// What an approval covers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ApprovalScope {
+    /// This call.
+    #[default]
+    Once,
+    /// Calls of the same session that the same rules ask about.
+    Session,
+    /// The same call, always: an exception is added to the user's policy.
+    Rule,
+}
+
+/// An answer that was accepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApprovalResult {
+    /// Id of the event.
+    pub id: EventId,
+    /// The answer.
+    pub answer: ApprovalVerdict,
+    /// What the approval covers; absent for a denial.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ApprovalScope>,
+    /// Id of the exception that was added to the policy; absent for a denial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Option<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_an_approval_names_its_scope_and_exception() {
+        let id: EventId = "01JCQZ8W3N6R5T4V7X9Y2B1D00".parse().unwrap();
+        let denied = ApprovalResult { id, answer: ApprovalVerdict::Deny, scope: None, rule: None };
+        assert_eq!(serde_json::to_value(denied).unwrap(), json!({"id": id, "answer": "deny"}));
+        let scope = Some(ApprovalScope::Once);
+        let approved = ApprovalResult { id, answer: ApprovalVerdict::Approve, scope, rule: Some(None) };
+        let expected = json!({"id": id, "answer": "approve", "for": "once", "rule": null});
+        assert_eq!(serde_json::to_value(approved).unwrap(), expected);
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Events in the normal form.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tenterhook_event::{Agent, Detail, EventId, EventKind, Mcp, Timestamp, ToolClass};
+
+/// How long to wait.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JudgeEventQuery {
+    /// How long an `ask` may wait for a user, who makes it an `allow` or a `deny`; by default it does not wait.
+    pub wait_ms: Option<u64>,
+}
+
+/// An event in the normal form. The daemon fills in what is missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EventRequest {
+    /// Version of the normal form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub v: Option<u32>,
+    /// Unique id; made by the daemon if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<EventId>,
+    /// Time by the sender's clock; kept as `sender_ts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ts: Option<Timestamp>,
+    /// The program that sends it.
+    pub source: String,
+    /// Kind of the event.
+    pub event: EventKind,
+    /// The sender's own name of the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native_event: Option<String>,
+    /// The sender's id of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness_session_id: Option<String>,
+    /// The sender's id of the turn or prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+    /// The sender's id of the tool call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// Working directory of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Root of the project that the agent works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The tool call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<EventToolRequest>,
+    /// Who acts.
+    #[serde(default)]
+    pub agent: Agent,
+    /// What else the event carries, by meaning.
+    #[serde(default)]
+    pub detail: Detail,
+    /// What the sender says about the event in its own words; not for harnesses, which send their payload to
+    /// `/v1/hooks/<harness>/<event>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<Map<String, Value>>,
+}
+
+/// Tool call of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EventToolRequest {
+    /// Name of the tool.
+    pub name: String,
+    /// What the tool does; known by the name for common tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ToolClass>,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Value,
+    /// Server and tool, for a tool of an MCP server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<Mcp>,
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Request and response types of the daemon's HTTP API.
+//!
+//! Each type is described once, here. The daemon serves these types, clients read them, and the OpenAPI
+//! document, the dashboard's types and the reference are generated from them (feature `schema`).
+//!
+//! An `Option` that is serialized as `null` is always present in a response; one that is left out is
+//! marked with `skip_serializing_if`.
+
+mod approvals;
+mod authority;
+mod dashboard;
+mod error;
+mod events;
+mod harnesses;
+mod health;
+mod hook_packages;
+mod hooks;
+mod ledger;
+mod ledger_changes;
+mod ledger_queries;
+mod live;
+mod policy;
+mod rules;
+mod session_counts;
+mod session_events;
+mod session_files;
+mod sessions;
+mod timeline;
+
+pub use approvals::*;
+pub use authority::*;
+pub use dashboard::*;
+pub use error::*;
+pub use events::*;
+pub use harnesses::*;
+pub use health::*;
+pub use hook_packages::*;
+pub use hooks::*;
+pub use ledger::*;
+pub use ledger_changes::*;
+pub use ledger_queries::*;
+pub use live::*;
+pub use policy::*;
+pub use rules::*;
+pub use session_counts::*;
+pub use session_events::*;
+pub use session_files::*;
+pub use sessions::*;
+pub use timeline::*;

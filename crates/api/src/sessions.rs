@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Sessions.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tenterhook_event::{EventKind, Timestamp};
+
+use crate::{
+    ChangedFile, DenialCounts, FileChange, FileCounts, SessionUsage, TodoProgress, ToolCounts, TouchedFile,
+};
+
+/// Which sessions to list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionListQuery {
+    /// Only sessions of this harness.
+    pub harness: Option<String>,
+    /// Only sessions in this state.
+    pub state: Option<SessionActivity>,
+    /// Only sessions in this project or working directory.
+    pub project: Option<String>,
+    /// Only sessions with an event since then: `15m`, `24h`, `7d`, `2026-11-15` or a date and time.
+    pub since: Option<String>,
+    /// Only sessions after this one: the `next` of the previous page.
+    pub after: Option<String>,
+    /// Number of sessions; 100 by default, 1000 at most.
+    pub limit: Option<usize>,
+}
+
+/// A page of sessions, the latest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionList {
+    /// The sessions.
+    pub sessions: Vec<SessionSummary>,
+    /// Number of sessions that match, on all pages.
+    pub all: usize,
+    /// Value of `after` for the next page.
+    pub next: Option<String>,
+}
+
+/// A session in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionSummary {
+    /// The harness's id of the session.
+    pub id: String,
+    /// The harness.
+    pub harness: String,
+    /// First line of the first prompt; null if there was none, or it was erased.
+    pub title: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The user whose account runs the agent.
+    pub user: Option<String>,
+    /// Working directory of the agent.
+    pub cwd: Option<String>,
+    /// Root of the project.
+    pub project: Option<String>,
+    /// Time of the first event.
+    pub started: Timestamp,
+    /// Time of the last event.
+    pub last: Timestamp,
+    /// Kind of the last event.
+    pub last_event: EventKind,
+    /// Number of the latest record.
+    pub last_seq: u64,
+    /// Time between the first and the last event.
+    pub duration_ms: u64,
+    /// State of the session.
+    pub state: SessionActivity,
+    /// Time at which it ended.
+    pub ended: Option<Timestamp>,
+    /// Reason of the end, in the harness's words.
+    pub end_reason: Option<String>,
+    /// Number of events.
+    pub events: u64,
+    /// Number of events without content: erased, or too large to be recorded.
+    pub erased: u64,
+    /// Number of events of callers that the session does not belong to.
+    pub unverified: u64,
+    /// Number of prompts.
+    pub prompts: u64,
+    /// The last prompt.
+    pub last_prompt: Option<String>,
+    /// Number of events by verdict.
+    pub verdicts: BTreeMap<String, u64>,
+    /// Number of calls by tool.
+    pub tools: BTreeMap<String, u64>,
+    /// Calls of all tools.
+    pub calls: ToolCounts,
+    /// Denials.
+    pub denied: DenialCounts,
+    /// Files.
+    pub files: FileCounts,
+    /// To-do list.
+    pub todos: TodoProgress,
+    /// Number of subagents.
+    pub subagents: usize,
+    /// The harness's id of the current turn.
+    pub turn: Option<String>,
+    /// Tokens and cost.
+    pub usage: SessionUsage,
+}
+
+/// State of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SessionActivity {
+    /// The agent works.
+    Active,
+    /// A call waits for an approval.
+    Waiting,
+    /// The agent finished its turn, or was quiet for 15 minutes.
+    Idle,
+    /// The session ended.
+    Ended,
+}
+
+/// One session with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionDetails {
+    /// The session in short.
+    #[serde(flatten)]
+    pub summary: SessionSummary,
+    /// The last prompts.
+    pub prompt_texts: Vec<SessionPrompt>,
+    /// Every file that was read, written or deleted, by path.
+    pub touched: Vec<TouchedFile>,
+    /// Every file that was changed, in the order of the first change.
+    pub changed_files: Vec<ChangedFile>,
+    /// Every change of a file, in order.
+    pub changes: Vec<FileChange>,
+    /// The to-do list.
+    pub todo_items: Vec<TodoItem>,
+    /// Results by tool.
+    pub tool_results: BTreeMap<String, ToolCounts>,
+    /// Calls that were denied.
+    pub denials: Vec<DeniedCall>,
+    /// Calls that a user was asked about.
+    pub asks: Vec<DeniedCall>,
+    /// The subagents.
+    pub agents: Vec<SubagentSummary>,
+    /// Labels that rules set; absent where no daemon runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+}
+
+/// A prompt of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionPrompt {
+    /// Time of the prompt.
+    pub ts: Timestamp,
+    /// Number of the record.
+    pub seq: u64,
+    /// The text.
+    pub text: Option<String>,
+    /// Why there is no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone: Option<MissingContent>,
+}
+
+/// Why content is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingContent {
+    /// It was erased.
+    Erased,
+    /// It was too large to be recorded.
+    TooLarge,
+}
+
+/// An item of a to-do list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TodoItem {
+    /// What is to be done.
+    pub text: String,
+    /// `pending`, `in_progress`, `completed`, `cancelled`, or the harness's own word.
+    pub status: String,
+    /// The text while it is in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_form: Option<String>,
+    /// The harness's id of the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// To-do list of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionTodos {
+    /// Progress.
+    #[serde(flatten)]
+    pub progress: TodoProgress,
+    /// The items; null if they are not known.
+    pub items: Option<Vec<TodoItem>>,
+}
+
+/// A call that was denied, or that a user was asked about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeniedCall {
+    /// Number of the record.
+    pub seq: u64,
+    /// Time of the call.
+    pub ts: Timestamp,
+    /// Kind of the event.
+    pub event: String,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The command, path or URL, in one line.
+    pub gist: Option<String>,
+    /// Id of the rule, or `hook:<id>`.
+    pub rule: Option<String>,
+    /// Reason shown to the model.
+    pub reason: Option<String>,
+    /// Suggestion shown to the model.
+    pub nudge: Option<String>,
+    /// What the agent's next call did with it.
+    pub hint: SuggestionResult,
+    /// The subagent that made the call.
+    pub agent: Option<String>,
+    /// Why content is missing.
+    pub gone: Option<MissingContent>,
+}
+
+/// What the agent's next call did after a denial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SuggestionResult {
+    /// There was no next call yet.
+    Open,
+    /// It followed the suggestion.
+    Taken,
+    /// It did something else.
+    Other,
+    /// It was the same call.
+    Repeated,
+}
+
+/// A subagent of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SubagentSummary {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The agent that started it; absent if that is the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Time of its first event.
+    pub started: Timestamp,
+    /// Time at which it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Timestamp>,
+    /// Number of events.
+    pub events: u64,
+    /// Number of tool calls.
+    pub tools: u64,
+    /// Number of tool calls that failed.
+    pub failed: u64,
+    /// Number of tool calls that were denied.
+    pub denied: u64,
+    /// Tokens, as the harness reports them at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}

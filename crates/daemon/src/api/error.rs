@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Errors of the API. This is the one place that maps errors to status codes.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use tenterhook_api::{ErrorDetail, ErrorResponse, FileProblem, PolicyValidation};
+use tenterhook_home::Failure;
+use tenterhook_home::authority::Refused;
+use tokio::task::JoinError;
+
+/// A request that failed.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    body: Box<ErrorResponse>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        let error = ErrorDetail { message: message.into(), hint: None };
+        Self { status, body: Box::new(ErrorResponse { error, validation: None, problems: None }) }
+    }
+
+    /// What to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.body.error.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(super) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    pub(super) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    pub(super) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
+    }
+
+    pub(super) fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    /// The content of a request cannot be used.
+    pub(super) fn unusable_content(failure: Failure) -> Self {
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, ..Self::from(failure) }
+    }
+
+    /// A policy that cannot be used as a whole.
+    pub(super) fn unusable_policy() -> Self {
+        Self::unprocessable("not all of it can be used").hint("the problems have their places")
+    }
+
+    pub(super) fn validation(mut self, validation: PolicyValidation) -> Self {
+        self.body.validation = Some(validation);
+        self
+    }
+
+    pub(super) fn problems(mut self, problems: Vec<FileProblem>) -> Self {
+        self.body.problems = Some(problems);
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.status, Json(*self.body)).into_response()
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        let Failure { exit, message, hints } = failure;
+        let error = if exit == 2 { Self::bad_request(message) } else { Self::internal(message) };
+        hints.into_iter().take(1).fold(error, Self::hint)
+    }
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        Self::forbidden(refused.why).hint(refused.hint)
+    }
+}
+
+impl From<JoinError> for ApiError {
+    fn from(error: JoinError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+/// Runs work that may wait for the disk.
+pub(super) async fn run_blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    E: Send + 'static,
+    ApiError: From<E>,
+{
+    Ok(tokio::task::spawn_blocking(work).await??)
+}
