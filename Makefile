@@ -15,7 +15,7 @@ CLIENTS ?= $(HOME)/.cache/tenterhook-clients
 .PHONY: sdk-typescript sdk-typescript-bench sdk-typescript-e2e
 .PHONY: web web-test web-e2e web-shots web-bench
 .PHONY: dist dist-test dist-reproducible source-test
-.PHONY: docs
+.PHONY: docs api-e2e
 .PHONY: sdk-python sdk-python-e2e sdk-python-bench sdk-python-generate
 
 help: ## Show this list
@@ -193,6 +193,15 @@ web/node_modules: web/package-lock.json
 	cd web && { npm ci --offline --no-audit --no-fund --loglevel=silent \
 		|| npm ci --no-audit --no-fund --loglevel=error; }
 	@touch $@
+
+# Schemathesis is installed here.
+API_TEST := $(abspath $(TARGET))/schemathesis
+
+e2e: api-e2e
+api-e2e: ## Send generated requests to a real daemon, and check each response against the OpenAPI document
+	$(CARGO) build --locked -p tenterhook
+	sh tests/api/venv.sh "$(API_TEST)"
+	python3 tests/api/run.py "$(abspath $(TARGET))/debug/tenterhook" "$(API_TEST)"
 
 # The site generator is built once, here.
 MDBOOK_VERSION := 0.5.4

@@ -6,13 +6,16 @@
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use tenterhook_home::{Failure, Home};
 
 use crate::daemon::Daemon;
 
 /// Runs a command of this very program in the home of the daemon.
 pub(crate) async fn run(daemon: &Arc<Daemon>, args: Vec<String>) -> Result<Vec<u8>, Failure> {
+    if args.iter().any(|arg| arg.contains('\0')) {
+        return Err(Failure::unusable("a text with a NUL character cannot be used here"));
+    }
     let home = daemon.home.clone();
     let ran = tokio::task::spawn_blocking(move || {
         let mut command = Command::new(std::env::current_exe()?);
@@ -33,7 +36,7 @@ pub(crate) async fn run(daemon: &Arc<Daemon>, args: Vec<String>) -> Result<Vec<u
 }
 
 /// The same for a command that answers in JSON.
-pub(crate) async fn json(daemon: &Arc<Daemon>, args: &[&str]) -> Result<Value, Failure> {
+pub(crate) async fn json<T: DeserializeOwned>(daemon: &Arc<Daemon>, args: &[&str]) -> Result<T, Failure> {
     let args = args.iter().copied().chain(["--json"]).map(ToOwned::to_owned).collect();
     let said = run(daemon, args).await?;
     serde_json::from_slice(&said)
