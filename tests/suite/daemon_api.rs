@@ -87,6 +87,23 @@ fn what_cannot_be_found_or_used_is_said_with_what_to_do() {
 }
 
 #[test]
+fn invalid_parts_of_a_request_are_errors_in_json() {
+    let served = Served::new();
+    for (method, path, body, says) in [
+        ("PUT", "/v1/mode", &b"{\"mode\": \"off\"}"[..], "invalid request body: unknown variant `off`"),
+        ("PUT", "/v1/mode", b"", "invalid request body: missing field `mode`"),
+        ("POST", "/v1/ledger/verify", b"[null, null]", "invalid request body: invalid type: sequence"),
+        ("POST", "/v1/authority/agents/x/forget", b"{}", "invalid path: Cannot parse `x` to a `i32`"),
+        ("GET", "/v1/authority", b"", "invalid query: missing field `action`"),
+        ("GET", "/v1/sessions/%FF", b"", "invalid path: "),
+    ] {
+        let answer = served.ask(method, path, &[], body);
+        assert_eq!(answer.status, 400, "{path}: {answer:?}");
+        assert!(answer.message().starts_with(says), "{path}: {answer:?}");
+    }
+}
+
+#[test]
 fn the_ledger_is_checked_in_the_background() {
     let served = Served::new();
     served.bash("ls");

@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(note(&answers, &bash("ls", Some("u-2"))), 0, "another call with the same arguments");
         assert_eq!(note(&answers, &bash("ls -a", Some("u-1"))), 1);
         assert_eq!(note(&answers, &bash("ls -a", Some("u-1"))), 0);
-        assert_eq!(answers.report().recent[0].ran, true);
+        assert!(answers.report().recent[0].ran);
     }
 
     #[test]

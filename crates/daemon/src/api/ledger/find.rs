@@ -70,8 +70,7 @@ fn reply(record: &Record) -> Option<HarnessReply> {
     let harness = tenterhook_harness::find(&decided.event.source)?;
     let call = Call { event: decided.event, native: None };
     let reply = harness.encode(&call, &decided.outcome);
-    let lost = reply.lost.iter().map(ToString::to_string).collect();
-    Some(HarnessReply { stdout: reply.stdout, stderr: reply.stderr, exit: reply.exit, lost })
+    Some(HarnessReply { stdout: reply.stdout, stderr: reply.stderr, exit: reply.exit, lost: reply.lost })
 }
 
 pub(super) async fn proof(

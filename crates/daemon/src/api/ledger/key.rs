@@ -36,7 +36,7 @@ pub(super) async fn show(State(daemon): State<Arc<Daemon>>) -> Result<Json<Signi
     };
     let file = daemon.book.key_file();
     let sealed = SoftwareKey::is_sealed(&file);
-    let (key, id) = (key.to_string(), key.id().to_string());
+    let (key, id) = (key.to_string(), key.id());
     Ok(Json(SigningKeyInfo { key, id, sealed, file: file.display().to_string() }))
 }
 
