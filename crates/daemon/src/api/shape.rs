@@ -16,7 +16,6 @@ use crate::daemon::Daemon;
 
 /// Types of an operation.
 #[derive(Default)]
-#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document needs it"))]
 pub(super) struct OperationShape {
     /// Types of the variable parts of the path, in JSON Schema.
     pub(super) path: &'static [&'static str],
