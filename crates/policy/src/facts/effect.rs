@@ -6,7 +6,6 @@
 //! `shutil.rmtree` and the next one. Every way of doing a thing ends in the same [`Effect`].
 
 mod fetch;
-mod given;
 mod landing;
 mod programs;
 mod search;
@@ -17,7 +16,6 @@ mod version;
 use serde::{Deserialize, Serialize};
 
 use super::{Certainty, PathFact, TextSpan, Word};
-pub(crate) use given::Touch;
 pub(crate) use programs::{programs_like, touches};
 pub(crate) use tool::{NamedPath, by_tool};
 
@@ -56,6 +54,33 @@ pub enum Side {
     Remote,
 }
 
+/// Something a program does to a path it names.
+#[derive(Debug, Clone)]
+pub(crate) struct Touch {
+    pub(crate) does: Does,
+    pub(crate) path: Word,
+    /// Whether everything below it, too.
+    pub(crate) deep: bool,
+    /// Whether it is only a part of a word (`of=~/x`): no shell has looked for a `~` in it.
+    pub(crate) inner: bool,
+    /// Where, if not where the program runs.
+    pub(crate) on: Option<Side>,
+}
+
+impl Touch {
+    pub(crate) fn new(does: Does, path: &Word) -> Self {
+        Self { does, path: path.clone(), deep: false, inner: false, on: None }
+    }
+
+    pub(crate) fn deep(self, deep: bool) -> Self {
+        Self { deep, ..self }
+    }
+
+    fn inner(self, inner: bool) -> Self {
+        Self { inner, ..self }
+    }
+}
+
 /// One thing that would be done to one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Effect {
@@ -92,7 +117,7 @@ fn here() -> Word {
 }
 
 /// A word seen from a directory that an option names.
-fn within(directory: Option<&Word>, word: &Word) -> Word {
+pub(super) fn within(directory: Option<&Word>, word: &Word) -> Word {
     /// No system has longer ones; many words seen from a very long one would not fit in memory.
     const LONGEST: usize = 1024;
     let Some(directory) = directory.filter(|_| !word.shape.starts_with('/')) else { return word.clone() };

@@ -4,6 +4,7 @@
 
 mod alphabet;
 pub(crate) mod code;
+mod described_command;
 mod description;
 mod directory;
 mod effect;

@@ -5,13 +5,14 @@
 use tenterhook_programs::Role;
 
 use super::super::Word;
+use super::super::described_command::DescribedCommand;
 use super::Does::{Read, Write};
-use super::given::{Given, Touch};
+use super::Touch;
 use super::within;
 
 /// Adds the files that a program writes because it keeps addresses under their names, and those it reads
 /// because they are addressed as files.
-pub(super) fn add_downloads(given: &Given<'_>, touches: &mut Vec<Touch>) {
+pub(super) fn add_downloads(given: &DescribedCommand<'_>, touches: &mut Vec<Touch>) {
     let to = given.values(Role::Target).next_back().map(|(word, _)| word);
     for role in [Role::Url, Role::Download] {
         let options = given.values(role).map(|(word, _)| word);

@@ -4,7 +4,7 @@
 
 use super::super::Word;
 use super::Does::Write;
-use super::given::Touch;
+use super::Touch;
 
 /// How a program puts its sources at a target.
 #[derive(Debug, Clone, Copy)]

@@ -6,32 +6,32 @@
 
 use std::cmp::Reverse;
 
-use tenterhook_programs::{Language, ParsedOperand, Program, Role};
+use tenterhook_programs::{Language, ParsedOperand, Role};
 
+use super::super::described_command::DescribedCommand;
 use super::super::{Word, description};
 use super::Does::{self, Append, Delete, Move, Permit, Read, Write};
+use super::Touch;
 use super::fetch::add_downloads;
-use super::given::{Given, Touch};
 use super::landing::{Landing, land};
 use super::transfer::add_transfers;
 use super::{here, search, version, within};
 
 /// What a program does to the paths among its words.
-pub(crate) fn touches(program: &Program<'_>, words: &[Word]) -> Vec<Touch> {
-    let given = Given::new(program, words);
+pub(crate) fn touches(given: &DescribedCommand<'_>) -> Vec<Touch> {
     match given.parsed.escape {
-        "git" => return version::git(words),
-        "find" => return search::find(&given),
+        "git" => return version::git(given.words),
+        "find" => return search::find(given),
         _ => {}
     }
-    let mut touches = values(&given);
-    touches.extend(operands(&given));
-    add_targets(&given, &mut touches);
+    let mut touches = values(given);
+    touches.extend(operands(given));
+    add_targets(given, &mut touches);
     // A dry run reads what it is given, but transfers nothing.
     if !given.has(Role::DryRun) {
-        add_transfers(&given, &mut touches);
+        add_transfers(given, &mut touches);
     }
-    add_downloads(&given, &mut touches);
+    add_downloads(given, &mut touches);
     if given.has(Role::DryRun) {
         touches.retain(|touch| touch.does == Read);
     }
@@ -39,7 +39,7 @@ pub(crate) fn touches(program: &Program<'_>, words: &[Word]) -> Vec<Touch> {
 }
 
 /// The values of options that name paths.
-fn values(given: &Given<'_>) -> Vec<Touch> {
+fn values(given: &DescribedCommand<'_>) -> Vec<Touch> {
     let mut touches = Vec::new();
     for option in given.parsed.options.iter().filter(|option| !option.off) {
         let Some(part) = option.value else { continue };
@@ -80,7 +80,7 @@ fn inner_file(value: &Word, role: Role) -> Option<Touch> {
 }
 
 /// What is done to operands.
-fn operands(given: &Given<'_>) -> Vec<Touch> {
+fn operands(given: &DescribedCommand<'_>) -> Vec<Touch> {
     let deep = given.has(Role::Recursive);
     let edit = edit_of(given);
     let removes = given.has_flag(Role::Delete);
@@ -120,12 +120,12 @@ fn operands(given: &Given<'_>) -> Vec<Touch> {
 }
 
 /// Whether an operand is removed by a program that removes what it has processed; the archive is not.
-fn is_source(given: &Given<'_>, operand: &ParsedOperand<'_>) -> bool {
+fn is_source(given: &DescribedCommand<'_>, operand: &ParsedOperand<'_>) -> bool {
     operand.role == Role::Read || given.parsed.operands.iter().all(|other| other.role != Role::Read)
 }
 
 /// What is done to files that are edited in place: nothing is left of one from which every line is taken.
-fn edit_of(given: &Given<'_>) -> Option<Does> {
+fn edit_of(given: &DescribedCommand<'_>) -> Option<Does> {
     if !given.has(Role::InPlace) {
         return None;
     }
@@ -147,7 +147,7 @@ fn edit_of(given: &Given<'_>) -> Option<Does> {
     Some(if empties_by_sed() || empties_by_code() { Delete } else { Write })
 }
 
-fn has_code(given: &Given<'_>, language: Language) -> bool {
+fn has_code(given: &DescribedCommand<'_>, language: Language) -> bool {
     given.parsed.parts_with_role(Role::Code(language)).next().is_some()
 }
 
@@ -177,7 +177,7 @@ fn is_assignment(operand: &ParsedOperand<'_>) -> bool {
 }
 
 /// What is written where sources land or archives are unpacked.
-fn add_targets(given: &Given<'_>, touches: &mut Vec<Touch>) {
+fn add_targets(given: &DescribedCommand<'_>, touches: &mut Vec<Touch>) {
     let named = given.values(Role::Target).next_back();
     let target = named.clone().map(|(word, _)| word).or_else(|| given.operands(Role::Target).next_back());
     let inner = named.as_ref().is_some_and(|(_, inner)| *inner);
@@ -232,7 +232,8 @@ pub(crate) fn programs_like(glob: &str) -> Option<&'static str> {
     let word = [Word::literal("x")];
     let harm = |name: &str| {
         let described = description::describe(name);
-        let touches = described.map(|program| touches(&program, &word)).unwrap_or_default();
+        let described = described.map(|program| DescribedCommand::new(program, &word));
+        let touches = described.map(|command| touches(&command)).unwrap_or_default();
         let does = touches.into_iter().map(|touch| match touch.does {
             Delete => 5,
             Write | Append => 4,

@@ -4,12 +4,13 @@
 
 use tenterhook_programs::Role;
 
+use super::super::described_command::DescribedCommand;
 use super::Does::{Delete, Write};
-use super::given::{Given, Touch};
+use super::Touch;
 use crate::facts::find_targets;
 
 /// What it would find and remove, and the lists it writes.
-pub(super) fn find(given: &Given<'_>) -> Vec<Touch> {
+pub(super) fn find(given: &DescribedCommand<'_>) -> Vec<Touch> {
     let mut touches: Vec<_> = given.values(Role::Write).map(|(word, _)| Touch::new(Write, &word)).collect();
     if given.has_flag(Role::Delete) {
         let found = find_targets(given.words);

@@ -5,9 +5,10 @@
 use tenterhook_programs::Role;
 
 use super::super::Word;
+use super::super::described_command::DescribedCommand;
 use super::Does::{self, Delete, Read};
 use super::Side;
-use super::given::{Given, Touch};
+use super::Touch;
 use super::landing::{Landing, land};
 
 /// One place of a transfer.
@@ -19,7 +20,7 @@ struct TransferPlace {
 
 /// Adds what a program does that copies, moves or deletes at places like `host:path`. Paths in stores and
 /// containers are not followed.
-pub(super) fn add_transfers(given: &Given<'_>, touches: &mut Vec<Touch>) {
+pub(super) fn add_transfers(given: &DescribedCommand<'_>, touches: &mut Vec<Touch>) {
     let places: Vec<Word> = given.operands(Role::Place).collect();
     let deep = given.has(Role::Recursive);
     let at = |word: &Word| TransferPlace::new(word, given.reaches_machines());

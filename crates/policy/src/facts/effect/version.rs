@@ -4,7 +4,7 @@
 
 use super::super::Word;
 use super::Does::{Delete, Move, Read, Write};
-use super::given::Touch;
+use super::Touch;
 use super::{here, within};
 
 pub(super) fn git(words: &[Word]) -> Vec<Touch> {

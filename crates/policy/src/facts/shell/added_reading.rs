@@ -6,9 +6,10 @@
 //! Everything is therefore read without them first, and nothing of that is changed any more: these readings
 //! append commands and effects. Where one would change a command that was read before, it changes a copy.
 
-use tenterhook_programs::{Location, Program, Role};
+use tenterhook_programs::{Location, Role};
 
 use super::super::code::Language;
+use super::super::described_command::DescribedCommand;
 use super::super::description::{Reading, word_of};
 use super::super::{Certainty, TextSpan, effect};
 use super::command::{ShellCommand, program_name};
@@ -91,6 +92,7 @@ impl Reader<'_> {
         let program = program_name(&first.text);
         let programs = self.programs;
         let Some(described) = programs.find_addition(*layer, program) else { return };
+        let described = DescribedCommand::new(described, rest);
         if !self.spend(words.len() * 10) || !self.enter() {
             return;
         }
@@ -99,11 +101,11 @@ impl Reader<'_> {
         let command = ShellCommand { reading: Reading::Added(*layer), ..command.placed(scope) };
         if self.push(command, io) {
             if !self.quiet {
-                for touch in effect::touches(&described, rest) {
+                for touch in effect::touches(&described) {
                     self.touched(&touch, program, scope);
                 }
             }
-            self.start_described(&described, program, rest, io, scope);
+            self.start_described(&described, program, io, scope);
         }
         self.leave();
     }
@@ -111,25 +113,24 @@ impl Reader<'_> {
     /// What the command starts, by the description.
     fn start_described(
         &mut self,
-        described: &Program<'_>,
+        described: &DescribedCommand<'_>,
         program: &str,
-        words: &[Word],
         io: &Redirections,
         scope: &Scope,
     ) {
-        self.run_codes(described, program, words, scope);
-        self.launch_texts(described, program, words, scope);
-        if self.run_elsewhere(described, program, words, scope) {
+        self.run_codes(described, program, scope);
+        self.launch_texts(described, program, scope);
+        if self.run_elsewhere(described, program, scope) {
             return;
         }
-        if let Some(wrapped) = unwrap(described, words) {
-            self.unwrapped(program, words, &wrapped, io, scope);
+        if let Some(wrapped) = unwrap(described) {
+            self.unwrapped(program, described.words, &wrapped, io, scope);
         }
     }
 
     /// Code in other languages among the words.
-    fn run_codes(&mut self, described: &Program<'_>, program: &str, words: &[Word], scope: &Scope) {
-        let parsed = described.parse(words);
+    fn run_codes(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &Scope) {
+        let DescribedCommand { words, parsed, .. } = described;
         if parsed.location != Location::Here {
             return;
         }

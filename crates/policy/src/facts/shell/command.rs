@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use tenterhook_programs::{Program, Programs, Role};
+use tenterhook_programs::{Programs, Role};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description::Reading;
 use super::super::effect::{Side, programs_like};
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
@@ -92,16 +93,9 @@ impl ShellCommand {
     /// A command from its words; the first is the program.
     pub(super) fn new(words: &[Word], ground: &Ground, cwd: &Directory, programs: &Programs) -> Option<Self> {
         let (first, rest) = words.split_first()?;
-        let program = if first.dynamic {
-            String::new()
-        } else if first.pattern {
-            // `/bin/r?`: the shell takes whatever fits.
-            programs_like(program_name(&first.text)).unwrap_or_default().to_owned()
-        } else {
-            program_name(&first.text).to_owned()
-        };
-        let described = programs.find(&program);
-        Some(Self::described(first, rest, program, described.as_ref(), ground, cwd))
+        let program = program_of(first);
+        let described = programs.find(program).map(|program| DescribedCommand::new(program, rest));
+        Some(Self::described(first, rest, program.to_owned(), described.as_ref(), ground, cwd))
     }
 
     /// A command whose words are read by this description of its program.
@@ -109,7 +103,7 @@ impl ShellCommand {
         first: &Word,
         rest: &[Word],
         program: String,
-        described: Option<&Program<'_>>,
+        described: Option<&DescribedCommand<'_>>,
         ground: &Ground,
         cwd: &Directory,
     ) -> Self {
@@ -331,6 +325,17 @@ pub(super) fn elsewhere(word: &Word, main: &PathFact, ground: &Ground, cwd: &Dir
             PathFact { places: if known { fact.places.clone() } else { vec![Place::Unknown] }, ..fact }
         })
         .collect()
+}
+
+/// The name of the program that a word stands for; empty if it is only known when it runs.
+pub(super) fn program_of(word: &Word) -> &str {
+    let name = program_name(&word.text);
+    match word {
+        Word { dynamic: true, .. } => "",
+        // `/bin/r?`: the shell takes whatever fits.
+        Word { pattern: true, .. } => programs_like(name).unwrap_or_default(),
+        _ => name,
+    }
 }
 
 /// The last part of a program's path; a URL is run as a whole.

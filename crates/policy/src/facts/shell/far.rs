@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use tenterhook_programs::{Location, Parsed, Program, Role, StandardInput};
+use tenterhook_programs::{Location, Parsed, Role, StandardInput};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description::word_of;
 use super::super::effect::Side;
 use super::super::path::resolve;
@@ -37,30 +38,23 @@ struct Sent {
 }
 
 impl Reader<'_> {
-    /// What a program runs elsewhere; false if it is no such program, or does nothing of the kind now.
-    pub(super) fn far(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        let programs = self.programs;
-        programs.find(program).is_some_and(|described| self.run_elsewhere(&described, program, words, scope))
-    }
-
-    /// The same, by a description of the program.
+    /// Reads what a program runs elsewhere; false if it does nothing of the kind.
     pub(super) fn run_elsewhere(
         &mut self,
-        described: &Program<'_>,
+        described: &DescribedCommand<'_>,
         program: &str,
-        words: &[Word],
         scope: &Scope,
     ) -> bool {
-        if !described.leaves() {
+        let DescribedCommand { program: description, words, parsed } = described;
+        if !description.leaves() {
             return false;
         }
-        let parsed = described.parse(words);
-        let sent = Sent::new(&parsed, words);
+        let sent = Sent::new(parsed, words);
         if parsed.location == Location::Here || !parsed.wraps && sent.texts.is_empty() {
             return false;
         }
-        let mut inner = Self::beyond(&parsed, program, &sent, scope);
-        inner.stdin.typed &= forwards_input(&parsed, program);
+        let mut inner = Self::beyond(parsed, program, &sent, scope);
+        inner.stdin.typed &= forwards_input(parsed, program);
         let told_nothing = sent.inner.is_empty() && sent.texts.is_empty();
         let opens_shell = parsed.stdin == StandardInput::Shell;
         // Without a command, an image runs what it was made for: a shell, as a rule.

@@ -5,6 +5,7 @@
 use tenterhook_programs::Language;
 
 use super::super::code::without_patterns;
+use super::super::described_command::DescribedCommand;
 use super::super::effect::Does;
 use super::super::path::{PathFact, resolve};
 use super::Reader;
@@ -18,11 +19,13 @@ use super::word::{Word, merge};
 
 impl Reader<'_> {
     /// Reads what an interpreter would run; false if the program is not one, or runs nothing by itself.
-    pub(super) fn interpret(&mut self, program: &str, words: &[Word], scope: &Scope) -> bool {
-        let described = self.programs.find(program);
-        let Some((language, script)) = described.and_then(|described| script(&described, words)) else {
-            return false;
-        };
+    pub(super) fn interpret(
+        &mut self,
+        described: &DescribedCommand<'_>,
+        program: &str,
+        scope: &Scope,
+    ) -> bool {
+        let Some((language, script)) = script(described) else { return false };
         self.run_script(language, script, program, scope);
         true
     }

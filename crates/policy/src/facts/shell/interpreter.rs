@@ -4,6 +4,7 @@
 
 use tenterhook_programs::{Language, Parsed, Program, Programs, Role, StandardInput, WordPart};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description::word_of;
 use super::builtin::is_stdin;
 use super::word::{Word, merge};
@@ -28,11 +29,10 @@ pub(super) enum Script<'a> {
 
 /// The language of an interpreter and what it is told to run; `None` if the program is not an interpreter or
 /// does something else with these words: `bun install`.
-pub(super) fn script<'a>(described: &Program<'_>, words: &'a [Word]) -> Option<(Language, Script<'a>)> {
-    described.language()?;
-    let parsed = described.parse(words);
-    let script =
-        code(&parsed, words).or_else(|| file(&parsed, words)).or_else(|| startup_file(&parsed, words));
+pub(super) fn script<'a>(described: &DescribedCommand<'a>) -> Option<(Language, Script<'a>)> {
+    let DescribedCommand { program, words, parsed } = described;
+    program.language()?;
+    let script = code(parsed, words).or_else(|| file(parsed, words)).or_else(|| startup_file(parsed, words));
     let script = script.or_else(|| (parsed.stdin != StandardInput::Data).then_some(Script::Stdin));
     match script {
         Some(script) => Some((parsed.language?, script)),
@@ -189,12 +189,16 @@ mod tests {
         line.split(' ').map(Word::literal).collect()
     }
 
+    fn script_of<'a>(program: &Word, words: &'a [Word]) -> Option<(Language, Script<'a>)> {
+        script(&DescribedCommand::new(describe(&program.text)?, words))
+    }
+
     #[test]
     fn an_interpreter_runs_its_input_only_when_told_nothing_else() {
         let stdin = |line: &str| {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            describe(&program.text).and_then(|program| script(&program, rest)).unwrap().1 == Script::Stdin
+            script_of(program, rest).unwrap().1 == Script::Stdin
         };
         for line in [
             "sh",
@@ -256,7 +260,7 @@ mod tests {
         ] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let (_, found) = describe(&program.text).and_then(|program| script(&program, rest)).unwrap();
+            let (_, found) = script_of(program, rest).unwrap();
             assert_eq!(found, Script::Text(Word::literal("x"), &[]), "{line}");
         }
     }
@@ -264,7 +268,7 @@ mod tests {
     #[test]
     fn several_texts_are_one_program() {
         let words = words("-e a -e b");
-        let (_, found) = script(&describe("perl").unwrap(), &words).unwrap();
+        let (_, found) = script_of(&Word::literal("perl"), &words).unwrap();
         assert_eq!(found, Script::Text(Word::literal("a\nb"), &[]));
     }
 
@@ -273,7 +277,7 @@ mod tests {
         for line in ["bun install", "bun x y", "deno test", "cat x"] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            assert_eq!(describe(&program.text).and_then(|program| script(&program, rest)), None, "{line}");
+            assert_eq!(script_of(program, rest), None, "{line}");
         }
     }
 }

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use super::super::Certainty;
+use super::super::described_command::DescribedCommand;
 use super::super::effect::{Does, Side};
 use super::super::path::PathFact;
-use super::command::ShellCommand;
+use super::command::{ShellCommand, program_of};
 use super::decode::decoder;
 use super::launch::broadcast;
 use super::narrow::some_of_words;
@@ -94,13 +95,14 @@ impl Reader<'_> {
         if words.is_empty() || !self.spend(words.iter().map(cost).sum()) || !self.enter() {
             return;
         }
+        let Some((first, rest)) = words.split_first() else { return self.leave() };
+        let program = program_of(first).to_owned();
+        let programs = self.programs;
+        let described = programs.find(&program).map(|program| DescribedCommand::new(program, rest));
+        let described = described.as_ref();
         let (ground, cwd) = (&scope.place.ground, &scope.cwd);
-        let Some(command) = ShellCommand::new(words, ground, cwd, self.programs) else {
-            return self.leave();
-        };
+        let command = ShellCommand::described(first, rest, program.clone(), described, ground, cwd);
         let mut command = command.placed(scope);
-        let rest = words.get(1..).unwrap_or_default();
-        let program = command.program.clone();
         // What is decoded is gone through letter by letter.
         let size: usize = scope.stdin.texts.iter().map(|text| text.len()).sum();
         if decoder(&program, rest).is_none() || self.spend(size / 64) {
@@ -113,24 +115,30 @@ impl Reader<'_> {
             }
             if program.is_empty() {
                 let own = self.commands.len().checked_sub(1);
-                self.mark_if_typed(own, words.first().map(|word| word.from.as_slice()).unwrap_or_default());
+                self.mark_if_typed(own, &first.from);
                 self.pass_over("the program is only known when it runs", &joined(words));
                 // `$(…)` in the place of a program runs what it prints.
-                let printed = words.first().map(|word| word.from.clone()).unwrap_or_default();
-                self.feed(&printed, "eval");
+                self.feed(&first.from, "eval");
             }
             self.touch_redirected(io, &program, scope);
-            self.touch_all(words, &program, scope);
-            self.consequences(&program, rest, &io.inherited(), scope);
+            self.touch_all(first, described, &program, scope);
+            self.consequences(described, &program, rest, &io.inherited(), scope);
         }
         self.leave();
     }
 
     /// What the command starts, and what it changes for those after it.
-    fn consequences(&mut self, program: &str, words: &[Word], io: &Redirections, scope: &mut Scope) {
-        self.prompted(program, words, scope);
+    fn consequences(
+        &mut self,
+        described: Option<&DescribedCommand<'_>>,
+        program: &str,
+        words: &[Word],
+        io: &Redirections,
+        scope: &mut Scope,
+    ) {
+        self.prompted(described, program, scope);
         self.end(program, words, io, scope);
-        if self.interpret(program, words, scope) {
+        if described.is_some_and(|described| self.interpret(described, program, scope)) {
             return;
         }
         self.feed(&scope.stdin.from.clone(), program);
@@ -153,17 +161,18 @@ impl Reader<'_> {
         if self.builtin(program, words, scope) {
             return;
         }
-        self.launch(program, words, scope);
+        self.launch(described, program, words, scope);
         self.patched(program, words, scope);
         if let Some(text) = broadcast(program, words) {
             let place = Arc::new(Where::beyond(&scope.place, Side::Remote, None, Vec::new()));
             return self.text(&text, &mut scope.through(program).moved(place, None));
         }
-        if self.far(program, words, scope) || self.multiplexed(program, words, scope) {
+        if described.is_some_and(|described| self.run_elsewhere(described, program, scope))
+            || self.multiplexed(program, words, scope)
+        {
             return;
         }
-        let programs = self.programs;
-        if let Some(wrapped) = programs.find(program).and_then(|described| unwrap(&described, words)) {
+        if let Some(wrapped) = described.and_then(unwrap) {
             return self.unwrapped(program, words, &wrapped, io, scope);
         }
         self.run_own_file(scope);

@@ -2,8 +2,9 @@
 
 //! Programs that run a text they are given among other words, on this machine.
 
-use tenterhook_programs::{Location, Program, Role};
+use tenterhook_programs::{Location, Role};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description::word_of;
 use super::super::effect::Does;
 use super::Reader;
@@ -27,10 +28,15 @@ const GIT_SETTINGS: &[&str] = &[
 
 impl Reader<'_> {
     /// Texts and commands among the words of a program that has other things to do as well.
-    pub(super) fn launch(&mut self, program: &str, words: &[Word], scope: &Scope) {
-        let programs = self.programs;
-        if let Some(described) = programs.find(program) {
-            self.launch_texts(&described, program, words, scope);
+    pub(super) fn launch(
+        &mut self,
+        described: Option<&DescribedCommand<'_>>,
+        program: &str,
+        words: &[Word],
+        scope: &Scope,
+    ) {
+        if let Some(described) = described {
+            self.launch_texts(described, program, scope);
         }
         match program {
             "git" => self.git_settings(words, scope),
@@ -54,23 +60,17 @@ impl Reader<'_> {
     }
 
     /// Runs the texts among the words of a program that does not wrap another one.
-    pub(super) fn launch_texts(
-        &mut self,
-        described: &Program<'_>,
-        program: &str,
-        words: &[Word],
-        scope: &Scope,
-    ) {
-        if !described.runs() {
+    pub(super) fn launch_texts(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &Scope) {
+        let DescribedCommand { program: description, words, parsed } = described;
+        if !description.runs() {
             return;
         }
-        let parsed = described.parse(words);
         if parsed.wraps && parsed.location == Location::Here {
             return;
         }
         let mut inner = scope.through(program);
         // These speak to what they start by themselves.
-        inner.stdin.typed &= !described.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
+        inner.stdin.typed &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
         let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
         // `ssh -o ProxyCommand=…` runs here, `gcloud compute ssh --command …` there.
         let is_here = parsed.location == Location::Here;

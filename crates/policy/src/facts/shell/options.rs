@@ -3,8 +3,9 @@
 //! Options and operands of a command, by the customs of getopt.
 
 use serde::Serialize;
-use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Program, Role};
+use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Role};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description;
 use super::word::Word;
 
@@ -72,9 +73,9 @@ fn turns_off(value: &str) -> bool {
 }
 
 /// Tells options, their values and operands apart, by the description of the program if there is one.
-pub(super) fn parse(program: Option<&Program<'_>>, words: &[Word]) -> Parsed {
-    match program {
-        Some(program) => parse_described(words, &program.parse(words)),
+pub(super) fn parse(described: Option<&DescribedCommand<'_>>, words: &[Word]) -> Parsed {
+    match described {
+        Some(described) => parse_described(words, &described.parsed),
         None => parse_undescribed(words, true),
     }
 }
@@ -219,7 +220,9 @@ mod tests {
     fn parsed(line: &str) -> Parsed {
         let words: Vec<_> = line.split(' ').map(Word::literal).collect();
         let (program, rest) = words.split_first().unwrap();
-        parse(description::describe(&program.text).as_ref(), rest)
+        let described =
+            description::describe(&program.text).map(|program| DescribedCommand::new(program, rest));
+        parse(described.as_ref(), rest)
     }
 
     fn texts(words: &[Operand]) -> Vec<&str> {

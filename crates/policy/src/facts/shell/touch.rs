@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::super::described_command::DescribedCommand;
 use super::super::effect::{self, Does, Effect, Touch};
 use super::super::home_of;
 use super::super::path::{Found, PathFact};
@@ -16,14 +17,20 @@ use super::word::Word;
 
 impl Reader<'_> {
     /// What the table says of a program with these words, and that it is run at all.
-    pub(super) fn touch_all(&mut self, words: &[Word], program: &str, scope: &Scope) {
-        let Some((first, rest)) = words.split_first().filter(|_| !self.quiet) else { return };
+    pub(super) fn touch_all(
+        &mut self,
+        first: &Word,
+        described: Option<&DescribedCommand<'_>>,
+        program: &str,
+        scope: &Scope,
+    ) {
+        if self.quiet {
+            return;
+        }
         if first.text.contains('/') && !first.text.contains("://") {
             self.touch(Does::Run, first, program, scope);
         }
-        let programs = self.programs;
-        let Some(described) = programs.find(program) else { return };
-        for touch in effect::touches(&described, rest) {
+        for touch in described.map(effect::touches).unwrap_or_default() {
             self.touched(&touch, program, scope);
         }
     }

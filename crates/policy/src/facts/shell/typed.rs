@@ -9,6 +9,7 @@
 
 use tenterhook_programs::{Language, Parsed, Programs, Role, StandardInput};
 
+use super::super::described_command::DescribedCommand;
 use super::Reader;
 use super::builtin::is_stdin;
 use super::command::ShellCommand;
@@ -140,20 +141,23 @@ impl Reader<'_> {
     }
 
     /// Marks the command that was read last if it is known to take its program from the terminal.
-    pub(super) fn prompted(&mut self, program: &str, words: &[Word], scope: &Scope) {
+    pub(super) fn prompted(
+        &mut self,
+        described: Option<&DescribedCommand<'_>>,
+        program: &str,
+        scope: &Scope,
+    ) {
         if !self.terminal {
             return;
         }
         let own = self.commands.len().checked_sub(1);
-        let programs = self.programs;
-        if let Some(described) = programs.find(program) {
-            let parsed = described.parse(words);
+        if let Some(DescribedCommand { words, parsed, .. }) = described {
             let reads_terminal = |text: &str| text == "-" || self.is_terminal(text, scope);
-            if opens_prompt(&parsed, words, programs, reads_terminal) {
+            if opens_prompt(parsed, words, self.programs, reads_terminal) {
                 self.mark_typed_program(own, scope);
             }
             // A program that draws on the terminal reads keys from there, wherever its input comes from.
-            if parsed.stdin == StandardInput::Screen && !quits(&parsed) {
+            if parsed.stdin == StandardInput::Screen && !quits(parsed) {
                 self.mark(own, TYPED_PROGRAM);
             }
         }

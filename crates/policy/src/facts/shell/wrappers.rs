@@ -2,8 +2,9 @@
 
 //! Programs that run other programs.
 
-use tenterhook_programs::{Location, Program, Role, StandardInput};
+use tenterhook_programs::{Location, Role, StandardInput};
 
+use super::super::described_command::DescribedCommand;
 use super::super::description::word_of;
 use super::word::Word;
 
@@ -23,11 +24,11 @@ pub(super) struct Wrapped<'a> {
 }
 
 /// What a wrapper would run; `None` if the program, with this sub-command, is not a wrapper.
-pub(super) fn unwrap<'a>(program: &Program<'_>, words: &'a [Word]) -> Option<Wrapped<'a>> {
+pub(super) fn unwrap<'a>(described: &DescribedCommand<'a>) -> Option<Wrapped<'a>> {
+    let DescribedCommand { program, words, parsed } = described;
     if !program.wraps() {
         return None;
     }
-    let parsed = program.parse(words);
     // These take more from their words than a command.
     let is_special = matches!(parsed.escape, "find" | "parallel");
     let wraps = parsed.wraps || !parsed.inner.is_empty();
@@ -65,8 +66,8 @@ mod tests {
         let inner = |line: &str| {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let described = describe(&program.text)?;
-            unwrap(&described, rest).and_then(|wrapped| wrapped.inner.first().map(|word| word.text.clone()))
+            let described = DescribedCommand::new(describe(&program.text)?, rest);
+            unwrap(&described).and_then(|wrapped| wrapped.inner.first().map(|word| word.text.clone()))
         };
         for line in [
             "sudo -u root rm",
@@ -115,7 +116,8 @@ mod tests {
         ] {
             let words = words(line);
             let (program, rest) = words.split_first().unwrap();
-            let texts = unwrap(&describe(&program.text).unwrap(), rest).unwrap().texts;
+            let described = DescribedCommand::new(describe(&program.text).unwrap(), rest);
+            let texts = unwrap(&described).unwrap().texts;
             assert_eq!(texts.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["x"], "{line}");
         }
     }

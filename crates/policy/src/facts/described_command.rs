@@ -1,53 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! The words of a command as the description of its program reads them.
+//! A command of a described program. Its words are read once, for every fact that depends on them.
 
 use tenterhook_programs::{Location, Parsed, Program, Role, WordPart};
 
-use super::super::{Word, description};
-use super::{Does, Side, within};
+use super::Word;
+use super::description::word_of;
+use super::effect::within;
 
-/// Something a program does to a path it names.
-#[derive(Debug, Clone)]
-pub(crate) struct Touch {
-    pub(crate) does: Does,
-    pub(crate) path: Word,
-    /// Whether everything below it, too.
-    pub(crate) deep: bool,
-    /// Whether it is only a part of a word (`of=~/x`): no shell has looked for a `~` in it.
-    pub(crate) inner: bool,
-    /// Where, if not where the program runs.
-    pub(crate) on: Option<Side>,
-}
-
-/// The words of a command and what they mean.
-pub(super) struct Given<'a> {
+/// The words of a command and what they mean to its program.
+pub(super) struct DescribedCommand<'a> {
+    pub(super) program: Program<'a>,
+    /// The words behind the program.
     pub(super) words: &'a [Word],
     pub(super) parsed: Parsed<'a, 'a>,
 }
 
-// === impl Touch ===
-
-impl Touch {
-    pub(crate) fn new(does: Does, path: &Word) -> Self {
-        Self { does, path: path.clone(), deep: false, inner: false, on: None }
-    }
-
-    pub(crate) fn deep(self, deep: bool) -> Self {
-        Self { deep, ..self }
-    }
-
-    pub(super) fn inner(self, inner: bool) -> Self {
-        Self { inner, ..self }
-    }
-}
-
-// === impl Given ===
-
-impl<'a> Given<'a> {
-    /// Reads the words of a program.
-    pub(super) fn new(program: &Program<'a>, words: &'a [Word]) -> Self {
-        Self { words, parsed: program.parse(words) }
+impl<'a> DescribedCommand<'a> {
+    /// Reads the words behind a program.
+    pub(super) fn new(program: Program<'a>, words: &'a [Word]) -> Self {
+        let parsed = program.parse(words);
+        Self { program, words, parsed }
     }
 
     /// Whether an option with this role is given, or the program always acts as if it were.
@@ -63,7 +36,7 @@ impl<'a> Given<'a> {
 
     /// The word, or the part of one, that an option or operand is.
     pub(super) fn word(&self, part: WordPart<'_>) -> Word {
-        description::word_of(self.words, part)
+        word_of(self.words, part)
     }
 
     /// The values of options with this role.
