@@ -10,9 +10,9 @@ use super::Word;
 
 static BUILTIN: LazyLock<Programs> = LazyLock::new(Programs::builtin);
 
-/// By which description the words of a command were read.
+/// The description by which the words of a command were read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum DescriptionSource {
     /// What is known of the program: the built-in description, or one that replaces it. A program without
     /// either is read by custom.
     #[default]
@@ -35,11 +35,11 @@ pub(super) fn describe(program: &str) -> Option<Program<'static>> {
 pub(super) fn describe_as<'p>(
     programs: &'p Programs,
     program: &str,
-    reading: Reading,
+    source: DescriptionSource,
 ) -> Option<Program<'p>> {
-    match reading {
-        Reading::Known => programs.find(program),
-        Reading::Added(layer) => programs.find_addition(layer, program),
+    match source {
+        DescriptionSource::Known => programs.find(program),
+        DescriptionSource::Added(layer) => programs.find_addition(layer, program),
     }
 }
 

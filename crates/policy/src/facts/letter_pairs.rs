@@ -20,7 +20,7 @@ impl LetterPairs {
         for text in texts {
             all.is_ascii &= text.is_ascii();
             for pair in text.as_bytes().windows(2) {
-                let (word, bit) = place(pair);
+                let (word, bit) = bit_of(pair);
                 if let Some(word) = all.bits.get_mut(word) {
                     *word |= bit;
                 }
@@ -32,15 +32,15 @@ impl LetterPairs {
     /// Whether one of the texts may contain these letters.
     pub(crate) fn may_contain(&self, letters: &str) -> bool {
         let has = |pair: &[u8]| {
-            let (word, bit) = place(pair);
+            let (word, bit) = bit_of(pair);
             self.bits.get(word).is_some_and(|word| word & bit != 0)
         };
         !self.is_ascii || letters.as_bytes().windows(2).all(has)
     }
 }
 
-/// Where the bit of a pair is: in which word, and which one there.
-fn place(pair: &[u8]) -> (usize, u64) {
+/// The bit of a pair: the index of its word, and the mask in that word.
+fn bit_of(pair: &[u8]) -> (usize, u64) {
     let number = pair.iter().fold(0, |number, letter| number * 37 + usize::from(letter.to_ascii_lowercase()));
     (number % PAIR_BITS / 64, 1 << (number % 64))
 }

@@ -22,9 +22,9 @@ enum Token {
 /// Whether a rule's pattern and a shell's pattern have a path in common. As in a shell, a
 /// wildcard of `shell` does not stand for a leading dot; `**` does, as it is what `find` goes through.
 pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
-    // Most pairs begin or end with other letters; seeing that is far cheaper than the table.
-    if !agree(start(rule).as_bytes(), start(shell).as_bytes())
-        || !agree_at_end(end(rule).as_bytes(), end(shell).as_bytes())
+    // Most pairs of patterns begin or end differently, and comparing that is far cheaper than the table.
+    if !starts_agree(literal_start(rule), literal_start(shell))
+        || !ends_agree(literal_end(rule), literal_end(shell))
     {
         return false;
     }
@@ -74,23 +74,23 @@ pub(crate) fn overlap(rule: &str, shell: &str) -> bool {
 }
 
 /// The letters before the first wildcard.
-fn start(pattern: &str) -> &str {
+fn literal_start(pattern: &str) -> &str {
     pattern.split(WILDCARDS).next().unwrap_or_default()
 }
 
 /// The letters behind the last wildcard.
-fn end(pattern: &str) -> &str {
+fn literal_end(pattern: &str) -> &str {
     pattern.rsplit(WILDCARDS).next().unwrap_or_default()
 }
 
-/// Whether one text may go on as the other.
-fn agree(one: &[u8], other: &[u8]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one == other)
+/// Whether one of the texts begins with the other.
+fn starts_agree(one: &str, other: &str) -> bool {
+    one.bytes().zip(other.bytes()).all(|(one, other)| one == other)
 }
 
-/// Whether both may be ends of one text.
-fn agree_at_end(one: &[u8], other: &[u8]) -> bool {
-    one.iter().rev().zip(other.iter().rev()).all(|(one, other)| one == other)
+/// Whether one of the texts ends with the other.
+fn ends_agree(one: &str, other: &str) -> bool {
+    one.bytes().rev().zip(other.bytes().rev()).all(|(one, other)| one == other)
 }
 
 /// Whether a wildcard can stand for a token.

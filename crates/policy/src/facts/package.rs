@@ -55,7 +55,7 @@ pub struct PackageFact {
 pub(crate) fn packages(commands: &[ShellCommand], programs: &Programs) -> Vec<PackageFact> {
     let mut all = Vec::new();
     let of_command = |command: &ShellCommand| {
-        let described = describe_as(programs, &command.program, command.reading);
+        let described = describe_as(programs, &command.program, command.description);
         described.map(|program| read(&program, &command.words, programs)).unwrap_or_default()
     };
     for package in commands.iter().flat_map(of_command) {

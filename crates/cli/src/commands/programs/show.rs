@@ -13,8 +13,8 @@ use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
 
 const EXAMPLES: &str = "\
-Shown are operands, options that have a role or take a value, and sub-commands, as a description
-spells them: each role says what happens to the word (docs/spec/programs.md).
+The output lists operands, sub-commands, and options that have a role or take a value. A role names
+what the program does with the word (docs/spec/programs.md).
 Exit codes: 0 it is described; 2 it is not.
 
 Examples:
@@ -30,7 +30,7 @@ pub(super) struct Args {
 }
 
 /// A description and where it comes from.
-struct Shown {
+struct SourcedDescription {
     from: String,
     line: Option<usize>,
     replaces: bool,
@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let own: Vec<_> = programs
         .own_descriptions(&args.program)
         .into_iter()
-        .map(|(file, program, found)| Shown {
+        .map(|(file, program, found)| SourcedDescription {
             from: format!("{} {}", layer_of(&sources, &file.source), file.source),
             line: Some(program.line),
             replaces: program.replaces,
@@ -51,19 +51,19 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         })
         .collect();
     let builtin = tenterhook_policy::Programs::builtin();
-    let builtin = builtin.find(&args.program).map(|found| Shown {
+    let builtin = builtin.find(&args.program).map(|found| SourcedDescription {
         from: "built in".to_owned(),
         line: None,
         replaces: false,
         summary: found.summary(),
     });
-    let all: Vec<Shown> = builtin.into_iter().chain(own).collect();
+    let all: Vec<SourcedDescription> = builtin.into_iter().chain(own).collect();
     if all.is_empty() {
         return Err(CommandError::unusable(format!("program `{}` is not described", args.program))
             .hint("describe it: docs/guide/programs.md; see all: `tenterhook programs list`"));
     }
     if context.terminal.json {
-        let json = |shown: &Shown| {
+        let json = |shown: &SourcedDescription| {
             json!({
                 "from": shown.from, "line": shown.line, "replaces": shown.replaces,
                 "description": shown.summary,

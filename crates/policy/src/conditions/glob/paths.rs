@@ -241,9 +241,9 @@ impl PathGlob {
         if own.ends_with('*') && other.starts_with('*') {
             return false;
         }
-        let has_letters = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
-        if has_letters(own) {
-            return has_letters(other) && overlap(own, other);
+        let is_distinctive = |part: &str| part.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
+        if is_distinctive(own) {
+            return is_distinctive(other) && overlap(own, other);
         }
         literal_parts(&self.text).all(|part| form.contains(part))
     }

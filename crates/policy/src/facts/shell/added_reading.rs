@@ -10,7 +10,7 @@ use tenterhook_programs::{Location, Role};
 
 use super::super::code::Language;
 use super::super::described_command::DescribedCommand;
-use super::super::description::{Reading, word_of};
+use super::super::description::{DescriptionSource, word_of};
 use super::super::{Certainty, TextSpan, effect};
 use super::command::{ShellCommand, program_name};
 use super::invoke::{Redirections, joined};
@@ -98,7 +98,7 @@ impl Reader<'_> {
         }
         let (ground, cwd) = (&scope.place.ground, &scope.cwd);
         let command = ShellCommand::described(first, rest, program.to_owned(), Some(&described), ground, cwd);
-        let command = ShellCommand { reading: Reading::Added(*layer), ..command.placed(scope) };
+        let command = ShellCommand { description: DescriptionSource::Added(*layer), ..command.placed(scope) };
         if self.push(command, io) {
             if !self.quiet {
                 for touch in effect::touches(&described) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tenterhook_programs::{Programs, Role};
 
 use super::super::described_command::DescribedCommand;
-use super::super::description::Reading;
+use super::super::description::DescriptionSource;
 use super::super::effect::{Side, programs_like};
 use super::super::path::{Found, Ground, PathFact, Place, resolve};
 use super::super::{Certainty, LetterPairs, TextSpan, home_of};
@@ -84,9 +84,9 @@ pub struct ShellCommand {
     /// Pairs of letters in its words and in what it gets, once a rule looks for texts there.
     #[serde(skip)]
     pub(super) letter_pairs: OnceLock<Box<LetterPairs>>,
-    /// By which description its words were read.
+    /// The description by which its words were read.
     #[serde(skip)]
-    pub(crate) reading: Reading,
+    pub(crate) description: DescriptionSource,
 }
 
 impl ShellCommand {

@@ -17,7 +17,7 @@ const MOST: usize = 256;
 pub(crate) fn urls_of(command: &ShellCommand, programs: &Programs) -> Vec<UrlFact> {
     let mut found = Found::default();
     let mentions_address = || command.words.iter().any(|word| word.shape.contains("://"));
-    match describe_as(programs, &command.program, command.reading) {
+    match describe_as(programs, &command.program, command.description) {
         Some(program) if program.connects() || !program.ignores_addresses() && mentions_address() => {
             found.described(&command.words, &program);
         }
