@@ -39,7 +39,7 @@ pub(crate) fn get(home: &Home, path: &str) -> Result<Option<Value>, CommandError
 pub(crate) fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, CommandError> {
     let read = get(home, path)?.map(serde_json::from_value).transpose();
     read.map_err(|error| {
-        CommandError::failed(format!("unexpected response of the daemon: {error}"))
+        CommandError::internal(format!("unexpected response of the daemon: {error}"))
             .hint("if it is another version, `tenterhook restart` starts this one")
     })
 }
@@ -69,8 +69,12 @@ pub(crate) fn request_within(
     let text = |key: &str| answer.body.pointer(&format!("/error/{key}")).and_then(Value::as_str);
     let message = text("message").unwrap_or("the daemon refused without a reason");
     let error = match answer.status {
-        400 => CommandError::unusable(message),
-        _ => CommandError::failed(message),
+        400 => CommandError::user(message),
+        403 => CommandError::denied(message),
+        404 => CommandError::not_found(message),
+        409 => CommandError::conflict(message),
+        503 => CommandError::busy(message),
+        _ => CommandError::internal(message),
     };
     Err(text("hint").and_then(for_people).into_iter().fold(error, CommandError::hint))
 }
@@ -98,7 +102,7 @@ pub(crate) fn stream(
     each: &mut dyn FnMut(&str, &Value) -> Result<bool, CommandError>,
 ) -> Result<(), CommandError> {
     let ended = || {
-        CommandError::failed("the daemon ended, or closed the stream")
+        CommandError::internal("the daemon ended, or closed the stream")
             .hint("`tenterhook status` says how it stands")
     };
     let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Err(ended()) };
@@ -109,7 +113,7 @@ pub(crate) fn stream(
     let mut lines = BufReader::new(stream).lines();
     let status = lines.next().transpose()?.unwrap_or_default();
     if !status.contains(" 200 ") {
-        return Err(CommandError::failed(format!("the daemon refused: {status}")));
+        return Err(CommandError::internal(format!("the daemon refused: {status}")));
     }
     let (mut kind, mut data) = (String::new(), String::new());
     for line in lines.skip_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())) {
@@ -144,13 +148,13 @@ fn exchange(
         body.len()
     );
     let silent = |error: std::io::Error| {
-        CommandError::failed(format!("the daemon does not answer: {error}"))
+        CommandError::internal(format!("the daemon does not answer: {error}"))
             .hint("`tenterhook restart` ends it and starts another")
     };
     stream.write_all(request.as_bytes()).map_err(silent)?;
     let mut bytes = Vec::new();
     stream.take(LONGEST).read_to_end(&mut bytes).map_err(silent)?;
-    read(&bytes).map(Some).ok_or_else(|| CommandError::failed("the daemon's answer cannot be read"))
+    read(&bytes).map(Some).ok_or_else(|| CommandError::internal("the daemon's answer cannot be read"))
 }
 
 /// Status and body of a whole answer.

@@ -56,11 +56,7 @@ impl Context {
     }
 
     pub(crate) fn home(&self) -> Result<&Home, CommandError> {
-        self.home.as_ref().map_err(|error| {
-            let mut copy = CommandError::failed(&error.message);
-            copy.hints.clone_from(&error.hints);
-            copy
-        })
+        self.home.as_ref().map_err(Clone::clone)
     }
 
     /// The home without regard to its format: for reaching the daemon in it and for naming it. Its files are not to be

@@ -24,7 +24,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
     let fetched = Fetched { dir, commit: String::new() };
     let failed = |said: &Output| {
         let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        CommandError::failed(format!("`{from}` could not be fetched: {why}"))
+        CommandError::internal(format!("`{from}` could not be fetched: {why}"))
     };
     let depth: &[&str] = if commit.is_some() { &[] } else { &["--depth", "1"] };
     let said = git()
@@ -34,7 +34,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
         .arg(fetched.root())
         .output()
         .map_err(|error| {
-            CommandError::failed(format!("`git` could not be run: {error}"))
+            CommandError::internal(format!("`git` could not be run: {error}"))
                 .hint("install git, or fetch it yourself and name the directory")
         })?;
     if !said.status.success() {
@@ -42,7 +42,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
     }
     if let Some(commit) = commit {
         if commit.is_empty() || !commit.chars().all(|letter| letter.is_ascii_hexdigit()) {
-            return Err(CommandError::unusable(format!("`{commit}` is no commit")));
+            return Err(CommandError::user(format!("`{commit}` is no commit")));
         }
         let said =
             git().arg("-C").arg(fetched.root()).args(["checkout", "--quiet", "--detach", commit]).output()?;

@@ -124,8 +124,9 @@ pub(crate) fn standing(home: &Home, action: Action) -> Result<(Needs, bool), Com
     let path = format!("/v1/authority?action={}", action.name().replace(' ', "%20"));
     if let Some(answer) = ask::get(home, &path)? {
         let needs = answer.get("needs").cloned().unwrap_or_default();
-        let needs = serde_json::from_value(needs)
-            .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))?;
+        let needs = serde_json::from_value(needs).map_err(|error| {
+            CommandError::internal(format!("the daemon's answer cannot be read: {error}"))
+        })?;
         return Ok((needs, answer.get("guarded") == Some(&Value::Bool(true))));
     }
     let authority = authority(home);
@@ -138,7 +139,7 @@ fn confirmed(action: Action) -> Result<bool, CommandError> {
     let question = format!("This loosens your protection. Type `{action}` to go on: ");
     match typed(&question)? {
         Some(line) if line == action.name() => Ok(true),
-        Some(_) => Err(CommandError::failed(format!("that was not `{action}`; nothing is done"))),
+        Some(_) => Err(CommandError::internal(format!("that was not `{action}`; nothing is done"))),
         None => Ok(false),
     }
 }
@@ -150,7 +151,7 @@ fn read(path: &Path) -> Result<String, CommandError> {
     } else {
         fs_err::File::open(path)
             .and_then(|file| file.take(LONGEST).read_to_string(&mut text))
-            .map_err(|error| CommandError::unusable(error.to_string()))?;
+            .map_err(|error| CommandError::user(error.to_string()))?;
     }
     Ok(text)
 }

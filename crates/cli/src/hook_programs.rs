@@ -85,7 +85,7 @@ pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
         "the installed hook programs are version {version}, newer than this program ({}); a downgrade is refused",
         versions::PROGRAM_VERSION
     );
-    Err(CommandError::failed(message).hint(format!(
+    Err(CommandError::internal(message).hint(format!(
         "upgrade this program, or use the newer one: `{}`",
         home.bin().join(FULL_PROGRAM).display()
     )))
@@ -95,7 +95,7 @@ pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
 pub(crate) fn refuse_guarded_agent(home: &Home, what: &str) -> Result<(), CommandError> {
     let (_, guarded) = gate::standing(home, Action::Restart)?;
     if guarded {
-        return Err(CommandError::failed(format!("guarded agents may not {what}"))
+        return Err(CommandError::denied(format!("guarded agents may not {what}"))
             .hint("run this command in your own terminal"));
     }
     Ok(())

@@ -27,7 +27,7 @@ pub(crate) fn harness(name: &str) -> Result<&'static Harness, CommandError> {
     let id = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, id)| id);
     tenterhook_harness::find(id).ok_or_else(|| {
         let known: Vec<_> = HARNESSES.iter().map(|harness| harness.id).collect();
-        let error = CommandError::unusable(format!("unknown harness `{name}`"));
+        let error = CommandError::user(format!("unknown harness `{name}`"));
         let aliases = ALIASES.iter().map(|(alias, _)| *alias);
         match nearest(name, known.iter().copied().chain(aliases)) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -42,7 +42,7 @@ pub(crate) fn not_typed(usage: &str) -> Result<(), CommandError> {
     if !std::io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(CommandError::unusable("no input: standard input is a terminal").hint(usage))
+    Err(CommandError::user("no input: standard input is a terminal").hint(usage))
 }
 
 /// Reads one byte more than is allowed, so that too much is seen to be too much.
@@ -51,7 +51,7 @@ pub(crate) fn payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     match file {
         Some(path) => {
-            let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+            let file = fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?;
             file.take(limit).read_to_end(&mut bytes)?;
         }
         // A pipe that nobody closes must not hold the agent, nor let it pass when the harness gives up.
@@ -59,7 +59,7 @@ pub(crate) fn payload(file: Option<&Path>) -> Result<Vec<u8>, CommandError> {
             bytes = input::read(input::DEADLINE).map_err(|error| match error.kind() {
                 ErrorKind::TimedOut => {
                     let seconds = input::DEADLINE.as_secs();
-                    CommandError::unusable(format!("standard input was not closed within {seconds} s"))
+                    CommandError::user(format!("standard input was not closed within {seconds} s"))
                 }
                 _ => CommandError::from(error),
             })?;

@@ -80,15 +80,15 @@ impl Stage {
     pub(crate) fn new(name: &str, files: &[SettingsFile], env: &Env) -> Result<Self, CommandError> {
         let (Some(profile), Some(dialect)) = (tenterhook_profile::find(name), dialect::find(name)) else {
             let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
-            return Err(CommandError::unusable(format!("`{name}` is no profile"))
+            return Err(CommandError::user(format!("`{name}` is no profile"))
                 .hint(format!("known: {}", known.join(", "))));
         };
         let mut texts = Vec::with_capacity(files.len());
         for file in files {
             let path = file.path.display().to_string();
             let text = tenterhook_home::regular_file(&file.path)
-                .map_err(|error| CommandError::unusable(error.to_string()))?;
-            let text = text.ok_or_else(|| CommandError::unusable(format!("there is no `{path}`")))?;
+                .map_err(|error| CommandError::user(error.to_string()))?;
+            let text = text.ok_or_else(|| CommandError::user(format!("there is no `{path}`")))?;
             texts.push((file.source, path, text));
         }
         let layers: Vec<_> =
@@ -108,7 +108,7 @@ impl Stage {
     pub(crate) fn event(&self, name: &str) -> Result<&'static str, CommandError> {
         self.profile.event(name).map(|row| row.name).ok_or_else(|| {
             let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
-            CommandError::unusable(format!("`{name}` is no event of the profile {}", self.profile.name))
+            CommandError::user(format!("`{name}` is no event of the profile {}", self.profile.name))
                 .hint(format!("known: {}", known.join(", ")))
         })
     }

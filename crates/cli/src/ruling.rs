@@ -69,7 +69,7 @@ impl Rulebook {
         let mut sources = Sources::default();
         if let Some(name) = args.packs.iter().find(|name| packs::compiled_in(name).is_none()) {
             let known: Vec<_> = RuleSet::packs().iter().map(|pack| pack.name).collect();
-            let error = CommandError::unusable(format!("there is no pack `{name}`"));
+            let error = CommandError::user(format!("there is no pack `{name}`"));
             return Err(error.hint(format!("known: {}", known.join(", "))));
         }
         sources.compiled_in(|pack| {
@@ -153,7 +153,7 @@ impl Rulebook {
         let Some(first) = self.problems.first() else { return Ok(self) };
         let more = self.problems.len() - 1;
         let message = if more == 0 { first.to_string() } else { format!("{first} (and {more} more)") };
-        Err(CommandError::unusable(message).hint("see them all: `tenterhook policy check FILE`"))
+        Err(CommandError::user(message).hint("see them all: `tenterhook policy check FILE`"))
     }
 }
 

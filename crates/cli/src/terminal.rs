@@ -12,7 +12,7 @@ use serde::Serialize;
 use tenterhook_event::Decision;
 use tenterhook_tui::plain::is_invisible;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, exit_code};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -122,7 +122,7 @@ impl Terminal {
             let value = serde_json::json!({"error": {"message": error.message, "hints": error.hints}});
             let _ = self.print_json(&value);
         }
-        ExitCode::from(error.exit)
+        ExitCode::from(exit_code(error.kind))
     }
 }
 

@@ -34,5 +34,5 @@ pub(crate) fn until_told_to_end<T>(
 }
 
 fn ended() -> CommandError {
-    CommandError::unusable("ended by a signal before there was an answer")
+    CommandError::user("ended by a signal before there was an answer")
 }

@@ -44,7 +44,7 @@ struct DaemonCard {
 
 impl ReleaseVersion {
     pub(crate) fn parse(text: &str) -> Result<Self, CommandError> {
-        let invalid = || CommandError::failed(format!("invalid version `{text}`"));
+        let invalid = || CommandError::internal(format!("invalid version `{text}`"));
         let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
         let mut parts = core.split('.').map(|part| part.parse::<u64>().map_err(|_| invalid()));
         let mut next = || parts.next().unwrap_or_else(|| Err(invalid()));

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tenterhook_error::Failure;
+use tenterhook_home::Place;
 use tenterhook_home::caller_rights::spawn_as;
 use tenterhook_home::trust::ProjectText;
-use tenterhook_home::{Failure, Place};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
@@ -118,7 +119,7 @@ pub(crate) async fn read_as(
 }
 
 fn unanswered() -> Failure {
-    Failure::failed("the rule files of this project could not be read in time")
+    Failure::busy("the rule files of this project could not be read in time")
         .hint("see whether its file system answers")
 }
 

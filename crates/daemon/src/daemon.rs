@@ -89,7 +89,7 @@ impl Daemon {
         ledger: Ledger,
         token: String,
         observers: Observers,
-    ) -> Result<Self, tenterhook_home::Failure> {
+    ) -> Result<Self, tenterhook_error::Failure> {
         let uid = rustix::process::getuid().as_raw();
         let quotas = Quotas::new(home.public.is_some());
         Ok(Self {

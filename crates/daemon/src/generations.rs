@@ -15,9 +15,10 @@ use serde_json::Value;
 use tenterhook_document::Problem;
 use tenterhook_engine::load::Defaults;
 use tenterhook_engine::{Generation, Hook};
+use tenterhook_error::Failure;
 use tenterhook_home::{
-    Configuration, Env, Failure, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files,
-    regular_file, trust,
+    Configuration, Env, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files, regular_file,
+    trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -158,7 +159,7 @@ impl Generations {
                         Configuration::read_with_project(home, env, project)
                     })
                 });
-                let read = compiled.await.map_err(|error| Failure::failed(error.to_string()))??;
+                let read = compiled.await.map_err(|error| Failure::internal(error.to_string()))??;
                 Arc::new(read.beside(&self.programs.load(), &self.home))
             }
         };

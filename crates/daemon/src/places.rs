@@ -5,7 +5,8 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use tenterhook_home::{Failure, Home, state_file, trust, write_whole};
+use tenterhook_error::Failure;
+use tenterhook_home::{Home, state_file, trust, write_whole};
 
 /// How many files may be open: every caller has a connection.
 const DESCRIPTORS: u64 = 65_536;
@@ -50,7 +51,7 @@ fn own_directory(path: &Path, found: &std::fs::Metadata, own: u32) -> Result<(),
 }
 
 fn refused(path: &Path, why: &str, hint: &str) -> Failure {
-    Failure::failed(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
+    Failure::internal(format!("`{}` is not safe to run a daemon in: {why}", path.display())).hint(hint)
 }
 
 /// Closes the log of earlier versions and of service managers to other accounts.
@@ -77,7 +78,7 @@ pub(crate) fn token(path: &Path) -> Result<String, Failure> {
     }
     let mut random = [0; 32];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::failed(format!("no randomness for a token: {error}")))?;
+        .map_err(|error| Failure::internal(format!("no randomness for a token: {error}")))?;
     let token = trust::sha256(&random);
     write_whole(path, token.as_bytes(), 0o600)?;
     Ok(token)

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
+use tenterhook_error::Failure;
 use tenterhook_home::{
-    Book, Env, Failure, Home, Place, Sources, StateFormat, daemon_port, door, make_private, snapshot,
-    write_whole,
+    Book, Env, Home, Place, Sources, StateFormat, daemon_port, door, make_private, snapshot, write_whole,
 };
 use tenterhook_ledger::{Durability, OpenError};
 use tokio::net::TcpListener;
@@ -143,8 +143,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let ledger = daemon.ledger.clone();
     tokio::task::spawn_blocking(move || ledger.close())
         .await
-        .map_err(|error| Failure::failed(error.to_string()))?
-        .map_err(|error| Failure::failed(format!("the ledger could not be closed: {error}")))?;
+        .map_err(|error| Failure::internal(error.to_string()))?
+        .map_err(|error| Failure::internal(format!("the ledger could not be closed: {error}")))?;
     if daemon.observers.telemetry.is_some() {
         let daemon = Arc::clone(&daemon);
         let flushed =
@@ -160,7 +160,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
 async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
     let Some(address) = address else { return Ok(None) };
     let bound = TcpListener::bind(address).await.map_err(|error| {
-        Failure::failed(format!("cannot listen on {address}: {error}"))
+        Failure::internal(format!("cannot listen on {address}: {error}"))
             .hint("choose another with `--listen ADDRESS:PORT`, or `--listen none`")
     })?;
     Ok(Some(bound))
@@ -272,7 +272,7 @@ async fn open(home: &Home, book: &Book, options: &Options) -> Result<tenterhook_
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             Err(error) => {
-                return Err(Failure::failed(format!("the ledger cannot be opened: {error}"))
+                return Err(Failure::internal(format!("the ledger cannot be opened: {error}"))
                     .hint("`tenterhook ledger verify` says what is wrong with it"));
             }
         }
@@ -288,5 +288,5 @@ fn card(running: &Running) -> Result<Vec<u8>, Failure> {
         "listen": running.listen,
         "started": door::now(),
     });
-    serde_json::to_vec_pretty(&card).map_err(|error| Failure::failed(error.to_string()))
+    serde_json::to_vec_pretty(&card).map_err(|error| Failure::internal(error.to_string()))
 }

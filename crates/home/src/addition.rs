@@ -4,7 +4,7 @@
 
 use tenterhook_policy::{Layer, RuleSet, Source};
 
-use crate::Failure;
+use tenterhook_error::Failure;
 
 /// The text of a file with a rule at its end, if that is where rules go; `rule` is an item of a YAML
 /// list. Whatever was in force before is in force after, and so is the rule.
@@ -14,7 +14,7 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
     }
     let old = RuleSet::load(&[source(name, before)]);
     if old.rules.rule(id).is_some() {
-        return Err(Failure::unusable(format!("there is a rule `{id}` in `{name}` already")));
+        return Err(Failure::user(format!("there is a rule `{id}` in `{name}` already")));
     }
     let last = before.lines().rev().find(|line| line.trim_start().starts_with("- id:"));
     let indent: String =
@@ -24,7 +24,7 @@ pub fn append_rule(name: &str, before: &str, rule: &str, id: &str) -> Result<Str
     let new = RuleSet::load(&[source(name, &after)]);
     let kept = old.rules.rules().all(|rule| new.rules.rule(rule.id()).is_some());
     if new.rules.rule(id).is_none() || !kept || new.problems.len() > old.problems.len() {
-        return Err(Failure::failed(format!(
+        return Err(Failure::internal(format!(
             "`{name}` is written in a way that the rule cannot be added to"
         )));
     }

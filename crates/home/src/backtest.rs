@@ -17,9 +17,9 @@ use tenterhook_event::{Decision, Event, EventId};
 use tenterhook_ledger::{Reader, Record};
 use tenterhook_policy::RuleSet;
 
-use crate::Failure;
 use crate::hindsight::{Hindsight, Said, strictest};
 use crate::recorded::{Field as _, Recorded};
+use tenterhook_error::Failure;
 
 /// How many leaves are read at a time.
 const PAGE: u64 = 512;
@@ -109,7 +109,7 @@ impl Backtest<'_> {
             let read = self.deal(reader, &inboxes, &mut whole, progress);
             drop(inboxes);
             for worker in workers {
-                let part = worker.join().map_err(|_| Failure::failed("judging broke off"))?;
+                let part = worker.join().map_err(|_| Failure::internal("judging broke off"))?;
                 whole.add(part);
             }
             read?;
@@ -128,7 +128,7 @@ impl Backtest<'_> {
         whole: &mut Replay,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(), Failure> {
-        let unreadable = |error: tenterhook_ledger::ReadFailed| Failure::failed(error.to_string());
+        let unreadable = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
         let size = reader.size().map_err(unreadable)?;
         let mut next = 0;
         while next < size {
@@ -150,7 +150,7 @@ impl Backtest<'_> {
             }
             for (inbox, hand) in inboxes.iter().zip(hands) {
                 if !hand.is_empty() && inbox.send(hand).is_err() {
-                    return Err(Failure::failed("judging broke off"));
+                    return Err(Failure::internal("judging broke off"));
                 }
             }
             progress(next.min(size), size);

@@ -14,7 +14,8 @@ use tenterhook_policy::Layer;
 
 use crate::sources::Text;
 use crate::trust::Standing;
-use crate::{Failure, Home, intake, write_whole};
+use crate::{Home, intake, write_whole};
+use tenterhook_error::Failure;
 
 /// Where a daemon listens unless it is told otherwise.
 pub const DEFAULT_PORT: u16 = 7878;

@@ -7,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_harness::Door;
 
-use crate::Failure;
+use tenterhook_error::Failure;
 
 /// A door that knows no harness.
 pub fn mint() -> Result<Door, Failure> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::failed(format!("no randomness for an event id: {error}")))?;
+        .map_err(|error| Failure::internal(format!("no randomness for an event id: {error}")))?;
     let ms = now_ms();
     let id = EventId::from_parts(ms, u128::from_ne_bytes(random));
     Ok(Door::new(id, Timestamp::from_unix_ms(ms), ""))

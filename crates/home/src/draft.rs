@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tenterhook_event::{Command, Decision, Event, EventKind, Origin, Status, ToolClass};
 use tenterhook_policy::{Facts, Side, Surroundings};
 
-use crate::Failure;
 use crate::recorded::Recorded;
+use tenterhook_error::Failure;
 
 /// What an expression would obey.
 const META: &[char] =
@@ -70,7 +70,7 @@ pub fn allow(leaf: &Recorded, seq: u64) -> Result<Value, Failure> {
         } else {
             "no rule objected to it"
         };
-        return Err(Failure::unusable(format!("decision {seq} needs no exception: {why}")));
+        return Err(Failure::user(format!("decision {seq} needs no exception: {why}")));
     }
     let matches = exactly(&leaf.event).ok_or_else(|| unsayable(seq))?;
     let name = leaf.event.tool.as_ref().map_or("prompt", |tool| tool.class.name());
@@ -86,7 +86,7 @@ pub fn allow(leaf: &Recorded, seq: u64) -> Result<Value, Failure> {
 }
 
 fn unsayable(seq: u64) -> Failure {
-    Failure::unusable(format!("a rule cannot say what decision {seq} is about"))
+    Failure::user(format!("a rule cannot say what decision {seq} is about"))
         .hint("its payload may be erased, or it has none")
 }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::env::Env;
 use crate::intake;
+use tenterhook_error::Failure;
 
 /// A file in the state directory that says: somebody installed Tenterhook here.
 const MARK: &str = "home.json";
@@ -125,7 +125,7 @@ impl Home {
             return Ok(Self::whole(absolute(dir)?));
         }
         let Some(home) = &env.home else {
-            return Err(Failure::failed("neither `HOME` nor `TENTERHOOK_HOME` is set")
+            return Err(Failure::internal("neither `HOME` nor `TENTERHOOK_HOME` is set")
                 .hint("set `TENTERHOOK_HOME` to a directory, or use `--home DIR`"));
         };
         if cfg!(target_os = "macos") {
@@ -155,7 +155,7 @@ impl Home {
         let Some(state) = state else { return Ok(None) };
         let path = state.join(MARK);
         let unreadable = |why: String| {
-            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("install again: `tenterhook install <harness>`")
         };
         let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
@@ -202,7 +202,7 @@ impl Home {
         let mode = if machine.is_some() { 0o644 } else { 0o600 };
         let (config, version) = (self.config.clone(), Some(env!("CARGO_PKG_VERSION").to_owned()));
         let mark = serde_json::to_vec_pretty(&Mark { v: 1, config, version, machine })
-            .map_err(|error| Failure::failed(format!("the mark cannot be written: {error}")))?;
+            .map_err(|error| Failure::internal(format!("the mark cannot be written: {error}")))?;
         write_whole(&self.programs().join(MARK), &mark, mode)
     }
 
@@ -376,24 +376,24 @@ pub fn write_whole(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> 
         file.persist(path)?;
         Ok(())
     };
-    write().map_err(|error| Failure::failed(format!("`{}` cannot be written: {error}", path.display())))
+    write().map_err(|error| Failure::internal(format!("`{}` cannot be written: {error}", path.display())))
 }
 
 /// Makes a directory that everybody can read and only its owner can write.
 pub fn make_public(dir: &Path) -> Result<(), Failure> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
-    made.map_err(|error| Failure::failed(format!("`{}` cannot be made: {error}", dir.display())))
+    made.map_err(|error| Failure::internal(format!("`{}` cannot be made: {error}", dir.display())))
 }
 
 /// Makes a directory for its owner only.
 pub fn make_private(dir: &Path) -> Result<(), Failure> {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|error| Failure::failed(format!("`{}` cannot be made: {error}", dir.display())))
+    made.map_err(|error| Failure::internal(format!("`{}` cannot be made: {error}", dir.display())))
 }
 
 fn absolute(dir: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(dir)
-        .map_err(|error| Failure::failed(format!("`{}` is no usable path: {error}", dir.display())))
+        .map_err(|error| Failure::internal(format!("`{}` is no usable path: {error}", dir.display())))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::Timestamp;
 
 use crate::home::write_whole;
-use crate::{Failure, Home, intake};
+use crate::{Home, intake};
+use tenterhook_error::Failure;
 
 /// How the rules of a home are applied. Locked rules hold in both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ impl Mode {
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.mode();
         let broken = |why: String| {
-            Failure::failed(format!("`{}` cannot be read: {why}; the rules hold", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}; the rules hold", path.display()))
                 .hint("set it again: `tenterhook mode enforce`")
         };
         let Some(text) = intake::state_file(&path).map_err(|error| broken(error.to_string()))? else {

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use tenterhook_document::{parse, read};
 use tenterhook_policy::{Pack, Problem, RuleSet};
 
-use crate::Failure;
 use crate::home::{Home, make_private, write_whole};
 use crate::intake;
 use crate::trust::sha256;
+use tenterhook_error::Failure;
 
 /// What a person chose about packs and rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -80,7 +80,7 @@ impl PackList {
     /// The same for a command that is going to change it.
     pub fn read_to_change(home: &Home) -> Result<Self, Failure> {
         Self::read(home).map_err(|problem| {
-            Failure::failed(problem.to_string()).hint("mend or remove the file, then try again")
+            Failure::internal(problem.to_string()).hint("mend or remove the file, then try again")
         })
     }
 

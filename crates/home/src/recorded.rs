@@ -10,7 +10,7 @@ use tenterhook_event::{
 use tenterhook_ledger::Record;
 use tenterhook_policy::Seen;
 
-use crate::Failure;
+use tenterhook_error::Failure;
 
 /// A leaf, its event and its outcome. What was erased or redacted is not in them.
 pub struct Recorded {
@@ -40,16 +40,16 @@ impl Recorded {
     fn of_kind(record: &Record, kinds: &[&str]) -> Result<Self, Failure> {
         let seq = record.seq;
         let Some(bytes) = &record.bytes else {
-            return Err(Failure::unusable(format!("leaf {seq} was pruned; only its hash is left")));
+            return Err(Failure::user(format!("leaf {seq} was pruned; only its hash is left")));
         };
         let unreadable = |why: &str| {
-            Failure::failed(format!("leaf {seq} cannot be read: {why}"))
+            Failure::internal(format!("leaf {seq} cannot be read: {why}"))
                 .hint("`tenterhook ledger verify` says whether it was tampered with")
         };
         let leaf: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(&error.to_string()))?;
         let kind = leaf.field("kind").as_str().unwrap_or_default();
         if !kinds.contains(&kind) {
-            return Err(Failure::unusable(format!("leaf {seq} is no decision, but of kind `{kind}`"))
+            return Err(Failure::user(format!("leaf {seq} is no decision, but of kind `{kind}`"))
                 .hint(format!("`tenterhook ledger show {seq}` shows it")));
         }
         let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;

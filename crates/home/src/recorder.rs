@@ -24,7 +24,6 @@ use tenterhook_ledger::{
     SinkReport, SoftwareKey,
 };
 
-use crate::Failure;
 use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
@@ -32,6 +31,7 @@ use crate::identifiers::redact_identifiers;
 use crate::state_format::StateFormat;
 pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
+use tenterhook_error::Failure;
 
 /// How long another writer may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -118,7 +118,7 @@ impl Book {
     pub fn read(&self) -> Result<Reader, Failure> {
         self.take_in_if_free();
         Reader::open(&self.dir).map_err(|error| {
-            let error = Failure::failed(error.to_string());
+            let error = Failure::internal(error.to_string());
             if self.dir.join("ledger.db").exists() {
                 error.hint("`tenterhook ledger verify` looks at all of it; a copy from before may be needed")
             } else {
@@ -168,7 +168,7 @@ impl Book {
         let door = door::mint()?;
         let entry = Entry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
         self.keep(vec![entry.from(Origin::Cli)]).map_err(|why| {
-            Failure::failed(format!("`{what}` is not done, because it cannot be recorded: {why}"))
+            Failure::internal(format!("`{what}` is not done, because it cannot be recorded: {why}"))
                 .hint("make room for the ledger, or use a home that can be written (`--home DIR`)")
         })
     }
@@ -338,7 +338,7 @@ fn unusable(error: &OpenError) -> Failure {
         OpenError::Newer { .. } => "use the newer program",
         _ => "see that the directory and its disk can be written",
     };
-    Failure::failed(error.to_string()).hint(hint)
+    Failure::internal(error.to_string()).hint(hint)
 }
 
 // === impl BookRecorder ===

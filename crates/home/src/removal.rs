@@ -5,14 +5,14 @@
 use tenterhook_event::Timestamp;
 use tenterhook_ledger::{ReadFailed, Reader};
 
-use crate::Failure;
+use tenterhook_error::Failure;
 
 /// Whether there is such a leaf in a ledger of this size.
 pub fn exists(seq: u64, size: u64) -> Result<(), Failure> {
     if seq < size {
         return Ok(());
     }
-    Err(Failure::unusable(format!("there is no leaf {seq}; the last one is {}", size.saturating_sub(1)))
+    Err(Failure::user(format!("there is no leaf {seq}; the last one is {}", size.saturating_sub(1)))
         .hint("`tenterhook ledger query` lists them; the first column is the number"))
 }
 

@@ -12,7 +12,6 @@ use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::install::receipt::Fingerprint;
 use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, Seen, SessionState, Surroundings};
 
-use crate::Failure;
 use crate::Home;
 use crate::env::{self, Env};
 use crate::hook_files;
@@ -27,6 +26,7 @@ use crate::snapshot::{self, RulesFrom};
 use crate::sources::{Place, Sources};
 use crate::switches::Switches;
 use crate::trust::ProjectText;
+use tenterhook_error::Failure;
 
 /// Everything that decides about an event.
 pub struct Road {
@@ -202,7 +202,7 @@ impl Configuration {
         let entries = count_entries(&self.problems);
         let rules = Rules::new(self.rules, person, entries, remembered, self.servers);
         Generation::new(self.generation, self.hooks, self.limits, Arc::new(rules))
-            .map_err(|error| Failure::failed(error.to_string()))
+            .map_err(|error| Failure::internal(error.to_string()))
     }
 }
 
@@ -255,7 +255,7 @@ impl Road {
             }
             Memory::None => builder.recorder(NoRecorder),
         };
-        let engine = engine.build().map_err(|error| Failure::failed(error.to_string()))?;
+        let engine = engine.build().map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Self { engine, rules })
     }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::McpServers;
 use tenterhook_policy::{Problem, RuleSet};
 
+use crate::Home;
 use crate::env::Env;
 use crate::home::{make_private, write_whole};
 use crate::mode::Mode;
@@ -25,7 +26,7 @@ use crate::seal::{SealKey, Sealed};
 use crate::servers::{KnownServers, read_servers};
 use crate::sources::{Place, Sources};
 use crate::trust::{self, sha256};
-use crate::{Failure, Home};
+use tenterhook_error::Failure;
 
 const FORMAT: u32 = 3;
 /// The program that wrote it; another one may compile rules differently.

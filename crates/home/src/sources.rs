@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use tenterhook_event::Event;
 use tenterhook_policy::{Choices, Layer, LoadMode, Loaded, Prices, Problem, RuleSet, Source};
 
-use crate::Failure;
 use crate::Home;
 use crate::caller_rights::ReadRights;
 use crate::daemon_port;
@@ -20,6 +19,7 @@ use crate::mode::Mode;
 use crate::packs::PackList;
 use crate::program_files::list_descriptions;
 use crate::trust::{self, ProjectFile, ProjectText, Standing, Trust};
+use tenterhook_error::Failure;
 
 /// Where the agent works: a project's own rules depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -374,12 +374,12 @@ impl Sources {
         let mut found = Self::default();
         for path in paths {
             if !path.exists() {
-                return Err(Failure::unusable(format!("there is no file `{}`", path.display())));
+                return Err(Failure::user(format!("there is no file `{}`", path.display())));
             }
             found.file(path, layer);
         }
         if let Some(problem) = found.problems.first() {
-            return Err(Failure::unusable(problem.to_string()));
+            return Err(Failure::user(problem.to_string()));
         }
         Ok(found)
     }

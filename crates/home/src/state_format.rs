@@ -21,7 +21,8 @@ use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
 
 use crate::home::write_whole;
 use crate::recorder::secrets;
-use crate::{Failure, door, env, intake};
+use crate::{door, env, intake};
+use tenterhook_error::Failure;
 
 /// Format that this version writes, and the newest that it reads.
 pub const STATE_FORMAT: u32 = 2;
@@ -45,8 +46,11 @@ impl StateFormat {
     pub fn read(state: &Path) -> Result<Option<Self>, Failure> {
         let path = state.join(FORMAT_FILE);
         let unreadable = |why: String| {
-            Failure::failed(format!("format of the state directory is unknown: `{}`: {why}", path.display()))
-                .hint("remove this file; the next command writes it again")
+            Failure::internal(format!(
+                "format of the state directory is unknown: `{}`: {why}",
+                path.display()
+            ))
+            .hint("remove this file; the next command writes it again")
         };
         let found = match intake::state_file(&path) {
             // The state of a machine is for root only, and other accounts call hooks. What is no directory has no format.
@@ -74,7 +78,7 @@ impl StateFormat {
              formats up to {STATE_FORMAT}. Install Tenterhook {version} or newer",
             state.display()
         );
-        Err(Failure::failed(message)
+        Err(Failure::internal(message)
             .hint("`tenterhook self info` prints the command that upgrades this program")
             .hint("downgrades are not supported: nothing was changed"))
     }
@@ -120,7 +124,7 @@ impl StateFormat {
             return Ok(());
         }
         let current = Self { format: STATE_FORMAT, version: VERSION.to_owned() };
-        let bytes = serde_json::to_vec(&current).map_err(|error| Failure::failed(error.to_string()))?;
+        let bytes = serde_json::to_vec(&current).map_err(|error| Failure::internal(error.to_string()))?;
         write_whole(&path, &bytes, 0o600)
     }
 }

@@ -10,7 +10,8 @@ use tenterhook_engine::Hook;
 use tenterhook_engine::load::AuditLevel;
 
 use crate::home::write_whole;
-use crate::{Failure, Home, intake};
+use crate::{Home, intake};
+use tenterhook_error::Failure;
 
 const FORMAT: u32 = 1;
 
@@ -36,7 +37,7 @@ impl Switches {
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.switches();
         let unreadable = |why: String| {
-            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it: every hook is then as its settings say")
         };
         let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
@@ -51,7 +52,7 @@ impl Switches {
 
     /// Writes it down.
     pub fn write(&self, home: &Home) -> Result<(), Failure> {
-        let bytes = serde_json::to_vec_pretty(self).map_err(|error| Failure::failed(error.to_string()))?;
+        let bytes = serde_json::to_vec_pretty(self).map_err(|error| Failure::internal(error.to_string()))?;
         write_whole(&home.switches(), &bytes, 0o600)
     }
 

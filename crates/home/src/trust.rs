@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tenterhook_event::Timestamp;
 
-use crate::Failure;
 use crate::home::{Home, write_whole};
 use crate::intake;
 use crate::program_files::{PROJECT_PROGRAMS, list_descriptions};
+use tenterhook_error::Failure;
 
 /// The name of a project's rule file.
 pub const PROJECT_FILE: &str = ".tenterhook.yaml";
@@ -66,7 +66,7 @@ impl Trust {
     pub fn read(home: &Home) -> Result<Self, Failure> {
         let path = home.trust();
         let broken = |why: String| {
-            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it, and trust your projects again: `tenterhook policy trust`")
         };
         match intake::state_file(&path).map_err(|error| broken(error.to_string()))? {

@@ -50,7 +50,7 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let harness = intake::harness(&args.harness)?;
     if harness.id != "claude-code" {
-        return Err(CommandError::unusable(format!("hooks of {} cannot be taken over", harness.title))
+        return Err(CommandError::user(format!("hooks of {} cannot be taken over", harness.title))
             .hint("known: claude-code; for others, write the hook into tenterhook.yaml with its `dialect`"));
     }
     let home = context.home()?;

@@ -157,7 +157,7 @@ fn get(context: &Context, path: &str) -> Result<Value, CommandError> {
 }
 
 fn no_daemon() -> CommandError {
-    CommandError::failed("no daemon is running, so nothing waits")
+    CommandError::not_found("no daemon is running, so nothing waits")
         .hint("start one with `tenterhook start`; without it calls that need an approval are denied")
 }
 

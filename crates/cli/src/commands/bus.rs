@@ -99,7 +99,7 @@ fn print(
     context: &Context,
     done: Result<serde_json::Value, tokio::task::JoinError>,
 ) -> Result<bool, CommandError> {
-    let message = done.map_err(|error| CommandError::failed(error.to_string()))?;
+    let message = done.map_err(|error| CommandError::internal(error.to_string()))?;
     match context.terminal.reply(format!("{message}\n").as_bytes(), b"") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
         written => Ok(written.map(|()| true)?),

@@ -129,7 +129,7 @@ pub(super) fn confirm(terminal: Terminal, question: &str, verb: &str) -> Result<
 }
 
 fn nobody(verb: &str) -> CommandError {
-    CommandError::unusable(format!("`{verb}` needs a yes, and there is nobody to ask"))
+    CommandError::user(format!("`{verb}` needs a yes, and there is nobody to ask"))
 }
 
 /// One change in JSON.
@@ -168,8 +168,8 @@ pub(super) fn report(
 }
 
 pub(super) fn refused(error: &InstallError) -> CommandError {
-    let message = CommandError::failed(error.to_string());
-    error.hint().map_or(message, |hint| CommandError::failed(error.to_string()).hint(hint))
+    let message = CommandError::internal(error.to_string());
+    error.hint().map_or(message, |hint| CommandError::internal(error.to_string()).hint(hint))
 }
 
 fn colored(diff: &str) -> String {

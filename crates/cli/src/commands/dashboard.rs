@@ -30,7 +30,8 @@ pub(crate) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let (home, terminal) = (context.home()?, context.terminal);
     let Some(link) = ask::request(home, "POST", "/v1/dashboard/link", None)? else {
-        let error = CommandError::failed("no daemon is running, and it is the one that serves the dashboard");
+        let error =
+            CommandError::not_found("no daemon is running, and it is the one that serves the dashboard");
         return Err(error.hint("start one with `tenterhook start`"));
     };
     if terminal.json {

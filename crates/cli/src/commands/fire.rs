@@ -69,7 +69,7 @@ fn by_harness(context: &Context, args: &Args) -> Result<ExitCode, CommandError> 
     }
     let payload = intake::payload(args.file.as_deref())?;
     let door = context.door(harness, event)?;
-    let call = harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let call = harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))?;
     let home = context.home()?;
     let book = Arc::new(Book::of(home));
     let memory = if args.record {
@@ -117,9 +117,9 @@ pub(super) fn fire_profile(
     let event = stage.event(event)?;
     let payload = intake::payload(file)?;
     let input: Value = serde_json::from_slice(&payload)
-        .map_err(|error| CommandError::unusable(format!("the input is not JSON: {error}")))?;
+        .map_err(|error| CommandError::user(format!("the input is not JSON: {error}")))?;
     if !input.is_object() {
-        return Err(CommandError::unusable("the input is not a JSON object"));
+        return Err(CommandError::user("the input is not a JSON object"));
     }
     report_problems(context, &stage)?;
     let base = base(profile)?;
@@ -147,6 +147,6 @@ pub(super) fn report_problems(context: &Context, stage: &Stage) -> Result<(), Co
 
 pub(super) fn unknown_event(harness: &Harness, name: &str) -> CommandError {
     let known: Vec<_> = harness.events.iter().map(|row| row.native).collect();
-    CommandError::unusable(format!("`{name}` is no event of {}", harness.title))
+    CommandError::user(format!("`{name}` is no event of {}", harness.title))
         .hint(format!("known: {}", known.join(", ")))
 }

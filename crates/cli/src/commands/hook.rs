@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     match written {
         Ok(()) => Ok(ExitCode::from(exit)),
         // An answer that does not reach the harness counts as none; only the exit code is left.
-        Err(error) => Err(CommandError::unusable(format!("the reply could not be written: {error}"))),
+        Err(error) => Err(CommandError::user(format!("the reply could not be written: {error}"))),
     }
 }
 
@@ -116,7 +116,7 @@ fn answer(
     }
     let id = match args.id {
         Some(id) => id,
-        None => id::mint().parse().map_err(|error| CommandError::failed(format!("{error}")))?,
+        None => id::mint().parse().map_err(|error| CommandError::internal(format!("{error}")))?,
     };
     let why = match (&args.fallback, &payload) {
         (Some(why), _) => why.clone(),
@@ -168,8 +168,7 @@ fn try_here(
     payload: &[u8],
 ) -> Result<Reply, CommandError> {
     let door = context.door(harness, &args.event)?;
-    let mut call =
-        harness.decode(&door, payload).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let mut call = harness.decode(&door, payload).map_err(|error| CommandError::user(error.to_string()))?;
     let home = context.home()?;
     let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::None)?;
     attach_usage(context, home, &road, harness, &mut call);
@@ -230,7 +229,7 @@ fn here(
                 door,
                 &error,
             )?;
-            return Err(CommandError::unusable(error));
+            return Err(CommandError::user(error));
         }
     };
     let road = Road::by_itself(home, &context.env, &Place::of(&call.event), why, within)?;
@@ -268,5 +267,5 @@ fn record_refusal(
     let call = Call { event, native: None };
     let decided =
         Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
-    spool.keep(&decided).map_err(CommandError::failed)
+    spool.keep(&decided).map_err(CommandError::internal)
 }

@@ -122,10 +122,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// The settings of the machine; only root writes them.
 fn machine(root: PathBuf, said: Option<ScopeName>) -> Result<Scope, CommandError> {
     if said.is_some() {
-        return Err(CommandError::unusable("`--system` is a scope of its own").hint("leave `--scope` out"));
+        return Err(CommandError::user("`--system` is a scope of its own").hint("leave `--scope` out"));
     }
     if !rustix::process::getuid().is_root() {
-        return Err(CommandError::failed("only root can guard the whole machine").hint(
+        return Err(CommandError::internal("only root can guard the whole machine").hint(
             "type `sudo tenterhook install --system …`, or leave `--system` out to guard your account",
         ));
     }
@@ -185,7 +185,7 @@ fn plan_plain(
 
 fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<Plan, CommandError> {
     if asked.http && harness.id != "claude-code" {
-        return Err(CommandError::unusable(format!("{} does not ask over HTTP by itself", harness.title))
+        return Err(CommandError::user(format!("{} does not ask over HTTP by itself", harness.title))
             .hint("leave `--transport` out"));
     }
     let order = wiring::order(context, harness, asked)?;

@@ -74,16 +74,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let strictest = match (&args.shell, &args.jsonl) {
         (Some(command), _) => one(context, &book, &about(command, cwd))?,
         (None, file) => {
-            let input: Box<dyn Read> = if let Some(path) =
-                file.as_deref().filter(|path| *path != Path::new("-"))
-            {
-                Box::new(fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?)
-            } else {
-                intake::not_typed(
-                    "for example `tenterhook judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
-                )?;
-                Box::new(std::io::stdin().lock())
-            };
+            let input: Box<dyn Read> =
+                if let Some(path) = file.as_deref().filter(|path| *path != Path::new("-")) {
+                    Box::new(fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?)
+                } else {
+                    intake::not_typed(
+                        "for example `tenterhook judge --jsonl commands.jsonl`, or `--shell 'rm -rf ~/'`",
+                    )?;
+                    Box::new(std::io::stdin().lock())
+                };
             let about = |command: &str, place: Option<&str>| about(command, place.or(cwd));
             let many = many(&book, BufReader::with_capacity(1 << 16, input), &about)?;
             if many.unreadable {

@@ -65,8 +65,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 
 fn read(home: &Home) -> Result<Mode, CommandError> {
     match ask::get(home, "/v1/mode")? {
-        Some(answer) => Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default())
-            .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))?),
+        Some(answer) => {
+            Ok(serde_json::from_value(answer.get("mode").cloned().unwrap_or_default()).map_err(|error| {
+                CommandError::internal(format!("the daemon's answer cannot be read: {error}"))
+            })?)
+        }
         None => Mode::read(home),
     }
 }

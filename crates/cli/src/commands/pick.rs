@@ -32,17 +32,17 @@ pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Har
             [] => "`tenterhook detect` says what is here".to_owned(),
             names => format!("name them, or use `--all`; here are: {}", names.join(", ")),
         };
-        return Err(CommandError::unusable("no harness is named, and there is nobody to ask").hint(hint));
+        return Err(CommandError::user("no harness is named, and there is nobody to ask").hint(hint));
     }
     let chosen = ask(context.terminal, &known, &unguardable)?;
     if chosen.is_empty() {
-        return Err(CommandError::unusable("no harness was chosen; nothing is done"));
+        return Err(CommandError::user("no harness was chosen; nothing is done"));
     }
     Ok(chosen.into_iter().filter_map(|index| known.get(index)).map(|one| one.harness).collect())
 }
 
 fn nothing() -> CommandError {
-    CommandError::failed("no harness that can be wired was found")
+    CommandError::not_found("no harness that can be wired was found")
         .hint("name one all the same, such as `tenterhook install claude-code`; its settings are then made")
 }
 

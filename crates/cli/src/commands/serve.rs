@@ -101,7 +101,7 @@ fn free_or_refused(address: SocketAddr) -> Result<SocketAddr, CommandError> {
     if !is_taken(address) {
         return Ok(address);
     }
-    Err(CommandError::failed(taken(address))
+    Err(CommandError::internal(taken(address))
         .hint("end that process, or choose another port: `--listen 127.0.0.1:0` takes a free one"))
 }
 
@@ -118,7 +118,7 @@ fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
         installer.is_some_and(|installer| wiring::asked(home, installer).iter().any(|asked| asked.http))
     };
     if let Some(harness) = HARNESSES.iter().find(asks_here) {
-        return Err(CommandError::failed(taken(usual)).hint(format!(
+        return Err(CommandError::internal(taken(usual)).hint(format!(
             "{} was installed with `--transport http` and asks at this port: end that process, or run \
              `tenterhook install {}` to use the hook program instead",
             harness.title, harness.id
@@ -142,7 +142,7 @@ pub(super) fn taken(address: SocketAddr) -> String {
 /// Only this machine may come in: whoever holds the token may do a great deal.
 fn address(text: &str) -> Result<SocketAddr, CommandError> {
     let unusable = |why: &str| {
-        CommandError::unusable(format!("`{text}` is no address to listen on: {why}"))
+        CommandError::user(format!("`{text}` is no address to listen on: {why}"))
             .hint("for example `--listen 127.0.0.1:7878`, or `--listen none`")
     };
     let address: SocketAddr =

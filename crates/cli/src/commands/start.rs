@@ -124,7 +124,7 @@ fn child_error(said: &str) -> CommandError {
     let plain = |line: &'_ str, label: &str| line.strip_prefix(label).map(|rest| rest.trim().to_owned());
     let error = said.lines().rev().find_map(|line| plain(line, "error:"));
     let last = || said.lines().last().unwrap_or("it said nothing").to_owned();
-    let failure = CommandError::failed(format!("the daemon did not start: {}", error.unwrap_or_else(last)));
+    let failure = CommandError::internal(format!("the daemon did not start: {}", error.unwrap_or_else(last)));
     said.lines().filter_map(|line| plain(line, "hint:")).fold(failure, CommandError::hint)
 }
 

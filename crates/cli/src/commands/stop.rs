@@ -48,7 +48,7 @@ pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Resu
     let Some(health) = ask::get(home, "/v1/health")? else { return Ok(false) };
     let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
     let pid = pid.and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| CommandError::failed("the daemon does not say who it is"))?;
+    let pid = pid.ok_or_else(|| CommandError::internal("the daemon does not say who it is"))?;
     gate::pass(context, action, json!({}), proof)?;
     end(home, pid)?;
     Ok(true)
@@ -57,14 +57,13 @@ pub(super) fn stop(context: &Context, action: Action, proof: &ProofArgs) -> Resu
 /// Ends the daemon of a home: calls under way are finished. Returns when its process is gone.
 pub(super) fn end(home: &Home, pid: Pid) -> Result<(), CommandError> {
     kill_process(pid, Signal::TERM).map_err(|error| {
-        CommandError::failed(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
+        CommandError::internal(format!("the daemon ({}) cannot be ended: {error}", pid.as_raw_nonzero()))
     })?;
     let began = Instant::now();
     while rustix::process::test_kill_process(pid).is_ok() {
         if began.elapsed() > PATIENCE {
-            return Err(
-                CommandError::failed("the daemon does not end").hint(format!("see {}", home.log().display()))
-            );
+            return Err(CommandError::internal("the daemon does not end")
+                .hint(format!("see {}", home.log().display())));
         }
         std::thread::sleep(Duration::from_millis(5));
     }

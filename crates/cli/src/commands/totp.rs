@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Status => say(context, &codes),
         Command::Remove { proof } => {
             if !codes.is_on() {
-                return Err(CommandError::unusable("no codes are needed here"));
+                return Err(CommandError::user("no codes are needed here"));
             }
             gate::pass(context, Action::TotpRemove, json!({}), proof)?;
             codes.end()?;
@@ -69,7 +69,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 
 fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError> {
     if codes.is_on() {
-        let error = CommandError::unusable("codes are set up already");
+        let error = CommandError::user("codes are set up already");
         return Err(error.hint("to use another app, remove them first: `tenterhook totp remove`"));
     }
     gate::pass(context, Action::TotpEnroll, json!({"state": "begun"}), &ProofArgs::default())?;
@@ -94,7 +94,7 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
 fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, CommandError> {
     let begins = !codes.is_on() && codes.is_beginning();
     if !begins && !codes.is_on() {
-        return Err(CommandError::unusable("codes are not set up, so there is none to verify")
+        return Err(CommandError::user("codes are not set up, so there is none to verify")
             .hint("set them up with `tenterhook totp enroll`"));
     }
     if begins {
@@ -117,9 +117,9 @@ fn verify(context: &Context, codes: &Enrolment, code: &str) -> Result<ExitCode, 
             context.terminal.say(&format!("{GOOD}✓{GOOD:#} right; it is used up now\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Tried::Wrong => Err(CommandError::failed(again).hint("is the clock of this machine right?")),
-        Tried::Used => Err(CommandError::failed("the code was used already").hint("wait for the next one")),
-        Tried::TooMany => Err(CommandError::failed("too many codes were tried").hint("wait a minute")),
+        Tried::Wrong => Err(CommandError::denied(again).hint("is the clock of this machine right?")),
+        Tried::Used => Err(CommandError::denied("the code was used already").hint("wait for the next one")),
+        Tried::TooMany => Err(CommandError::busy("too many codes were tried").hint("wait a minute")),
     }
 }
 

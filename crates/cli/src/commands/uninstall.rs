@@ -105,10 +105,10 @@ fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, Comma
     }
     match (args.change.all, wired.is_empty()) {
         (true, false) => Ok(wired),
-        (_, true) => Err(CommandError::unusable("nothing is installed in this home")),
+        (_, true) => Err(CommandError::user("nothing is installed in this home")),
         (false, false) => {
             let names: Vec<_> = wired.iter().map(|harness| harness.id).collect();
-            Err(CommandError::unusable("no harness is named")
+            Err(CommandError::user("no harness is named")
                 .hint(format!("name them, or use `--all`; wired are: {}", names.join(", "))))
         }
     }

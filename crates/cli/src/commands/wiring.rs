@@ -39,10 +39,10 @@ pub(crate) enum Wired {
 pub(crate) fn installer(harness: &'static Harness) -> Result<&'static Installer, CommandError> {
     harness.installer.as_ref().ok_or_else(|| match unheard(harness) {
         Some(why) => {
-            CommandError::unusable(format!("{} calls no hook that could be wired: {why}", harness.title))
+            CommandError::user(format!("{} calls no hook that could be wired: {why}", harness.title))
                 .hint("nothing can be guarded there today; use its own permissions")
         }
-        None => CommandError::unusable(format!("{} cannot be wired by this program yet", harness.title))
+        None => CommandError::user(format!("{} cannot be wired by this program yet", harness.title))
             .hint(format!("let its hooks call `tenterhook hook {} <EVENT>`", harness.id)),
     })
 }
@@ -68,10 +68,10 @@ pub(crate) fn order(
     let order = installer.order(&context.env.ground(), asked.scope.clone(), &home.programs());
     let mut order = order.ok_or_else(|| match &asked.scope {
         Scope::User => {
-            CommandError::failed(format!("`HOME` is not set, so {} has no settings", harness.title))
+            CommandError::internal(format!("`HOME` is not set, so {} has no settings", harness.title))
         }
         Scope::Machine(_) => no_machine_scope(harness, installer.machine),
-        _ => CommandError::unusable(format!("{} has no settings of a project", harness.title))
+        _ => CommandError::user(format!("{} has no settings of a project", harness.title))
             .hint("leave `--scope` out: its hooks are then wired for every project"),
     })?;
     order.directory = std::path::absolute(&order.directory)?;
@@ -89,10 +89,10 @@ fn no_machine_scope(harness: &Harness, scope: MachineScope) -> CommandError {
     let title = harness.title;
     match scope {
         MachineScope::Cannot(why) => {
-            CommandError::unusable(format!("cannot guard {title} for the whole machine: {why}"))
+            CommandError::user(format!("cannot guard {title} for the whole machine: {why}"))
         }
         MachineScope::Outranks { .. } => {
-            CommandError::unusable(format!("cannot guard {title} for the whole machine: `HOME` is not set"))
+            CommandError::user(format!("cannot guard {title} for the whole machine: `HOME` is not set"))
         }
     }
     .hint("guard it for each account: leave `--system` out")
@@ -101,7 +101,7 @@ fn no_machine_scope(harness: &Harness, scope: MachineScope) -> CommandError {
 /// The daemon, as a harness asks it by itself.
 fn http(context: &Context, home: &Home) -> Result<Transport, CommandError> {
     let token = tenterhook_home::state_file(&home.token()).ok().flatten().ok_or_else(|| {
-        CommandError::failed("there is no token of a daemon yet, which the client would have to send")
+        CommandError::internal("there is no token of a daemon yet, which the client would have to send")
             .hint("start the daemon once: `tenterhook start`")
     })?;
     // The daemon that runs knows best where it listens.
@@ -110,7 +110,7 @@ fn http(context: &Context, home: &Home) -> Result<Transport, CommandError> {
     let said = context.env.tenterhook_listen.clone().or_else(|| Settled::of(home).0.daemon.listen);
     let listen = running.or(said).unwrap_or_else(|| LISTEN.to_owned());
     if listen == "none" {
-        return Err(CommandError::failed(
+        return Err(CommandError::internal(
             "the daemon listens on its socket only, and the client asks over TCP",
         )
         .hint("let it listen: `listen: 127.0.0.1:7878` under `daemon` in tenterhook.yaml"));

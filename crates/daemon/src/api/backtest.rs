@@ -8,9 +8,10 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{BacktestReport, BacktestRequest, DecisionDifference, RuleEffect};
+use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
 use tenterhook_home::backtest::{Backtest, Changes, Difference, Replay};
-use tenterhook_home::{Failure, Place, door, moment};
+use tenterhook_home::{Place, door, moment};
 use tenterhook_ledger::Reader;
 use tokio::sync::Semaphore;
 
@@ -75,7 +76,7 @@ fn replayed(
         threads: std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1)),
     };
     // A reader of its own: this one is busy for long.
-    let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::failed(error.to_string()))?;
+    let reader = Reader::open(&daemon.home.ledger()).map_err(|error| Failure::internal(error.to_string()))?;
     let began = Instant::now();
     let replay = backtest.run(&reader, &mut |_, _| {})?;
     Ok(report(replay, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)))

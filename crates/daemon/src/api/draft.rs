@@ -9,9 +9,10 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::Value;
 use tenterhook_api::{FileProblem, PolicyValidation, RuleDraft, RuleDraftGoal, RuleDraftRequest};
+use tenterhook_error::Failure;
 use tenterhook_home::recorded::Recorded;
 use tenterhook_home::templates::{self, Kind};
-use tenterhook_home::{Failure, append_rule, draft, regular_file};
+use tenterhook_home::{append_rule, draft, regular_file};
 use tenterhook_ledger::Record;
 use tenterhook_policy::{Layer, RuleSet, Source, rule_yaml};
 

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tenterhook_api::{ErrorDetail, ErrorResponse, FileProblem, PolicyValidation};
-use tenterhook_home::Failure;
+use tenterhook_error::{ErrorKind, Failure};
 use tenterhook_home::authority::Refused;
 use tokio::task::JoinError;
 
@@ -86,8 +86,8 @@ impl IntoResponse for ApiError {
 
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
-        let Failure { exit, message, hints } = failure;
-        let error = if exit == 2 { Self::bad_request(message) } else { Self::internal(message) };
+        let Failure { kind, message, hints } = failure;
+        let error = Self::new(status_of(kind), message);
         hints.into_iter().take(1).fold(error, Self::hint)
     }
 }
@@ -101,6 +101,18 @@ impl From<Refused> for ApiError {
 impl From<JoinError> for ApiError {
     fn from(error: JoinError) -> Self {
         Self::internal(error.to_string())
+    }
+}
+
+/// The status of a response for an error of this kind.
+fn status_of(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::User => StatusCode::BAD_REQUEST,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Denied => StatusCode::FORBIDDEN,
+        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -12,10 +12,11 @@ use tenterhook_api::{
     HookPackageStatus, HookPackageValidation, ProofRequest,
 };
 use tenterhook_engine::load::Around;
+use tenterhook_error::Failure;
+use tenterhook_home::Home;
 use tenterhook_home::authority::{Action, Proof};
 use tenterhook_home::kits::{self, Files, Kit, KitList, MANIFEST, Manifest};
 use tenterhook_home::templates::{self, Kind};
-use tenterhook_home::{Failure, Home};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::{PathParams, RequestBody};
@@ -94,7 +95,7 @@ fn checked(daemon: &Daemon, name: &str, files: &Files) -> Result<Vec<String>, Fa
         !file.is_empty() && !file.starts_with('.') && file.len() <= 64 && file.chars().all(fits)
     });
     if !names || files.len() > 20 || files.values().any(|text| text.len() > 256 * 1024) {
-        return Err(Failure::unusable("a kit is at most 20 small files with plain names"));
+        return Err(Failure::user("a kit is at most 20 small files with plain names"));
     }
     let (_, hooks) = kits::check(&daemon.home.kits().join(name), files, &around)?;
     Ok(hooks.iter().map(|hook| hook.id.to_string()).collect())
@@ -136,7 +137,7 @@ fn clashes(daemon: &Daemon, list: &KitList, name: &str, files: &Files) -> Result
     for id in checked(daemon, name, files)? {
         let taken = base.generation.all_hooks().iter().any(|hook| hook.id.as_ref() == id);
         if taken && !before.contains(&id) {
-            return Err(Failure::unusable(format!("there is another hook `{id}`")));
+            return Err(Failure::user(format!("there is another hook `{id}`")));
         }
     }
     Ok(())

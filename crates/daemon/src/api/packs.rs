@@ -8,9 +8,10 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{RulePack, RulePackList, RuleSwitchRequest};
+use tenterhook_error::Failure;
 use tenterhook_home::authority::Action;
 use tenterhook_home::packs::{PackList, compiled_in, rules_in};
-use tenterhook_home::{Failure, Place, View, door};
+use tenterhook_home::{Place, View, door};
 use tenterhook_policy::{Pack, RuleSet};
 
 use super::error::{ApiError, run_blocking};
@@ -80,7 +81,7 @@ async fn switch(
         if on {
             let caller = daemon.caller(peer);
             let recorded = daemon.change("rules enable", caller.uid, detail, Vec::new()).await;
-            recorded.map_err(Failure::failed)?;
+            recorded.map_err(Failure::internal)?;
         } else {
             daemon.admit(Action::RulesDisable, peer, &proof, detail, Vec::new()).await?;
         }

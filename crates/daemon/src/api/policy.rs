@@ -15,10 +15,11 @@ use tenterhook_api::{
     PolicyValidation, PolicyView, RuleExplanation,
 };
 use tenterhook_engine::fold::fold;
+use tenterhook_error::Failure;
 use tenterhook_event::{Event, EventKind, ToolCall};
 use tenterhook_home::authority::Action;
 use tenterhook_home::{
-    Failure, Place, SessionMemory, Sources, Text, View, door, make_private, regular_file, trust, write_whole,
+    Place, SessionMemory, Sources, Text, View, door, make_private, regular_file, trust, write_whole,
 };
 use tenterhook_policy::{Layer, Rule, RuleNote, Surroundings};
 

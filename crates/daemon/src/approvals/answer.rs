@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_api::{Approval, ApprovalAnswer, ApprovalResult, ApprovalScope, ApprovalVerdict};
+use tenterhook_error::Failure;
 use tenterhook_event::Call;
-use tenterhook_home::Failure;
 use tenterhook_home::authority::{Action, Refused};
 
 use super::{Answered, askers, exception};
@@ -44,7 +44,7 @@ pub(crate) async fn answer(
         let caller = daemon.caller(peer);
         put(&mut detail, "authority", caller.to_json());
         let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
-        recorded.map_err(|why| Refusal::Failed(Failure::failed(why)))?;
+        recorded.map_err(|why| Refusal::Failed(Failure::internal(why)))?;
         hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
         return Ok(ApprovalResult { id: card.id, answer: said, scope: None, rule: None });
     }
@@ -54,7 +54,7 @@ pub(crate) async fn answer(
     let exception = match scope {
         ApprovalScope::Rule => Some(exception::prepare(daemon, &card, &call).map_err(Refusal::Failed)?),
         ApprovalScope::Session if call.event.harness_session_id.is_none() || card.reasons.is_empty() => {
-            let failure = Failure::unusable("the call has no session that could be told from others");
+            let failure = Failure::user("the call has no session that could be told from others");
             return Err(Refusal::Failed(failure.hint("approve it once: `--for once`")));
         }
         ApprovalScope::Once | ApprovalScope::Session => None,

@@ -4,8 +4,9 @@
 
 use serde_json::{Value, json};
 use tenterhook_api::Approval;
+use tenterhook_error::Failure;
 use tenterhook_event::{Call, Decision, Event, Origin};
-use tenterhook_home::{Failure, Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
+use tenterhook_home::{Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
 use tenterhook_policy::{SessionState, Surroundings};
 
 use crate::daemon::Daemon;
@@ -26,7 +27,7 @@ impl Exception {
 /// Makes the exception and tries it: with it in the policy the call has to pass.
 pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &Call) -> Result<Exception, Failure> {
     let cannot = |why: String| {
-        Failure::unusable(why)
+        Failure::user(why)
             .hint("approve it once or for the session, and write an exception by hand (docs/guide/policy.md)")
     };
     let rules: Option<Vec<&str>> = card.reasons.iter().map(|said| rule_of(&said.by)).collect();

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use tenterhook_home::{Failure, trust};
+use tenterhook_error::Failure;
+use tenterhook_home::trust;
 use tokio::sync::watch;
 
 /// How long a link may be used.
@@ -126,7 +127,7 @@ impl Visit {
 fn random() -> Result<[u8; 32], Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)
-        .map_err(|error| Failure::failed(format!("no randomness for a link: {error}")))?;
+        .map_err(|error| Failure::internal(format!("no randomness for a link: {error}")))?;
     Ok(random)
 }
 

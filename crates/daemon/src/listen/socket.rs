@@ -6,8 +6,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use tenterhook_error::Failure;
+use tenterhook_home::Home;
 use tenterhook_home::socket::{Short, is_listening};
-use tenterhook_home::{Failure, Home};
 
 /// Takes the socket's place. A socket that nobody answers is a dead daemon's and is replaced.
 pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
@@ -16,16 +17,16 @@ pub(crate) fn bind(home: &Home) -> Result<UnixListener, Failure> {
     let mode = if let Some(dir) = &home.public {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
         made.and_then(|()| is_ours(dir)).map_err(|error| {
-            Failure::failed(format!("`{}` is no place for the socket: {error}", dir.display()))
+            Failure::internal(format!("`{}` is no place for the socket: {error}", dir.display()))
         })?;
         0o666
     } else {
         0o600
     };
     let refused =
-        |error: std::io::Error| Failure::failed(format!("cannot listen on `{}`: {error}", path.display()));
+        |error: std::io::Error| Failure::internal(format!("cannot listen on `{}`: {error}", path.display()));
     if is_listening(path) {
-        let error = Failure::failed(format!("a daemon already listens on `{}`", path.display()));
+        let error = Failure::conflict(format!("a daemon already listens on `{}`", path.display()));
         return Err(error.hint("see it with `tenterhook status`; end it with `tenterhook stop`"));
     }
     if path.symlink_metadata().is_ok() {

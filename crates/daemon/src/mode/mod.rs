@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tenterhook_error::Failure;
 use tenterhook_home::authority::{Action, Proof, Refused};
-use tenterhook_home::{Failure, Mode, door};
+use tenterhook_home::{Mode, door};
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
@@ -40,7 +41,7 @@ pub(crate) async fn set(
             let caller = daemon.caller(peer);
             let detail = json!({"from": detail.get("from"), "to": mode, "authority": caller.to_json()});
             let recorded = daemon.change("mode enforce", caller.uid, detail, Vec::new()).await;
-            recorded.map_err(|why| Unchanged::Failed(Failure::failed(why)))?;
+            recorded.map_err(|why| Unchanged::Failed(Failure::internal(why)))?;
         }
     }
     mode.write(&daemon.home, door::now()).map_err(Unchanged::Failed)?;
@@ -49,6 +50,6 @@ pub(crate) async fn set(
     match refreshed {
         Ok(Ok(_)) => Ok(true),
         Ok(Err(failure)) => Err(Unchanged::Failed(failure)),
-        Err(error) => Err(Unchanged::Failed(Failure::failed(error.to_string()))),
+        Err(error) => Err(Unchanged::Failed(Failure::internal(error.to_string()))),
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tenterhook_api::{SessionDetails, SessionDiff, SessionEvent, SessionList, Timeline};
+use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
-use tenterhook_home::Failure;
 use tenterhook_ledger::{ReadFailed, Reader};
 use tenterhook_policy::Prices;
 
@@ -111,5 +111,5 @@ impl Following<'_> {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 pub(super) fn unread(error: ReadFailed) -> Failure {
-    Failure::failed(error.to_string()).hint("`tenterhook ledger verify` says whether the ledger is whole")
+    Failure::internal(error.to_string()).hint("`tenterhook ledger verify` says whether the ledger is whole")
 }

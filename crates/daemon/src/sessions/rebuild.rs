@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
-use tenterhook_home::Failure;
+use tenterhook_error::Failure;
 use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
 use super::hands::{Beside, Hands};
@@ -40,7 +40,7 @@ impl Projector {
         let size = open().and_then(|reader| reader.size()).map_err(unread)?;
         let from = size.saturating_sub(MOST);
         let read = hands.work(|| self.read(&open, from..size, hands));
-        let broken = || Failure::failed("putting sessions together broke off");
+        let broken = || Failure::internal("putting sessions together broke off");
         let (mut shelf, end) = read.flatten().ok_or_else(broken)?.map_err(unread)?;
         // What came in while we read. It is little, and whoever yields might never be done with it.
         let reader = open().map_err(unread)?;

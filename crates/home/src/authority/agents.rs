@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::ancestry::{is_initial, own_pid_namespace};
 use super::harness_process::{is_plausible, may_call, nearest_above};
 use super::process::Process;
-use crate::Failure;
 use crate::home::{Home, make_private, write_whole};
 use crate::intake;
+use tenterhook_error::Failure;
 
 /// How long an agent is believed to be the same process without a look.
 const BELIEVED: Duration = Duration::from_secs(1);

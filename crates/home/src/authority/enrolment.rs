@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::totp;
 use crate::home::{Home, write_whole};
-use crate::{Failure, intake};
+use crate::intake;
+use tenterhook_error::Failure;
 
 /// How many codes may be tried in a minute; by a caller that may be an agent, in an hour. An agent that
 /// guesses needs years, and does not use up the tries of the user.
@@ -76,7 +77,7 @@ impl Enrolment {
     pub fn begin(&self, now_ms: u64) -> Result<Vec<u8>, Failure> {
         let mut secret = [0; totp::SECRET_BYTES];
         getrandom::fill(&mut secret)
-            .map_err(|error| Failure::failed(format!("no randomness for a secret: {error}")))?;
+            .map_err(|error| Failure::internal(format!("no randomness for a secret: {error}")))?;
         self.home.make()?;
         let _lock = self.lock()?;
         let kept = Kept {
@@ -100,7 +101,7 @@ impl Enrolment {
     pub fn confirm(&self, code: &str, now_ms: u64) -> Result<Tried, Failure> {
         let _lock = self.lock()?;
         let mut kept = Kept::read(&self.beginning())?.ok_or_else(|| {
-            Failure::unusable("there is no new secret").hint("begin with `tenterhook totp enroll`")
+            Failure::user("there is no new secret").hint("begin with `tenterhook totp enroll`")
         })?;
         let tried = kept.attempt(code, CodeTries::Ordinary, now_ms);
         kept.write(&self.beginning())?;
@@ -118,8 +119,7 @@ impl Enrolment {
     /// Tries a code of a caller that may be an agent, or not.
     pub fn attempt_from(&self, from: CodeTries, code: &str, now_ms: u64) -> Result<Tried, Failure> {
         let _lock = self.lock()?;
-        let mut kept =
-            Kept::read(&self.path())?.ok_or_else(|| Failure::unusable("no codes are needed here"))?;
+        let mut kept = Kept::read(&self.path())?.ok_or_else(|| Failure::user("no codes are needed here"))?;
         let tried = kept.attempt(code, from, now_ms);
         kept.write(&self.path())?;
         Ok(tried)
@@ -154,7 +154,7 @@ impl Enrolment {
 impl Kept {
     fn read(path: &std::path::Path) -> Result<Option<Self>, Failure> {
         let broken = |why: String| {
-            Failure::failed(format!("`{}` cannot be read: {why}", path.display()))
+            Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("bring it back from a copy; without it nobody can show that they are you")
         };
         let text = intake::regular_file(path).map_err(|error| broken(error.to_string()))?;

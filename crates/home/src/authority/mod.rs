@@ -28,7 +28,8 @@ pub use enrolment::{CodeTries, Enrolment, Tried};
 pub use process::Process;
 pub use tenterhook_api::AuthorityProof as Proof;
 
-use crate::{Failure, Home};
+use crate::Home;
+use tenterhook_error::Failure;
 
 /// Decides who may loosen the protection of a home.
 #[derive(Debug)]
@@ -223,7 +224,7 @@ impl Refused {
 
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
-        Self::failed(refused.why).hint(refused.hint)
+        Self::denied(refused.why).hint(refused.hint)
     }
 }
 

@@ -10,7 +10,8 @@ use tenterhook_document::{Problem, parse, read};
 
 use super::{Files, gather, hashes};
 use crate::home::{Home, make_private, write_whole};
-use crate::{Failure, intake};
+use crate::intake;
+use tenterhook_error::Failure;
 
 /// All kits of a home.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -57,7 +58,7 @@ impl KitList {
     /// The same for whoever is going to change it.
     pub fn read_to_change(home: &Home) -> Result<Self, Failure> {
         Self::read(home).map_err(|problem| {
-            Failure::failed(problem.to_string()).hint("mend or remove the file, then try again")
+            Failure::internal(problem.to_string()).hint("mend or remove the file, then try again")
         })
     }
 
@@ -123,7 +124,7 @@ impl Kit {
         } else {
             format!("look at it, then `tenterhook hooks trust {}`", self.name)
         };
-        Err(Failure::failed(format!("{why}: the kit `{}` is not the one that was looked at", self.name))
+        Err(Failure::internal(format!("{why}: the kit `{}` is not the one that was looked at", self.name))
             .hint(hint))
     }
 }

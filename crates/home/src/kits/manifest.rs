@@ -8,8 +8,8 @@ use tenterhook_api::{HookPackageManifest, HookSample};
 use tenterhook_document::{Problem, parse, read};
 use tenterhook_event::{Agent, Detail, Event, ToolCall};
 
-use crate::Failure;
 use crate::door;
+use tenterhook_error::Failure;
 
 /// The `hook.yaml` of a kit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
     event.agent = Agent { model: sample.model.clone(), ..Agent::default() };
     if !sample.detail.is_null() {
         event.detail = serde_json::from_value::<Detail>(sample.detail.clone())
-            .map_err(|error| Failure::unusable(format!("`detail` of a sample: {error}")))?;
+            .map_err(|error| Failure::user(format!("`detail` of a sample: {error}")))?;
     }
     Ok(event)
 }

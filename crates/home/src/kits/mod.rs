@@ -20,8 +20,9 @@ pub use list::{Kit, KitList};
 pub use manifest::{Manifest, sample_event};
 
 use crate::home::{Home, make_private, write_whole};
+use crate::intake;
 use crate::trust::sha256;
-use crate::{Failure, intake};
+use tenterhook_error::Failure;
 
 /// The file that says what a kit is.
 pub const MANIFEST: &str = "hook.yaml";
@@ -99,11 +100,11 @@ fn settle(hook: &mut Hook, dir: &Path) {
 pub fn check(dir: &Path, files: &Files, around: &Around<'_>) -> Result<(Manifest, Vec<Hook>), Failure> {
     let text = files.get(MANIFEST).ok_or_else(|| no_manifest(dir))?;
     let name = dir.join(MANIFEST).display().to_string();
-    let manifest = Manifest::read(&name, text).map_err(|problem| Failure::unusable(problem.to_string()))?;
+    let manifest = Manifest::read(&name, text).map_err(|problem| Failure::user(problem.to_string()))?;
     let mut loaded = Loaded::default();
     place(dir, files, &mut loaded, around);
     match loaded.problems.first() {
-        Some(problem) => Err(Failure::unusable(problem.to_string())),
+        Some(problem) => Err(Failure::user(problem.to_string())),
         None => Ok((manifest, loaded.hooks)),
     }
 }
@@ -113,9 +114,9 @@ pub fn gather(dir: &Path) -> Result<Files, Failure> {
     let mut files = Files::new();
     let refuse = |name: &str, why: &str| {
         let hint = format!("a kit is a folder with `{MANIFEST}` and at most {MOST} small text files");
-        Err(Failure::unusable(format!("`{}`: {why}", dir.join(name).display())).hint(hint))
+        Err(Failure::user(format!("`{}`: {why}", dir.join(name).display())).hint(hint))
     };
-    for entry in fs_err::read_dir(dir).map_err(|error| Failure::unusable(error.to_string()))? {
+    for entry in fs_err::read_dir(dir).map_err(|error| Failure::user(error.to_string()))? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { return refuse("", "a name is not UTF-8") };
         if name == ".git" {
@@ -141,7 +142,7 @@ pub fn gather(dir: &Path) -> Result<Files, Failure> {
 }
 
 fn no_manifest(dir: &Path) -> Failure {
-    Failure::unusable(format!("there is no `{MANIFEST}` in `{}`", dir.display()))
+    Failure::user(format!("there is no `{MANIFEST}` in `{}`", dir.display()))
         .hint("docs/guide/templates.md says what a kit is")
 }
 
@@ -180,7 +181,7 @@ pub fn check_name(name: &str) -> Result<(), Failure> {
     if !name.is_empty() && name.len() <= 64 && !name.starts_with('-') && name.chars().all(fits) {
         return Ok(());
     }
-    Err(Failure::unusable(format!("`{name}` is no name for a kit of hooks"))
+    Err(Failure::user(format!("`{name}` is no name for a kit of hooks"))
         .hint("use small letters, digits, `-` and `_`"))
 }
 

@@ -11,7 +11,7 @@ use tenterhook_engine::{Engine, Hook, Limits, select};
 use tenterhook_event::{Call, Decision, Event, Outcome};
 
 use super::sample_event;
-use crate::Failure;
+use tenterhook_error::Failure;
 
 /// No longer than a harness would wait.
 const WITHIN: Duration = Duration::from_secs(50);
@@ -36,7 +36,7 @@ pub async fn run(hooks: Vec<Hook>, event: Event) -> Result<Outcome, Failure> {
     let hooks = hooks.into_iter().map(|hook| Hook { enabled: true, ..hook });
     let limits = Limits { call_within: WITHIN, ..Limits::default() };
     let engine = Engine::builder().named("tried").limits(limits).hooks(hooks).build();
-    let engine = engine.map_err(|error| Failure::unusable(error.to_string()))?;
+    let engine = engine.map_err(|error| Failure::user(error.to_string()))?;
     Ok(engine.fire(&Call { event, native: None }).await)
 }
 

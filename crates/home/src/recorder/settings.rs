@@ -244,10 +244,11 @@ fn host(url: &str) -> &str {
 }
 
 /// The passphrase in a file that nobody else may read.
-pub fn passphrase(path: &Path) -> Result<String, crate::Failure> {
+pub fn passphrase(path: &Path) -> Result<String, tenterhook_error::Failure> {
     use std::os::unix::fs::MetadataExt as _;
-    let unusable =
-        |why: String| crate::Failure::unusable(format!("the passphrase in `{}`: {why}", path.display()));
+    let unusable = |why: String| {
+        tenterhook_error::Failure::user(format!("the passphrase in `{}`: {why}", path.display()))
+    };
     let text = intake::regular_file(path).map_err(|error| unusable(error.to_string()))?;
     let text = text.ok_or_else(|| unusable("there is no such file".into()))?;
     let mode = std::fs::metadata(path)?.mode() & 0o777;

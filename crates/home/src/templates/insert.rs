@@ -3,7 +3,8 @@
 //! The rules of a template in a file that somebody has already.
 
 use super::Template;
-use crate::{Failure, append_rule};
+use crate::append_rule;
+use tenterhook_error::Failure;
 
 impl Template {
     /// The text of a file with this template's rules at its end; a file of its own where there is none yet.
@@ -16,7 +17,7 @@ impl Template {
                 format!("`{}` has lists of its own, which only a file of its own can hold", self.name);
             let hint =
                 format!("`tenterhook new rule --from {} --output FILE`, then put it in by hand", self.name);
-            return Err(Failure::unusable(message).hint(hint));
+            return Err(Failure::user(message).hint(hint));
         }
         let added = |text: String, (id, item): &(String, String)| append_rule(name, &text, item, id);
         self.items().iter().try_fold(before.to_owned(), added)

@@ -6,8 +6,8 @@ mod insert;
 
 use tenterhook_api::{TemplateInfo, TemplateKind};
 
-use crate::Failure;
 use crate::kits::{Files, MANIFEST, Manifest};
+use tenterhook_error::Failure;
 
 /// A template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub const TEMPLATES: &[Template] = &[
 /// The template of this name.
 pub fn find(kind: Kind, name: &str) -> Result<&'static Template, Failure> {
     TEMPLATES.iter().find(|template| template.kind == kind && template.name == name).ok_or_else(|| {
-        Failure::unusable(format!("there is no template `{name}` for a {}", kind.word()))
+        Failure::user(format!("there is no template `{name}` for a {}", kind.word()))
             .hint(format!("`tenterhook new {} --list` shows them", kind.word()))
     })
 }

@@ -8,6 +8,7 @@ use tenterhook_policy::{Layer, RuleSet, Source};
 
 use super::*;
 use crate::kits;
+use tenterhook_error::ErrorKind;
 
 #[test]
 fn no_template_is_forgotten() {
@@ -34,7 +35,7 @@ fn every_template_says_what_it_is_for() {
         assert!(!template.tags().is_empty(), "{name}");
         kits::check_name(name).unwrap();
     }
-    assert_eq!(find(Kind::Rule, "env-guard").unwrap_err().exit, 2);
+    assert_eq!(find(Kind::Rule, "env-guard").unwrap_err().kind, ErrorKind::User);
 }
 
 #[test]

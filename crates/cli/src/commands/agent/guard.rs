@@ -59,7 +59,7 @@ impl Guard {
 
     /// By the same rules and hooks, and into the spool, from which the ledger takes it in later.
     async fn here(&self, call: &Call, why: &str) -> Result<Outcome, FireError> {
-        let failed = |failure: tenterhook_home::Failure| FireError::new(failure.message);
+        let failed = |failure: tenterhook_error::Failure| FireError::new(failure.message);
         self.home.make().map_err(failed)?;
         Agents::of(&self.home).remember(i32::try_from(std::process::id()).unwrap_or(0), OWN_AGENT);
         let road = Road::by_itself(&self.home, &self.env, &Place::of(&call.event), why, WITHIN);

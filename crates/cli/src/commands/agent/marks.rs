@@ -59,7 +59,7 @@ pub(super) fn forget(
     ForgetArgs { pid, proof }: &ForgetArgs,
 ) -> Result<ExitCode, CommandError> {
     let Some(agent) = marked(context)?.into_iter().find(|agent| agent.pid == *pid) else {
-        let error = CommandError::failed(format!("process {pid} is not marked as an agent"));
+        let error = CommandError::not_found(format!("process {pid} is not marked as an agent"));
         return Err(error.hint("`tenterhook agent list` shows the marks"));
     };
     let path = format!("/v1/authority/agents/{pid}/forget");
@@ -82,5 +82,5 @@ fn marked(context: &Context) -> Result<Vec<Agent>, CommandError> {
     };
     let agents = answer.get("agents").cloned().unwrap_or(Value::Null);
     serde_json::from_value(agents)
-        .map_err(|error| CommandError::failed(format!("the daemon's answer cannot be read: {error}")))
+        .map_err(|error| CommandError::internal(format!("the daemon's answer cannot be read: {error}")))
 }

@@ -21,10 +21,10 @@ pub(super) async fn add(
     cwd: &Path,
     cancel: &Cancel,
 ) -> Result<(), CommandError> {
-    let text = fs_err::read_to_string(file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let text = fs_err::read_to_string(file).map_err(|error| CommandError::user(error.to_string()))?;
     let variable = |name: &str| context.env.all.get(name).cloned();
     let config = Config::read(&text, &variable).map_err(|why| {
-        CommandError::unusable(format!("`{}` cannot be read: {why}", file.display()))
+        CommandError::user(format!("`{}` cannot be read: {why}", file.display()))
             .hint("it should be {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}")
     })?;
     let (servers, problems) = Servers::start(&config, cwd, Limits::default(), cancel).await;

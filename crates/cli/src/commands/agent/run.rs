@@ -84,13 +84,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let (provider, model) = provider(context, &args.provider, args.model.as_deref())?;
     let mode = PermissionMode::from_name(&args.permission_mode).ok_or_else(|| {
         let known: Vec<_> = PermissionMode::names().collect();
-        CommandError::unusable(format!("`{}` is no permission mode", args.permission_mode))
+        CommandError::user(format!("`{}` is no permission mode", args.permission_mode))
             .hint(format!("known: {}", known.join(", ")))
     })?;
     let here = std::env::current_dir()?;
     let cwd = args.cwd.as_ref().map_or_else(|| here.clone(), |dir| here.join(dir));
     if !cwd.is_dir() {
-        return Err(CommandError::unusable(format!("`{}` is no directory", cwd.display())));
+        return Err(CommandError::user(format!("`{}` is no directory", cwd.display())));
     }
     let mut settings = Settings::new(model, cwd.clone());
     settings.system = Some(args.system_prompt.clone().unwrap_or_else(|| SYSTEM.to_owned()));
@@ -196,7 +196,7 @@ pub(crate) fn until_ended<T>(
                 _ = hup.recv() => {}
             }
             if cancel.is_cancelled() {
-                break Err(CommandError::failed("ended before everything was put in order"));
+                break Err(CommandError::internal("ended before everything was put in order"));
             }
             cancel.cancel();
         }
@@ -212,7 +212,7 @@ fn provider(
     model: Option<&str>,
 ) -> Result<(Arc<dyn Provider>, String), CommandError> {
     if let Some(file) = name.strip_prefix("scripted:") {
-        let text = fs_err::read_to_string(file).map_err(|error| CommandError::unusable(error.to_string()))?;
+        let text = fs_err::read_to_string(file).map_err(|error| CommandError::user(error.to_string()))?;
         let script = Scripted::parse(file, &text).map_err(unusable)?;
         let model = model.unwrap_or_else(|| script.model()).to_owned();
         return Ok((Arc::new(script), model));
@@ -226,14 +226,14 @@ fn provider(
     };
     let provider = provider::named(name, settings).map_err(unusable)?;
     let model = model.ok_or_else(|| {
-        CommandError::unusable(format!("which model of {name}?"))
+        CommandError::user(format!("which model of {name}?"))
             .hint("say it with --model, as its maker names it")
     })?;
     Ok((provider.into(), model.to_owned()))
 }
 
 fn unusable(error: ProviderError) -> CommandError {
-    let said = CommandError::unusable(error.message);
+    let said = CommandError::user(error.message);
     error.hint.into_iter().fold(said, CommandError::hint)
 }
 
@@ -249,14 +249,14 @@ fn report(context: &Context, ended: Result<String, Ended>) -> Result<ExitCode, C
         Ok(_) => Ok(ExitCode::SUCCESS),
         Err(Ended::Cancelled) => Ok(ExitCode::from(INTERRUPTED)),
         Err(Ended::Model(error)) => {
-            let said = CommandError::failed(format!("the model did not answer: {}", error.message));
+            let said = CommandError::internal(format!("the model did not answer: {}", error.message));
             Err(error.hint.into_iter().fold(said, CommandError::hint))
         }
         Err(ended) if context.terminal.json => {
             context.terminal.note(&format!("{ended}\n"))?;
             Ok(ExitCode::FAILURE)
         }
-        Err(ended) => Err(CommandError::failed(ended.to_string())),
+        Err(ended) => Err(CommandError::internal(ended.to_string())),
     }
 }
 

@@ -159,7 +159,7 @@ fn rules(context: &Context, file: Option<&Path>) -> Result<RuleSet, CommandError
     let loaded = sources.load();
     match sources.problems.iter().chain(&loaded.problems).next() {
         // Judging by half of the rules would look like judging by all of them.
-        Some(problem) => Err(CommandError::unusable(problem.to_string())
+        Some(problem) => Err(CommandError::user(problem.to_string())
             .hint("see them all: `tenterhook policy check`, with the file if you named one")),
         None => Ok(loaded.rules),
     }
@@ -194,8 +194,7 @@ impl Args {
             let harness = intake::harness(id)?;
             if harness.transcripts.is_none() {
                 let known: Vec<_> = readable().map(|harness| harness.id).collect();
-                let error =
-                    CommandError::unusable(format!("transcripts of {} cannot be read", harness.title));
+                let error = CommandError::user(format!("transcripts of {} cannot be read", harness.title));
                 return Err(error.hint(format!("those of these can: {}", known.join(", "))));
             }
             chosen.push(harness);

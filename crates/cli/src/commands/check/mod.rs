@@ -128,7 +128,7 @@ fn findings(problems: &[&Problem], warnings: &[&Problem]) -> String {
 
 fn files(files: &[PathBuf]) -> Result<Configuration, CommandError> {
     let read = files.iter().map(|path| {
-        let text = fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+        let text = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
         Ok((path.display().to_string(), text))
     });
     let read = read.collect::<Result<Vec<_>, CommandError>>()?;

@@ -22,7 +22,7 @@ pub(super) async fn play(stage: &Stage, pager: &mut Pager<'_>, cancel: &Cancel) 
     command.arg("--stepwise").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = command.spawn()?;
     let (Some(mut input), Some(output)) = (agent.stdin.take(), agent.stdout.take()) else {
-        return Err(CommandError::failed("the demo's agent has no standard input or output"));
+        return Err(CommandError::internal("the demo's agent has no standard input or output"));
     };
     let mut lines = BufReader::new(output).lines();
     let mut block = String::new();

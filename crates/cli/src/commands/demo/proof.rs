@@ -14,14 +14,14 @@ use crate::terminal::{BAD, BOLD, GOOD};
 /// The ledger verifies, and a copy in which one verdict was changed does not.
 pub(super) fn proved(context: &Context) -> Result<String, CommandError> {
     let whole = exported(context)?;
-    let verified = verify(&whole).map_err(|problem| CommandError::failed(problem.to_string()))?;
+    let verified = verify(&whole).map_err(|problem| CommandError::internal(problem.to_string()))?;
     let key = verified.keys.last().map(tenterhook_ledger::VerifierKey::id).unwrap_or_default();
     let changed = whole.replacen(r#""verdict":"deny""#, r#""verdict":"none""#, 1);
     if changed == whole {
-        return Err(CommandError::failed("the demo's ledger has no denial"));
+        return Err(CommandError::internal("the demo's ledger has no denial"));
     }
     let Err(problem) = verify(&changed) else {
-        return Err(CommandError::failed("a changed copy of the demo's ledger was not noticed"));
+        return Err(CommandError::internal("a changed copy of the demo's ledger was not noticed"));
     };
     Ok(format!(
         "\n{BOLD}Ledger{BOLD:#}\n  {GOOD}✓{GOOD:#} {} records match the signature of key {key}\n    \
@@ -32,7 +32,7 @@ pub(super) fn proved(context: &Context) -> Result<String, CommandError> {
 
 /// Every decision, one leaf a line.
 pub(super) fn leaves(context: &Context, of: &Context) -> Result<(), CommandError> {
-    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
     let decisions = Filter { kind: Some(Kind::Decision), ..Filter::default() };
     let mut found = reader(of)?.query(&decisions, 10_000).map_err(failed)?.records;
     found.reverse();
@@ -49,8 +49,8 @@ fn reader(context: &Context) -> Result<Reader, CommandError> {
 fn exported(context: &Context) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     let written = reader(context)?.export(Format::Jsonl, &mut bytes);
-    written.map_err(|error| CommandError::failed(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| CommandError::failed(error.to_string()))
+    written.map_err(|error| CommandError::internal(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| CommandError::internal(error.to_string()))
 }
 
 fn verify(text: &str) -> Result<Verified, Problem> {

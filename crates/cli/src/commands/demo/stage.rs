@@ -147,7 +147,7 @@ pub(super) fn check_exit(status: std::process::ExitStatus) -> Result<(), Command
     if status.success() {
         return Ok(());
     }
-    Err(CommandError::failed(format!("the demo's agent did not finish: {status}")))
+    Err(CommandError::internal(format!("the demo's agent did not finish: {status}")))
 }
 
 /// The script without the turn that asks the person.
@@ -182,7 +182,7 @@ impl Daemon {
         address.map(|address| (daemon, address)).ok_or_else(|| {
             let said = tenterhook_home::state_file(&home.join("demo.log"));
             let said = said.ok().flatten().unwrap_or_default();
-            CommandError::failed(format!(
+            CommandError::internal(format!(
                 "the demo's daemon did not start: {}",
                 said.lines().last().unwrap_or("it said nothing")
             ))

@@ -18,7 +18,7 @@ const RULE_COLUMNS: usize = 24;
 /// The latest session of the demo's daemon.
 pub(super) fn latest(context: &Context) -> Result<String, CommandError> {
     let home = context.home()?;
-    let none = || CommandError::failed("the demo's daemon has no session");
+    let none = || CommandError::internal("the demo's daemon has no session");
     let list: SessionList = ask::get_as(home, "/v1/sessions")?.ok_or_else(none)?;
     let id = &list.sessions.first().ok_or_else(none)?.id;
     let session = ask::get_as(home, &format!("/v1/sessions/{id}"))?.ok_or_else(none)?;

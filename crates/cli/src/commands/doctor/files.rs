@@ -97,5 +97,5 @@ fn version(program: &Path) -> Result<String, CommandError> {
     let output = std::process::Command::new(program).arg("--version").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let version = text.split_whitespace().nth(1).map(ToOwned::to_owned);
-    version.ok_or_else(|| CommandError::failed(format!("`{}` does not say its version", program.display())))
+    version.ok_or_else(|| CommandError::internal(format!("`{}` does not say its version", program.display())))
 }

@@ -149,7 +149,7 @@ fn lost(patient: &mut Patient<'_>, harness: &Harness, plan: Plan, install: Strin
     patient
         .broken(harness.title, says)
         .fix(install)
-        .mend(move |_| plan.apply().map_err(|error| crate::error::CommandError::failed(error.to_string())));
+        .mend(move |_| plan.apply().map_err(|error| crate::error::CommandError::internal(error.to_string())));
 }
 
 /// When the newest event of a harness was recorded.

@@ -35,7 +35,7 @@ pub(super) fn examine(
         HARNESSES.iter().filter(is_wired).collect()
     };
     if waited_for.is_empty() {
-        return Err(CommandError::unusable("no harness is wired, so none can be heard").hint(
+        return Err(CommandError::user("no harness is wired, so none can be heard").hint(
             "`tenterhook install` wires one; `--probe HARNESS` waits for one that you wired yourself",
         ));
     }

@@ -270,7 +270,7 @@ fn asked(context: &Context, args: &Args) -> Result<Call, CommandError> {
     }
     let payload = intake::payload(args.file.as_deref())?;
     let door = context.door(harness, event)?;
-    harness.decode(&door, &payload).map_err(|error| CommandError::unusable(error.to_string()))
+    harness.decode(&door, &payload).map_err(|error| CommandError::user(error.to_string()))
 }
 
 /// What became of one hook.

@@ -19,7 +19,7 @@ const SEARCHED: u64 = 10_000;
 pub(super) fn recorded(context: &Context, said: &str) -> Result<Recorded, CommandError> {
     let reader = Book::of(context.home()?).read()?;
     let unknown = || {
-        CommandError::unusable(format!("no decision `{said}` in the ledger"))
+        CommandError::user(format!("no decision `{said}` in the ledger"))
             .hint("`tenterhook ledger query` lists decisions with their numbers; `last` is the latest")
     };
     let record = find(&reader, said)?.ok_or_else(unknown)?;
@@ -27,7 +27,7 @@ pub(super) fn recorded(context: &Context, said: &str) -> Result<Recorded, Comman
 }
 
 fn find(reader: &Reader, said: &str) -> Result<Option<Record>, CommandError> {
-    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+    let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
     if said == "last" || said == "latest" {
         let decisions = Filter { kind: Some(tenterhook_ledger::Kind::Decision), ..Filter::default() };
         return Ok(reader.query(&decisions, 1).map_err(failed)?.records.pop());
@@ -52,7 +52,7 @@ fn find(reader: &Reader, said: &str) -> Result<Option<Record>, CommandError> {
     let mut fitting = recent.into_iter().filter(fits);
     match (fitting.next(), fitting.next()) {
         (found, None) => Ok(found),
-        _ => Err(CommandError::unusable(format!("more than one decision fits `{said}`"))
+        _ => Err(CommandError::user(format!("more than one decision fits `{said}`"))
             .hint("give more of its id, or the number of its record")),
     }
 }

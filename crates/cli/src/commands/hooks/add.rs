@@ -49,14 +49,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let name = args.name.as_deref().or(args.kit.as_deref()).unwrap_or(&offer.name);
     kits::check_name(name)?;
     if list.find(name).is_some_and(|kit| kit.trusted) {
-        return Err(CommandError::unusable(format!("there is a kit `{name}` already, and it is trusted"))
-            .hint("give this one another name (`--name NAME`), or remove that one first: `tenterhook hooks remove`"));
+        return Err(CommandError::user(format!("there is a kit `{name}` already, and it is trusted")).hint(
+            "give this one another name (`--name NAME`), or remove that one first: `tenterhook hooks remove`",
+        ));
     }
     let files = place.files(offer)?;
     let kit = Kit::fresh(name, &place.from, place.commit().map(ToOwned::to_owned), &files);
     let digest = kits::digest(&kit.files);
     if args.sha256.as_ref().is_some_and(|said| !said.eq_ignore_ascii_case(&digest)) {
-        return Err(CommandError::failed(format!("`{name}` is not what you expect: its hash is {digest}"))
+        return Err(CommandError::internal(format!("`{name}` is not what you expect: its hash is {digest}"))
             .hint("nothing was added"));
     }
     let (manifest, _) = kits::check(&home.kits().join(name), &files, &around(context)?)?;

@@ -68,7 +68,7 @@ pub(super) fn around(context: &Context) -> Result<Around<'_>, CommandError> {
 /// The kit of this name.
 fn found<'a>(list: &'a KitList, name: &str) -> Result<&'a Kit, CommandError> {
     list.find(name).ok_or_else(|| {
-        CommandError::unusable(format!("there is no kit of hooks `{name}`"))
+        CommandError::user(format!("there is no kit of hooks `{name}`"))
             .hint("`tenterhook hooks list` shows those that are here")
     })
 }

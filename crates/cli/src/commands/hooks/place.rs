@@ -57,7 +57,7 @@ impl Place {
         let (from, root, fetched) = match local {
             Some(dir) if !is_repository(&dir) => {
                 if commit.is_some() {
-                    return Err(CommandError::unusable(format!("`{from}` is no git repository")));
+                    return Err(CommandError::user(format!("`{from}` is no git repository")));
                 }
                 (dir.display().to_string(), dir, None)
             }
@@ -80,10 +80,10 @@ impl Place {
         let names = || self.offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(", ");
         match (name, self.offers.as_slice()) {
             (None, [only]) => Ok(only),
-            (None, _) => Err(CommandError::unusable("there are several kits: which one?").hint(names())),
+            (None, _) => Err(CommandError::user("there are several kits: which one?").hint(names())),
             (Some(name), [only]) if only.path.is_empty() && only.name != name => Ok(only),
             (Some(name), offers) => offers.iter().find(|offer| offer.name == name).ok_or_else(|| {
-                CommandError::unusable(format!("`{}` has no kit `{name}`", self.from)).hint(names())
+                CommandError::user(format!("`{}` has no kit `{name}`", self.from)).hint(names())
             }),
         }
     }
@@ -92,21 +92,21 @@ impl Place {
     pub(super) fn files(&self, offer: &Offer) -> Result<Files, CommandError> {
         let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
-            return Err(CommandError::unusable(format!("`{}` leads out of the repository", offer.path)));
+            return Err(CommandError::user(format!("`{}` leads out of the repository", offer.path)));
         }
         let dir = self.root.join(&offer.path);
         let mut part = self.root.clone();
         for component in Path::new(&offer.path).components() {
             part.push(component);
             if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                return Err(CommandError::unusable(format!("`{}` goes through a link", offer.path)));
+                return Err(CommandError::user(format!("`{}` goes through a link", offer.path)));
             }
         }
         let files = kits::gather(&dir)?;
         let found = kits::digest(&kits::hashes(&files));
         match &offer.sha256 {
             Some(said) if *said != found => {
-                Err(CommandError::failed(format!("`{}` is not what its index says: {found}", offer.name))
+                Err(CommandError::internal(format!("`{}` is not what its index says: {found}", offer.name))
                     .hint("tell whoever publishes it"))
             }
             _ => Ok(files),
@@ -127,7 +127,7 @@ fn offers(root: &Path) -> Result<Vec<Offer>, CommandError> {
     let path = root.join(INDEX);
     if let Some(text) = regular_file(&path)? {
         let unreadable = |line: usize, why: String| {
-            CommandError::unusable(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
+            CommandError::user(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
         };
         let tree = parse(&text).map_err(|(spot, why)| unreadable(spot.line, why))?;
         let index: Index = read(&tree).map_err(|misfit| unreadable(misfit.spot.line, misfit.message))?;
@@ -137,11 +137,11 @@ fn offers(root: &Path) -> Result<Vec<Offer>, CommandError> {
         return Ok(index.hooks);
     }
     let Some(text) = regular_file(&root.join(MANIFEST))? else {
-        return Err(CommandError::unusable(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
+        return Err(CommandError::user(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
             .hint("docs/guide/templates.md says how hooks are published"));
     };
     let manifest =
-        Manifest::read(MANIFEST, &text).map_err(|problem| CommandError::unusable(problem.to_string()))?;
+        Manifest::read(MANIFEST, &text).map_err(|problem| CommandError::user(problem.to_string()))?;
     let first = manifest.hooks.get(0).and_then(|hook| hook.get("id")).and_then(serde_json::Value::as_str);
     let name = first.unwrap_or_default().to_owned();
     let Manifest { title, about, tags, .. } = manifest;

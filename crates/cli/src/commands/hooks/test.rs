@@ -34,11 +34,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let dir = home.kits().join(&kit.name);
     let is_own = kit.from.starts_with("template ");
     if !kit.trusted && !is_own {
-        return Err(CommandError::unusable(format!(
-            "nobody has trusted `{}`: nothing of it is run",
-            kit.name
-        ))
-        .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
+        return Err(CommandError::user(format!("nobody has trusted `{}`: nothing of it is run", kit.name))
+            .hint(format!("read it, then `tenterhook hooks trust {}`", kit.name)));
     }
     let files = if is_own { kits::gather(&dir)? } else { kit.files(home)? };
     let (manifest, hooks) = kits::check(&dir, &files, &around(context)?)?;

@@ -68,6 +68,6 @@ pub(super) fn of_daemon(context: &Context) -> Result<Option<String>, CommandErro
 }
 
 pub(super) fn refused(error: &AppendError) -> CommandError {
-    CommandError::failed(error.to_string())
+    CommandError::internal(error.to_string())
         .hint("see that there is room on the disk and that it can be written")
 }

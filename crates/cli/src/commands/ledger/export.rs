@@ -45,18 +45,16 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
     let reader = covered(context, &book, "only what a checkpoint covers already is exported")?;
     let to_screen = args.output.as_os_str() == "-";
     if args.output.exists() && !args.force && args.format != "tiles" {
-        return Err(CommandError::unusable(format!("`{}` is there already", args.output.display()))
+        return Err(CommandError::user(format!("`{}` is there already", args.output.display()))
             .hint("use another name, or `--force`"));
     }
     let leaves = match args.format.as_str() {
         "tiles" if to_screen => {
-            return Err(
-                CommandError::unusable("tiles are many files").hint("name a directory: `--output DIR`")
-            );
+            return Err(CommandError::user("tiles are many files").hint("name a directory: `--output DIR`"));
         }
         "tiles" => {
             fs_err::create_dir_all(&args.output)?;
-            reader.export_tiles(&args.output).map_err(|error| CommandError::failed(error.to_string()))?
+            reader.export_tiles(&args.output).map_err(|error| CommandError::internal(error.to_string()))?
         }
         "csv" => write(&reader, Format::Csv, &args.output, to_screen)?,
         _ => write(&reader, Format::Jsonl, &args.output, to_screen)?,
@@ -94,6 +92,6 @@ fn write(reader: &Reader, format: Format, path: &Path, to_screen: bool) -> Resul
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o600))?;
     file.as_file().sync_all()?;
     file.persist(&path)
-        .map_err(|error| CommandError::failed(format!("`{}`: {}", path.display(), error.error)))?;
+        .map_err(|error| CommandError::internal(format!("`{}`: {}", path.display(), error.error)))?;
     Ok(leaves)
 }

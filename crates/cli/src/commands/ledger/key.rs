@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result
 fn show(context: &Context) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let key = book.read()?.key().map_err(unread)?;
-    let key = key.ok_or_else(|| CommandError::failed("the ledger names no key"))?;
+    let key = key.ok_or_else(|| CommandError::internal("the ledger names no key"))?;
     let sealed = SoftwareKey::is_sealed(&book.key_file());
     if context.terminal.json {
         let (id, file) = (key.id(), book.key_file());
@@ -131,7 +131,7 @@ fn rotate_here(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Res
 fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     if SoftwareKey::is_sealed(&book.key_file()) {
-        return Err(CommandError::unusable("the key is sealed already")
+        return Err(CommandError::user("the key is sealed already")
             .hint("for another passphrase, `tenterhook ledger key unseal`, then seal it again"));
     }
     let passphrase = said::new(context.terminal, file)?;
@@ -144,7 +144,7 @@ fn seal(context: &Context, file: Option<&Path>) -> Result<ExitCode, CommandError
 fn unseal(context: &Context, proof: &ProofArgs, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     if !SoftwareKey::is_sealed(&book.key_file()) {
-        return Err(CommandError::unusable("the key is not sealed"));
+        return Err(CommandError::user("the key is not sealed"));
     }
     context.terminal.note("The key will lie open. Whoever runs as you can sign then.\n")?;
     let settings = book.settings().passphrase_file.clone();
@@ -176,7 +176,7 @@ fn change(
         _ => SoftwareKey::unseal_in_place(&book.key_file(), passphrase),
     };
     book.close(ledger).map_err(|error| refused(&error))?;
-    made.map_err(|error| CommandError::failed(error.to_string()))
+    made.map_err(|error| CommandError::internal(error.to_string()))
 }
 
 fn done(context: &Context, what: &str, after: &str, answer: &Value) -> Result<ExitCode, CommandError> {

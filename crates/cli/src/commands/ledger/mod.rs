@@ -120,7 +120,7 @@ pub(super) fn is_unused(book: &Book, context: &Context) -> Result<bool, CommandE
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn unread(error: ReadFailed) -> CommandError {
-    CommandError::failed(error.to_string())
+    CommandError::internal(error.to_string())
         .hint("`tenterhook ledger verify` says whether the ledger is whole")
 }
 
@@ -135,7 +135,7 @@ fn hand_over(context: &Context, text: &str, output: Option<&Path>) -> Result<(),
 /// A public key: as it is written, or in a file such as `key.pub`.
 fn public_key(said: &str) -> Result<VerifierKey, CommandError> {
     let unusable = |why: String| {
-        CommandError::unusable(format!("`{said}` is no public key: {why}")).hint(
+        CommandError::user(format!("`{said}` is no public key: {why}")).hint(
             "a key looks like `tenterhook.local/…+0123abcd+AQ…`; the ledger writes its own to `key.pub`",
         )
     };
@@ -145,7 +145,7 @@ fn public_key(said: &str) -> Result<VerifierKey, CommandError> {
             // A key has a `+`; anything else is meant as a file.
             Err(failed) if !said.contains('+') => {
                 let message = format!("cannot read the key file `{said}`: {}", failed.kind());
-                return Err(CommandError::unusable(message)
+                return Err(CommandError::user(message)
                     .hint("the ledger writes its public key to `ledger/key.pub` in the state directory"));
             }
             Err(_) => return Err(unusable(error.to_string())),

@@ -38,10 +38,10 @@ pub(super) fn new(terminal: Terminal, file: Option<&Path>) -> Result<String, Com
     }
     let first = ask(terminal, "New passphrase")?;
     if first.is_empty() {
-        return Err(CommandError::unusable("an empty passphrase seals nothing"));
+        return Err(CommandError::user("an empty passphrase seals nothing"));
     }
     if first != ask(terminal, "The same again")? {
-        return Err(CommandError::unusable("the two are not the same; nothing was changed"));
+        return Err(CommandError::user("the two are not the same; nothing was changed"));
     }
     Ok(first)
 }
@@ -49,7 +49,7 @@ pub(super) fn new(terminal: Terminal, file: Option<&Path>) -> Result<String, Com
 /// Asks without showing what is typed.
 pub(super) fn ask(terminal: Terminal, question: &str) -> Result<String, CommandError> {
     if !Terminal::is_interactive() {
-        return Err(CommandError::unusable("a passphrase is needed, and there is nobody to ask")
+        return Err(CommandError::user("a passphrase is needed, and there is nobody to ask")
             .hint("put it into a file that only you can read, and use `--passphrase-file FILE`"));
     }
     write!(terminal.err(), "{BOLD}{question}:{BOLD:#} ")?;

@@ -66,8 +66,8 @@ pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, Com
     let record = show::find(&reader, &args.leaf)?;
     let seq = record.seq;
     let proof = reader.proof(seq).map_err(unread)?.ok_or_else(|| match record.bytes {
-        None => CommandError::unusable(format!("leaf {seq} was pruned; there is nothing left to prove")),
-        Some(_) => CommandError::failed(format!("leaf {seq} is in no checkpoint yet"))
+        None => CommandError::user(format!("leaf {seq} was pruned; there is nothing left to prove")),
+        Some(_) => CommandError::internal(format!("leaf {seq} is in no checkpoint yet"))
             .hint("`tenterhook ledger checkpoint` signs all that is recorded"),
     })?;
     hand_over(context, &proof.to_string(), args.output.as_deref())?;
@@ -75,8 +75,7 @@ pub(super) fn prove(context: &Context, args: &ProofArgs) -> Result<ExitCode, Com
 }
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, CommandError> {
-    let text =
-        fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let text = fs_err::read_to_string(&args.file).map_err(|error| CommandError::user(error.to_string()))?;
     let key = match &args.key {
         Some(said) => public_key(said)?,
         None => own_key(context.home()?)?,
@@ -84,7 +83,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Result<ExitCode, C
     let proofs: Vec<_> =
         text.split(MARK).skip(1).map(|rest| rest.split("</pre>").next().unwrap_or_default()).collect();
     if proofs.is_empty() {
-        return Err(CommandError::unusable(format!("there is no proof in `{}`", args.file.display()))
+        return Err(CommandError::user(format!("there is no proof in `{}`", args.file.display()))
             .hint("a proof begins with `c2sp.org/tlog-proof@v1`"));
     }
     let checked: Vec<_> = proofs.iter().map(|proof| check(&format!("{MARK}{proof}"), &key)).collect();
@@ -148,7 +147,7 @@ fn line(leaf: &Value, size: u64) -> String {
 pub(in crate::commands) fn own_key(home: &Home) -> Result<VerifierKey, CommandError> {
     let path = home.ledger().join("key.pub");
     let text = tenterhook_home::state_file(&path).ok().flatten().ok_or_else(|| {
-        CommandError::unusable("there is no public key to check with")
+        CommandError::user("there is no public key to check with")
             .hint("name it: `--key PUBLIC` or `--key FILE`")
     })?;
     public_key(text.trim())

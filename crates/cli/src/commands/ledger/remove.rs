@@ -93,7 +93,7 @@ pub(super) fn prune(
     let book = Book::of(context.home()?);
     let kept = args.keep_days.map(|days| now_ms().saturating_sub(days.saturating_mul(86_400_000)));
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
-        return Err(CommandError::unusable("`--before` or `--keep-days` is needed"));
+        return Err(CommandError::user("`--before` or `--keep-days` is needed"));
     };
     let Some(to) = removal::last_before(&book.read()?, before).map_err(unread)? else {
         let moment = Timestamp::from_unix_ms(before);
@@ -130,7 +130,7 @@ fn remove(
         Action::LedgerErase => ledger.erase(from, to, &who, reason, &secrets),
         _ => ledger.prune(to, &who, reason, &secrets),
     };
-    let removed = removed.map_err(|error| CommandError::failed(format!("nothing was removed: {error}")))?;
+    let removed = removed.map_err(|error| CommandError::internal(format!("nothing was removed: {error}")))?;
     book.close(ledger).map_err(|error| refused(&error))?;
     Ok(json!({"from": from, "to": to, "leaf": removed.seq()}))
 }

@@ -84,7 +84,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// The leaf that is meant.
 pub(super) fn find(reader: &Reader, said: &str) -> Result<Record, CommandError> {
     let unknown = || {
-        CommandError::unusable(format!("there is no leaf `{said}`"))
+        CommandError::user(format!("there is no leaf `{said}`"))
             .hint("`tenterhook ledger query` lists them; the first column is the number")
     };
     let seq = match (said.parse::<u64>(), said.parse::<EventId>()) {

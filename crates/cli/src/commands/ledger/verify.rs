@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_error::ErrorKind;
 use tenterhook_home::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
@@ -53,12 +54,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let result = if let Some(path) = args.file.as_ref().filter(|path| path.is_dir()) {
         if !path.join("checkpoint").is_file() {
             let message = format!("`{}` is no directory of tiles: it has no `checkpoint`", path.display());
-            return Err(CommandError::unusable(message)
+            return Err(CommandError::user(message)
                 .hint("`tenterhook ledger export --format tiles --output DIR` writes one"));
         }
         tiles::verify(path, Expect { key, since }, &mut progress)
     } else if let Some(path) = &args.file {
-        let file = fs_err::File::open(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+        let file = fs_err::File::open(path).map_err(|error| CommandError::user(error.to_string()))?;
         export::verify(BufReader::with_capacity(1 << 20, file), Expect { key, since }, &mut progress)
     } else {
         let home = context.home()?;
@@ -66,7 +67,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         // It is read first: the store only ever gets further.
         let beside = tenterhook_ledger::published_checkpoint(&home.ledger());
         let since = since.or(beside.filter(|note| Checkpoint::parse(note).is_ok()));
-        let reader = Book::of(home).read().map_err(|error| CommandError { exit: 2, ..error })?;
+        let reader =
+            Book::of(home).read().map_err(|error| CommandError { kind: ErrorKind::User, ..error })?;
         reader.verify(Expect { key, since }, &mut progress)
     };
     bar.clear();
@@ -77,9 +79,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 fn held(path: &PathBuf) -> Result<String, CommandError> {
-    let note = fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let note = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
     Checkpoint::parse(&note).map_err(|error| {
-        CommandError::unusable(format!("`{}` is no checkpoint: {error}", path.display()))
+        CommandError::user(format!("`{}` is no checkpoint: {error}", path.display()))
             .hint("`tenterhook ledger checkpoint --output FILE` writes one")
     })?;
     Ok(note)
@@ -125,7 +127,7 @@ fn good(context: &Context, verified: &Verified) -> Result<(), CommandError> {
 fn bad(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
     // A store that nobody can read proves nothing either way.
     if let (Place::Log, Wrong::Unreadable(why)) = (problem.place, &problem.wrong) {
-        return Err(CommandError::unusable(why.clone()));
+        return Err(CommandError::user(why.clone()));
     }
     let leaf = match problem.place {
         Place::Leaf(seq) | Place::Leaves(seq, _) => Some(seq),

@@ -59,10 +59,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let dir = home.kits().join(name);
     // What runs now is not overwritten by something that does not: that would take a hook away.
     if list.find(name).is_some_and(|kit| kit.trusted) {
-        return Err(CommandError::unusable(format!("there is a hook `{name}` already, and it is trusted"))
-            .hint(
-                "give this one another name (`--name NAME`), or remove that one: `tenterhook hooks remove`",
-            ));
+        return Err(CommandError::user(format!("there is a hook `{name}` already, and it is trusted")).hint(
+            "give this one another name (`--name NAME`), or remove that one: `tenterhook hooks remove`",
+        ));
     }
     here(&dir).iter().try_for_each(|path| args.which.may_write(path))?;
     kits::check(&dir, &files, &around(context)?)?;

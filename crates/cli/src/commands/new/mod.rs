@@ -73,7 +73,7 @@ impl Which {
         if self.force || path.symlink_metadata().is_err() {
             return Ok(());
         }
-        Err(CommandError::unusable(format!("`{}` is there already", path.display()))
+        Err(CommandError::user(format!("`{}` is there already", path.display()))
             .hint("name another place with `--output`, or overwrite it with `--force`"))
     }
 }

@@ -81,7 +81,7 @@ fn check(context: &Context, text: &str) -> Result<Vec<String>, CommandError> {
     sources.replace(&home.policy(), text);
     let loaded = sources.load();
     if let Some(problem) = loaded.problems.iter().find(|problem| problem.source == name) {
-        return Err(CommandError::unusable(format!("it cannot be used: {problem}")));
+        return Err(CommandError::user(format!("it cannot be used: {problem}")));
     }
     let loosens = |rule: &&Rule| {
         rule.source() == name && (rule.verdict() == Decision::Allow || rule.overrides().next().is_some())

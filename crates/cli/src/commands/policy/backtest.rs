@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let loaded = sources.load_checked();
     if let Some(problem) = sources.problems.iter().chain(&loaded.problems).next() {
         let hint = format!("see them all: `tenterhook policy check {}`", args.file.display());
-        return Err(CommandError::unusable(problem.to_string()).hint(hint));
+        return Err(CommandError::user(problem.to_string()).hint(hint));
     }
     let backtest = Backtest {
         rules: &loaded.rules,

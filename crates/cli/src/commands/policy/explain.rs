@@ -106,10 +106,10 @@ fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
     if let Some(harness) = &args.harness {
         let harness = intake::harness(harness)?;
         let call = harness.decode(&context.door(harness, "")?, &payload);
-        return Ok(call.map_err(|error| CommandError::unusable(error.to_string()))?.event);
+        return Ok(call.map_err(|error| CommandError::user(error.to_string()))?.event);
     }
     let unusable = |error: serde_json::Error| {
-        CommandError::unusable(format!("standard input is no event in the normal form: {error}"))
+        CommandError::user(format!("standard input is no event in the normal form: {error}"))
             .hint("use `--harness ID` for a harness's own payload, or `--shell COMMAND`")
     };
     serde_json::from_value(strict::json(&payload).map_err(unusable)?).map_err(unusable)

@@ -47,15 +47,14 @@ enum Format {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let text =
-        fs_err::read_to_string(&args.file).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let text = fs_err::read_to_string(&args.file).map_err(|error| CommandError::user(error.to_string()))?;
     let name = args.file.display().to_string();
     let read = match args.from {
         Format::Openagentlock => openagentlock(&name, &text),
         Format::ClaudePermissions => claude_permissions(&name, &text),
     };
     let imported = read.map_err(|problem| {
-        let error = CommandError::unusable(problem.to_string());
+        let error = CommandError::user(problem.to_string());
         match problem.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -97,7 +96,7 @@ fn write_new(path: &std::path::Path, text: &str) -> Result<(), CommandError> {
     }
     let file = fs_err::OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = file.map_err(|error| {
-        CommandError::failed(error.to_string()).hint("choose a file that does not exist yet")
+        CommandError::conflict(error.to_string()).hint("choose a file that does not exist yet")
     })?;
     Ok(file.write_all(text.as_bytes())?)
 }

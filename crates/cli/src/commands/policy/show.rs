@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let view = View::new(&sources, tenterhook_home::door::now());
     if let Some(id) = &args.rule {
         let Some(rule) = view.all.rule(id) else {
-            return Err(CommandError::unusable(format!("there is no rule `{id}` here"))
+            return Err(CommandError::user(format!("there is no rule `{id}` here"))
                 .hint("see `tenterhook policy show`, or `tenterhook rules search`"));
         };
         let text = sources.texts.iter().find(|text| text.name == rule.source());

@@ -97,13 +97,13 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let now = tenterhook_home::door::now();
     let mut played = Vec::new();
     for path in &args.files {
-        let text = fs_err::read_to_string(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+        let text = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;
         let name = path.display().to_string();
         let tree = parse(&text).map_err(|(spot, message)| {
-            CommandError::unusable(format!("{name}:{}:{}: {message}", spot.line, spot.column))
+            CommandError::user(format!("{name}:{}:{}: {message}", spot.line, spot.column))
         })?;
         let Some(Tree::List(cases)) = tree.get("cases").map(|node| &node.value) else {
-            return Err(CommandError::unusable(format!("{name}: there is no list `cases`"))
+            return Err(CommandError::user(format!("{name}: there is no list `cases`"))
                 .hint("see `tenterhook policy test --help` for what a file looks like"));
         };
         played.extend(cases.iter().map(|node| play(&book, &name, node, now)));

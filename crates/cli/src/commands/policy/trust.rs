@@ -58,7 +58,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     }
     let path = file_of(context, args.path.as_deref())?;
     let text = read_project_file(&path)?
-        .ok_or_else(|| CommandError::unusable(format!("there is no file `{}`", path.display())))?;
+        .ok_or_else(|| CommandError::user(format!("there is no file `{}`", path.display())))?;
     let standing = trust.standing(&path, &text);
     if !context.terminal.json {
         context.terminal.say(&preview(&path, &text, standing))?;
@@ -93,7 +93,7 @@ pub(super) fn untrust(context: &Context, args: &UntrustArgs) -> Result<ExitCode,
     };
     let path = std::path::absolute(path)?;
     if !trust.remove(&path) {
-        return Err(CommandError::unusable(format!("`{}` is not trusted", path.display()))
+        return Err(CommandError::user(format!("`{}` is not trusted", path.display()))
             .hint("see `tenterhook policy trust --list`"));
     }
     Book::of(home).change("policy untrust", json!({"path": path}))?;
@@ -142,7 +142,7 @@ fn list(context: &Context, trust: &Trust) -> Result<ExitCode, CommandError> {
 /// The file that is meant: named, in a directory, or nearest to where we are.
 fn file_of(context: &Context, said: Option<&Path>) -> Result<PathBuf, CommandError> {
     let none = |place: &Path| {
-        CommandError::unusable(format!("there is no `{PROJECT_FILE}` in `{}`", place.display()))
+        CommandError::user(format!("there is no `{PROJECT_FILE}` in `{}`", place.display()))
             .hint("go to the project, or name the file: `tenterhook policy trust PATH`")
     };
     match said {

@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let mut sources = Sources::default();
         for path in &args.files {
             if !path.exists() {
-                return Err(CommandError::unusable(format!("there is no file `{}`", path.display())));
+                return Err(CommandError::user(format!("there is no file `{}`", path.display())));
             }
             sources.description(path, Layer::User);
         }

@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     });
     let all: Vec<SourcedDescription> = builtin.into_iter().chain(own).collect();
     if all.is_empty() {
-        return Err(CommandError::unusable(format!("program `{}` is not described", args.program))
+        return Err(CommandError::user(format!("program `{}` is not described", args.program))
             .hint("describe it: docs/guide/programs.md; see all: `tenterhook programs list`"));
     }
     if context.terminal.json {

@@ -84,7 +84,7 @@ pub(super) fn add(context: &Context, args: &AddArgs) -> Result<ExitCode, Command
         context.terminal.say(&contents(&added, &loaded))?;
     }
     if loaded.rules.rules().next().is_none() {
-        return Err(CommandError::unusable("there is no usable rule in it; nothing was added"));
+        return Err(CommandError::user("there is no usable rule in it; nothing was added"));
     }
     let loosens = |rule: &Rule| rule.verdict() == Decision::Allow || rule.overrides().next().is_some();
     if loaded.rules.rules().any(loosens) {
@@ -188,7 +188,7 @@ fn done(context: &Context, name: &str, what: &str) -> Result<ExitCode, CommandEr
 }
 
 fn unknown(name: &str) -> CommandError {
-    CommandError::unusable(format!("no pack `{name}` was added"))
+    CommandError::user(format!("no pack `{name}` was added"))
         .hint("a pack that is compiled in is turned off: `tenterhook rules disable PACK`")
 }
 
@@ -201,13 +201,13 @@ fn name_of(from: &str) -> String {
 fn check_name(name: &str, list: &PackList) -> Result<(), CommandError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) {
-        return Err(CommandError::unusable(format!(
+        return Err(CommandError::user(format!(
             "`{name}` is no name for a pack (small letters, digits, `-`, `_`, `.`)"
         ))
         .hint("give it one: `--name NAME`"));
     }
     if compiled_in(name).is_some() || list.added(name).is_some() {
-        return Err(CommandError::unusable(format!("there is a pack `{name}` already"))
+        return Err(CommandError::user(format!("there is a pack `{name}` already"))
             .hint("give this one another name (`--name NAME`), or use `tenterhook rules update`"));
     }
     Ok(())

@@ -84,7 +84,7 @@ pub(super) fn disable(context: &Context, args: &DisableArgs) -> Result<ExitCode,
     }
     let locked = gone.iter().filter(|rule| rule.locked()).count();
     if locked > 0 && locked == gone.len() {
-        return Err(CommandError::unusable(format!("`{name}` is locked and cannot be turned off"))
+        return Err(CommandError::user(format!("`{name}` is locked and cannot be turned off"))
             .hint("whoever wrote the layer it belongs to locked it: see `tenterhook policy show`"));
     }
     list.turn_off(name);
@@ -146,6 +146,6 @@ fn finish(
 }
 
 fn unknown(name: &str) -> CommandError {
-    CommandError::unusable(format!("there is no pack and no rule `{name}`"))
+    CommandError::user(format!("there is no pack and no rule `{name}`"))
         .hint("see `tenterhook rules list`, or look for it: `tenterhook rules search TEXT`")
 }

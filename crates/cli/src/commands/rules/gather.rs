@@ -33,7 +33,7 @@ pub(super) fn gather(from: &str) -> Result<Gathered, CommandError> {
 /// The rule files in a directory: regular files only, for a link could lead anywhere.
 fn files(dir: &Path) -> Result<BTreeMap<String, String>, CommandError> {
     let mut found = BTreeMap::new();
-    let entries = fs_err::read_dir(dir).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let entries = fs_err::read_dir(dir).map_err(|error| CommandError::user(error.to_string()))?;
     for entry in entries {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
@@ -45,19 +45,17 @@ fn files(dir: &Path) -> Result<BTreeMap<String, String>, CommandError> {
             continue;
         }
         if metadata.len() > LARGEST {
-            return Err(CommandError::unusable(format!(
-                "`{name}` is larger than 1 MiB: that is no rule file"
-            )));
+            return Err(CommandError::user(format!("`{name}` is larger than 1 MiB: that is no rule file")));
         }
         let text = tenterhook_files::read_text(&entry.path(), FileClass::Untrusted, LARGEST)
-            .map_err(|error| CommandError::unusable(error.to_string()))?
+            .map_err(|error| CommandError::user(error.to_string()))?
             .unwrap_or_default();
         found.insert(name, text);
     }
     match found.len() {
-        0 => Err(CommandError::unusable(format!("there is no *.yaml file in `{}`", dir.display()))
+        0 => Err(CommandError::user(format!("there is no *.yaml file in `{}`", dir.display()))
             .hint("a pack is a directory with rule files at its top")),
-        many if many > MOST => Err(CommandError::unusable(format!("{many} files are too many for a pack"))),
+        many if many > MOST => Err(CommandError::user(format!("{many} files are too many for a pack"))),
         _ => Ok(found),
     }
 }

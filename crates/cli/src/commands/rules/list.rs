@@ -100,8 +100,9 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
     if let Some(pack) = &args.pack {
         shelf.sources.texts.retain(|text| text.pack.as_ref() == Some(pack));
         if shelf.sources.texts.is_empty() {
-            return Err(CommandError::unusable(format!("there is no pack `{pack}`"))
-                .hint("see `tenterhook rules list`"));
+            return Err(
+                CommandError::user(format!("there is no pack `{pack}`")).hint("see `tenterhook rules list`")
+            );
         }
     }
     let of = |text: &Text| shelf.rules.rules().filter(|rule| rule.source() == text.name).collect::<Vec<_>>();
@@ -134,7 +135,7 @@ pub(super) fn list(context: &Context, args: &ListArgs) -> Result<ExitCode, Comma
 pub(super) fn show(context: &Context, args: &ShowArgs) -> Result<ExitCode, CommandError> {
     let shelf = Shelf::new(context)?;
     let Some(rule) = shelf.rules.rule(&args.id) else {
-        return Err(CommandError::unusable(format!("there is no rule `{}`", args.id))
+        return Err(CommandError::user(format!("there is no rule `{}`", args.id))
             .hint("look for it: `tenterhook rules search TEXT`"));
     };
     let written = shelf.text_of(rule).map(|text| own_lines(&text.yaml, rule.line())).unwrap_or_default();

@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let fresh = append_rule("policy.yaml", "", &rule, &args.id)?;
     let loaded = RuleSet::load(&[source("policy.yaml", &fresh)]);
     if let Some(problem) = loaded.problems.first() {
-        return Err(CommandError::unusable(&problem.message));
+        return Err(CommandError::user(&problem.message));
     }
     if args.print {
         context.terminal.exactly(&fresh, "")?;

@@ -23,15 +23,12 @@ pub(super) struct File {
 
 /// The files at or below a path, in the order of their names.
 pub(super) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<File>, CommandError> {
-    let metadata = fs_err::metadata(path).map_err(|error| CommandError::unusable(error.to_string()))?;
+    let metadata = fs_err::metadata(path).map_err(|error| CommandError::user(error.to_string()))?;
     let mut found = Vec::new();
     if metadata.is_dir() {
         walk(path, 0, &mut found, problems);
     } else if !metadata.is_file() {
-        return Err(CommandError::unusable(format!(
-            "`{}` is neither a file nor a directory",
-            path.display()
-        )));
+        return Err(CommandError::user(format!("`{}` is neither a file nor a directory", path.display())));
     } else if metadata.len() > LARGEST {
         problems
             .push(Problem::whole(&path.display().to_string(), "it is larger than 1 MiB and was not read"));

@@ -104,7 +104,7 @@ impl RefreshPlan {
         let message = format!(
             "the daemon is version {version}, newer than this program ({PROGRAM_VERSION}); a downgrade is refused"
         );
-        Err(CommandError::failed(message).hint("upgrade this program"))
+        Err(CommandError::internal(message).hint("upgrade this program"))
     }
 }
 
@@ -115,7 +115,7 @@ impl RunningDaemon {
         let text = |key: &str| health.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
         let pid = pid.and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| CommandError::failed("the daemon does not name its process"))?;
+        let pid = pid.ok_or_else(|| CommandError::internal("the daemon does not name its process"))?;
         let version = text("version").unwrap_or_default();
         if version == PROGRAM_VERSION && runs_this_program(pid) {
             return Ok(None);

@@ -43,10 +43,10 @@ pub(super) struct ReleaseTarget {
 impl ReleaseManifest {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, CommandError> {
         let manifest: Self = serde_json::from_slice(bytes)
-            .map_err(|error| CommandError::failed(format!("invalid release manifest: {error}")))?;
+            .map_err(|error| CommandError::internal(format!("invalid release manifest: {error}")))?;
         if manifest.format != SUPPORTED_FORMAT {
             let format = manifest.format;
-            return Err(CommandError::failed(format!("release manifest has unknown format {format}"))
+            return Err(CommandError::internal(format!("release manifest has unknown format {format}"))
                 .hint("install the new release by hand: this program is too old to read it"));
         }
         Ok(manifest)
@@ -55,7 +55,7 @@ impl ReleaseManifest {
     pub(super) fn target(&self, target: &str) -> Result<&ReleaseTarget, CommandError> {
         self.targets.get(target).ok_or_else(|| {
             let known: Vec<_> = self.targets.keys().map(String::as_str).collect();
-            CommandError::failed(format!("release {} has no build for {target}", self.version))
+            CommandError::internal(format!("release {} has no build for {target}", self.version))
                 .hint(format!("builds: {}", known.join(", ")))
         })
     }
@@ -68,7 +68,7 @@ impl ReleaseTarget {
         if plain {
             Ok(&self.archive)
         } else {
-            Err(CommandError::failed("invalid archive name in the manifest"))
+            Err(CommandError::internal("invalid archive name in the manifest"))
         }
     }
 }
@@ -76,7 +76,7 @@ impl ReleaseTarget {
 /// The key to verify with: the given one, else the compiled-in one.
 pub(super) fn release_key(given: Option<&str>) -> Result<PublicKey, CommandError> {
     let text = given.or(COMPILED_IN_KEY).ok_or_else(|| {
-        CommandError::failed("this build has no release key")
+        CommandError::internal("this build has no release key")
             .hint("it was built from source; packages made by `make dist` carry the key they are signed with")
     })?;
     let decoded = if text.trim().contains('\n') {
@@ -84,7 +84,7 @@ pub(super) fn release_key(given: Option<&str>) -> Result<PublicKey, CommandError
     } else {
         PublicKey::from_base64(text.trim())
     };
-    decoded.map_err(|error| CommandError::unusable(format!("invalid minisign public key: {error}")))
+    decoded.map_err(|error| CommandError::user(format!("invalid minisign public key: {error}")))
 }
 
 /// The compiled-in public key, in base64.
@@ -100,9 +100,9 @@ pub(super) fn verify_signature(
     key: &PublicKey,
 ) -> Result<String, CommandError> {
     let decoded = Signature::decode(signature)
-        .map_err(|error| CommandError::failed(format!("invalid signature of {name}: {error}")))?;
+        .map_err(|error| CommandError::internal(format!("invalid signature of {name}: {error}")))?;
     key.verify(bytes, &decoded, false).map_err(|error| {
-        CommandError::failed(format!("signature of {name} does not match: {error}"))
+        CommandError::internal(format!("signature of {name} does not match: {error}"))
             .hint("the file was changed, or signed with a different key: do not use it")
     })?;
     Ok(decoded.trusted_comment().to_owned())

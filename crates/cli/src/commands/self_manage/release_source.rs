@@ -27,7 +27,7 @@ impl ReleaseSource {
     pub(super) fn choose(given: Option<&str>, configured: Option<&str>) -> Result<Self, CommandError> {
         let named = given.or(configured).or(COMPILED_IN_SOURCE).filter(|text| !text.is_empty());
         let Some(text) = named else {
-            return Err(CommandError::unusable("no release source is configured")
+            return Err(CommandError::user("no release source is configured")
                 .hint("name a directory or an https address with `--from`, or set `TENTERHOOK_RELEASES`"));
         };
         if let Some(path) = text.strip_prefix("file://") {
@@ -37,7 +37,7 @@ impl ReleaseSource {
             return Ok(Self::Web(text.trim_end_matches('/').to_owned()));
         }
         if text.contains("://") {
-            return Err(CommandError::unusable(format!("unsupported release source `{text}`"))
+            return Err(CommandError::user(format!("unsupported release source `{text}`"))
                 .hint("use an https address or a directory"));
         }
         Ok(Self::Directory(PathBuf::from(text)))
@@ -56,7 +56,7 @@ impl ReleaseSource {
 
     pub(super) fn read_text(&self, name: &str) -> Result<String, CommandError> {
         let bytes = self.read(name)?;
-        String::from_utf8(bytes).map_err(|_| CommandError::failed(format!("{name} is not a text file")))
+        String::from_utf8(bytes).map_err(|_| CommandError::internal(format!("{name} is not a text file")))
     }
 }
 
@@ -67,7 +67,7 @@ fn is_loopback(address: &str) -> bool {
 
 fn download(url: &str) -> Result<Vec<u8>, CommandError> {
     let failed = |error: ureq::Error| {
-        CommandError::failed(format!("`{url}` could not be downloaded: {error}"))
+        CommandError::internal(format!("`{url}` could not be downloaded: {error}"))
             .hint("download the release yourself and name its directory with `--from`")
     };
     let library = rustls::crypto::aws_lc_rs::default_provider();

@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let method = InstallMethod::detect(&program, context.unchecked_home());
     if let Some(command) = method.upgrade_command() {
         let message = format!("this copy was installed by {} and is upgraded there", method.name());
-        return Err(CommandError::failed(message).hint(format!("run `{command}`")));
+        return Err(CommandError::internal(message).hint(format!("run `{command}`")));
     }
     if let Some(home) = context.unchecked_home() {
         hook_programs::refuse_guarded_agent(home, "update Tenterhook")?;
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let (current, offered) = (env!("CARGO_PKG_VERSION"), found.manifest.version.clone());
     let order = ReleaseVersion::parse(&offered)?.cmp(&ReleaseVersion::parse(current)?);
     if order.is_lt() {
-        return Err(CommandError::failed(format!("the offered release {offered} is older than {current}"))
+        return Err(CommandError::internal(format!("the offered release {offered} is older than {current}"))
             .hint("to go back, uninstall this version and install the older one"));
     }
     if args.check || order.is_eq() {
@@ -135,7 +135,7 @@ fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedRelea
     let signature = source.read_text(&format!("{CHECKSUMS_FILE}{SIGNATURE_SUFFIX}"))?;
     release::verify_signature(CHECKSUMS_FILE, &checksums, &signature, key)?;
     let checksums = String::from_utf8(checksums)
-        .map_err(|_| CommandError::failed(format!("{CHECKSUMS_FILE} is not a text file")))?;
+        .map_err(|_| CommandError::internal(format!("{CHECKSUMS_FILE} is not a text file")))?;
     let manifest = read_listed(source, &checksums, MANIFEST_FILE)?;
     Ok(VerifiedRelease { manifest: ReleaseManifest::parse(&manifest)?, checksums })
 }
@@ -143,10 +143,10 @@ fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedRelea
 /// Reads a file and compares it with the signed list.
 fn read_listed(source: &ReleaseSource, checksums: &str, name: &str) -> Result<Vec<u8>, CommandError> {
     let expected = release::listed_hash(checksums, name)
-        .ok_or_else(|| CommandError::failed(format!("{name} is not part of the signed release")))?;
+        .ok_or_else(|| CommandError::internal(format!("{name} is not part of the signed release")))?;
     let bytes = source.read(name)?;
     if release::sha256_hex(&bytes) != expected {
-        return Err(CommandError::failed(format!("{name} differs from the signed release"))
+        return Err(CommandError::internal(format!("{name} differs from the signed release"))
             .hint("the download is incomplete or was changed; nothing was installed"));
     }
     Ok(bytes)
@@ -174,20 +174,20 @@ fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<UnpackedArc
         .arg(&root)
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| CommandError::failed(format!("`tar` could not be run: {error}")))?;
+        .map_err(|error| CommandError::internal(format!("`tar` could not be run: {error}")))?;
     if !unpacked.status.success() {
         let why = String::from_utf8_lossy(&unpacked.stderr).trim().to_owned();
-        return Err(CommandError::failed(format!("{name} could not be unpacked: {why}")));
+        return Err(CommandError::internal(format!("{name} could not be unpacked: {why}")));
     }
     let root = root.join(name.trim_end_matches(".tar.gz"));
     let program = root.join("bin").join(PROGRAM);
     let expected = target.programs.get(PROGRAM);
     if expected != Some(&release::sha256_hex(&fs_err::read(&program)?)) {
-        return Err(CommandError::failed(format!("the program in {name} differs from the manifest")));
+        return Err(CommandError::internal(format!("the program in {name} differs from the manifest")));
     }
     let started = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
     if !started.as_ref().is_ok_and(|output| output.status.success()) {
-        return Err(CommandError::failed(
+        return Err(CommandError::internal(
             "the new program does not start on this machine; nothing was changed",
         ));
     }

@@ -110,7 +110,7 @@ fn manifest_path(given: Option<&Path>, program: &Path) -> Result<PathBuf, Comman
     }
     let path = shared_files(program).map(|dir| dir.join(MANIFEST_FILE)).filter(|path| path.exists());
     path.ok_or_else(|| {
-        CommandError::failed("no release manifest beside this program").hint(
+        CommandError::internal("no release manifest beside this program").hint(
             "name one with `--manifest`; packages have it in share/tenterhook, builds from source have none",
         )
     })

@@ -133,10 +133,7 @@ fn uninstall(context: &Context, proof: &ProofArgs) -> Result<ExitCode, CommandEr
     let is_system = home.public.is_some();
     let path = manager.path(context, is_system)?;
     if !path.exists() {
-        return Err(CommandError::unusable(format!(
-            "there is no service: `{}` is not there",
-            path.display()
-        )));
+        return Err(CommandError::user(format!("there is no service: `{}` is not there", path.display())));
     }
     // Nobody starts the daemon again: that is as good as ending it.
     gate::pass(context, Action::Stop, json!({"service": path}), proof)?;
@@ -171,7 +168,7 @@ pub(super) fn restart_managed(context: &Context, pid: Pid) -> Result<bool, Comma
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    Err(CommandError::failed("systemd restarted the daemon, but it does not answer").hint(format!(
+    Err(CommandError::internal("systemd restarted the daemon, but it does not answer").hint(format!(
         "see {}, or `journalctl --user -u {}`",
         home.log().display(),
         systemd::NAME
@@ -188,7 +185,7 @@ fn tell(words: &[String]) -> Result<(), CommandError> {
     let typed = words.join(" ");
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
     let failed = |why: String| {
-        CommandError::failed(format!("the service is written, but `{typed}` failed: {why}")).hint(format!(
+        CommandError::internal(format!("the service is written, but `{typed}` failed: {why}")).hint(format!(
             "see what is wrong and type `{typed}`, or use `tenterhook start` without a service"
         ))
     };
@@ -220,7 +217,7 @@ impl Manager {
         let person = || {
             env.home
                 .clone()
-                .ok_or_else(|| CommandError::failed("`HOME` is not set").hint("set it to your home"))
+                .ok_or_else(|| CommandError::internal("`HOME` is not set").hint("set it to your home"))
         };
         Ok(match (self, is_system) {
             (Self::Systemd, true) => Path::new("/etc/systemd/system").join(systemd::NAME),
@@ -264,7 +261,7 @@ impl Service {
         let program = if installed.is_file() { installed } else { std::env::current_exe()? };
         let text = |path: &Path| {
             path.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-                CommandError::unusable(format!("`{}` is no text, so no service can name it", path.display()))
+                CommandError::user(format!("`{}` is no text, so no service can name it", path.display()))
             })
         };
         let mut words = vec![text(&program)?];

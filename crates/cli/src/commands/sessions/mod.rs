@@ -70,6 +70,6 @@ fn escaped(word: &str) -> String {
 
 /// `latest`, a whole id, or the beginning of one.
 fn unknown(id: &str) -> CommandError {
-    CommandError::failed(format!("there is no session `{id}`"))
+    CommandError::internal(format!("there is no session `{id}`"))
         .hint("`tenterhook sessions list` shows them; `latest` is the last one")
 }

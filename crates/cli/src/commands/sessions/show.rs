@@ -116,7 +116,7 @@ pub(super) fn whole_id(
     };
     let exact = id == said || format!("{harness}:{id}") == said;
     if said != "latest" && !exact && fitting.next().is_some() {
-        return Err(CommandError::unusable(format!("more than one session begins with `{said}`"))
+        return Err(CommandError::user(format!("more than one session begins with `{said}`"))
             .hint("say more of its id; `tenterhook sessions list --json` has them whole"));
     }
     Ok(format!("{harness}:{id}"))

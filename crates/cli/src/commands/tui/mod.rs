@@ -88,14 +88,14 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 fn is_possible(context: &Context) -> Result<(), CommandError> {
     let hint = "`tenterhook ledger tail -f` and `tenterhook approvals list` work in a pipe";
     if context.terminal.json {
-        return Err(CommandError::unusable("`tui` has no JSON: it is for people").hint(hint));
+        return Err(CommandError::user("`tui` has no JSON: it is for people").hint(hint));
     }
     if !(Terminal::is_screen() && std::io::stdin().is_terminal()) {
-        return Err(CommandError::unusable("`tui` needs a terminal: this is none").hint(hint));
+        return Err(CommandError::user("`tui` needs a terminal: this is none").hint(hint));
     }
     match context.env.all.get("TERM").map(String::as_str) {
         None | Some("" | "dumb") => {
-            Err(CommandError::unusable("this terminal cannot be painted on: `TERM` says nothing, or `dumb`")
+            Err(CommandError::user("this terminal cannot be painted on: `TERM` says nothing, or `dumb`")
                 .hint("over ssh, `ssh -t` makes a terminal and carries `TERM`"))
         }
         Some(_) => Ok(()),
@@ -156,7 +156,7 @@ fn clock() -> Clock {
 }
 
 fn broken(who: &str) -> CommandError {
-    CommandError::failed(format!("{who} is gone"))
+    CommandError::internal(format!("{who} is gone"))
         .hint("this is a mistake of ours; `tenterhook tui` starts anew")
 }
 

@@ -82,7 +82,7 @@ fn checked(home: &Home, text: &str) -> Result<Value, CommandError> {
 fn needs(home: &Home, deed: &Deed) -> Result<(Needs, bool), CommandError> {
     let Some(action) = deed.action() else { return Ok((Needs::Nothing, false)) };
     let action = Action::from_name(action)
-        .ok_or_else(|| CommandError::failed(format!("`{action}` is nothing that passes the gate")))?;
+        .ok_or_else(|| CommandError::internal(format!("`{action}` is nothing that passes the gate")))?;
     let (shown, guarded) = gate::standing(home, action)?;
     let needs = match shown {
         Shown::Code => Needs::Code,
@@ -98,7 +98,7 @@ fn carry_out(home: &Home, deed: &Deed, proof: &Proof) -> Result<Value, CommandEr
 }
 
 fn no_daemon() -> CommandError {
-    CommandError::failed("no daemon is running").hint("`tenterhook start` starts one")
+    CommandError::not_found("no daemon is running").hint("`tenterhook start` starts one")
 }
 
 /// One line, with what to do next.

@@ -10,8 +10,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
+use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_bytes};
-use tenterhook_home::{Failure, door, moment};
+use tenterhook_home::{door, moment};
 use tenterhook_ledger::{Format, Reader};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -37,8 +38,8 @@ pub(super) async fn export(
     // What no checkpoint covers yet is signed first. A reader of its own: this one is busy for long.
     let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
     let reader = run_blocking(move || {
-        ledger.checkpoint().map_err(|error| Failure::failed(error.to_string()))?;
-        Reader::open(&dir).map_err(|error| Failure::failed(error.to_string()))
+        ledger.checkpoint().map_err(|error| Failure::internal(error.to_string()))?;
+        Reader::open(&dir).map_err(|error| Failure::internal(error.to_string()))
     })
     .await?;
     let (sender, parts) = channel(4);

@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, named: &[String], timeout: Duration) -> Res
         for harness in &harnesses {
             proofs.push(prove(context, &stage, harness, timeout, is_cancelled)?);
             if is_cancelled() {
-                return Err(CommandError::failed("interrupted before every client was run"));
+                return Err(CommandError::internal("interrupted before every client was run"));
             }
         }
         Ok(proofs)
@@ -116,7 +116,7 @@ fn until_interrupted<T: Send>(
                     finished.await
                 }
             };
-            result.map_err(|_| CommandError::failed("the proof ended without a result"))?
+            result.map_err(|_| CommandError::internal("the proof ended without a result"))?
         })
     })
 }

@@ -139,7 +139,7 @@ impl ProofStage {
         if !self.home.ledger().join("ledger.db").exists() {
             return Ok(recorded);
         }
-        let failed = |error: tenterhook_ledger::ReadFailed| CommandError::failed(error.to_string());
+        let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
         for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
             let leaf = tenterhook_home::recorded::leaf(&record);
