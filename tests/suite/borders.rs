@@ -65,6 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-proto", &[]),
     ("tenterhook-shell", &[]),
     ("tenterhook-shim", &[]),
+    ("tenterhook-test-support", &[]),
     ("tenterhook-tui", &["tenterhook-event"]),
     (
         "tenterhook-daemon",

@@ -23,7 +23,7 @@ fn stepping(test: &TestContext) -> Option<std::path::PathBuf> {
     if cfg!(target_os = "linux") && command.arg("-ldl").status().is_ok_and(|status| status.success()) {
         return Some(library);
     }
-    eprintln!("SKIPPED, so nothing is proved here: there is no C compiler, or this is not Linux");
+    tenterhook_test_support::skip_test("needs a C compiler and Linux");
     None
 }
 

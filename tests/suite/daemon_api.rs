@@ -229,7 +229,10 @@ fn counters_are_there_for_prometheus() {
     served.bash(DENIED);
     served.hook("this is no JSON");
     let metrics = served.get("/v1/metrics");
-    assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    assert_eq!(
+        metrics.header("content-type"),
+        Some("application/openmetrics-text; version=1.0.0; charset=utf-8")
+    );
     for line in [
         "tenterhook_decisions_total{harness=\"claude-code\",event=\"pre-tool\",verdict=\"deny\"} 1\n",
         "tenterhook_decisions_total{harness=\"claude-code\",event=\"pre-tool\",verdict=\"none\"} 1\n",

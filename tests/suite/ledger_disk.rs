@@ -19,9 +19,7 @@ fn on_a_small_disk(test: &TestContext, script: &str) -> Option<String> {
         tried.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     });
     let Some(unshare) = unshare else {
-        eprintln!(
-            "SKIPPED, so nothing is proved here: neither `unshare -Urm` nor `unshare -m` gives a mount of its own"
-        );
+        tenterhook_test_support::skip_test("needs `unshare -Urm` or `unshare -m`");
         return None;
     };
     let payload = test.write("payload.json", &test.bash("ls"));

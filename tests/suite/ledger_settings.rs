@@ -257,7 +257,7 @@ fn a_passphrase_is_asked_for_and_not_shown() {
         (child.wait().unwrap().code().unwrap(), seen)
     };
     if !Command::new("script").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
-        eprintln!("SKIPPED, so nothing is proved here: there is no `script` that would give us a terminal");
+        tenterhook_test_support::skip_test("needs the program `script`");
         return;
     }
     let (exit, screen) = typed("ledger key seal", &["hunter2 horse", "hunter3 horse"]);

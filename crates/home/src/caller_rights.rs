@@ -60,27 +60,16 @@ fn become_account(_account: u32) -> bool {
     false
 }
 
-/// The primary group of an account and the other groups it is a member of, by the machine's own tables. An
-/// account that is not in them has no group that could lend it anything.
+/// The primary group of an account and the other groups it is a member of, as the system's directory has them. An
+/// account that is not in it has no group that could lend it anything.
 #[cfg(target_os = "linux")]
 fn groups_of(account: u32) -> (u32, Vec<u32>) {
     /// The group that stands for none.
     const NO_GROUP: u32 = 65_534;
-    let accounts = fs_err::read_to_string("/etc/passwd").unwrap_or_default();
-    let found = accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let (name, _, uid, gid) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        (uid.parse() == Ok(account)).then_some((name, gid.parse().ok()?))
-    });
-    let Some((name, primary)) = found else { return (NO_GROUP, Vec::new()) };
-    let groups = fs_err::read_to_string("/etc/group").unwrap_or_default();
-    let is_member = |members: &str| members.split(',').any(|member| member == name);
-    let others = groups.lines().filter_map(|line| {
-        let mut fields = line.split(':').skip(2);
-        let (gid, members) = (fields.next()?, fields.next()?);
-        if is_member(members) { gid.parse().ok() } else { None }
-    });
-    (primary, others.collect())
+    let Some(user) = uzers::get_user_by_uid(account) else { return (NO_GROUP, Vec::new()) };
+    let primary = user.primary_group_id();
+    let groups = uzers::get_user_groups(user.name(), primary).unwrap_or_default();
+    (primary, groups.iter().map(uzers::Group::gid).collect())
 }
 
 #[cfg(test)]

@@ -50,14 +50,8 @@ pub fn user() -> String {
 
 /// The name of an account; one without a name by its number.
 pub fn account(uid: u32) -> String {
-    let uid = uid.to_string();
-    let accounts = fs_err::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
-        (id == uid).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| format!("uid:{uid}"))
+    let directory = || uzers::get_user_by_uid(uid).map(|user| user.name().to_string_lossy().into_owned());
+    name_in("/etc/passwd", uid).or_else(directory).unwrap_or_else(|| format!("uid:{uid}"))
 }
 
 /// The names of the groups we run in; a group without a name by its number.
@@ -66,14 +60,21 @@ pub fn groups() -> Vec<String> {
     let all = rustix::process::getgroups().unwrap_or_default();
     let numbers: std::collections::BTreeSet<u32> =
         std::iter::once(own).chain(all).map(rustix::process::Gid::as_raw).collect();
-    let names = fs_err::read_to_string("/etc/group").unwrap_or_default();
-    let name = |number: &u32| {
-        let found = names.lines().find_map(|line| {
-            let mut fields = line.split(':');
-            let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
-            (id.parse() == Ok(*number)).then(|| name.to_owned())
-        });
-        found.unwrap_or_else(|| format!("gid:{number}"))
+    let name = |gid: u32| {
+        let directory =
+            || uzers::get_group_by_gid(gid).map(|group| group.name().to_string_lossy().into_owned());
+        name_in("/etc/group", gid).or_else(directory).unwrap_or_else(|| format!("gid:{gid}"))
     };
-    numbers.iter().map(name).collect()
+    numbers.into_iter().map(name).collect()
+}
+
+/// The name of a number in the machine's own table of accounts or groups. The system's directory service (LDAP, Open
+/// Directory) is asked only for numbers that are not in it: that may load libraries and use the network.
+fn name_in(table: &str, number: u32) -> Option<String> {
+    let table = fs_err::read_to_string(table).ok()?;
+    table.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id.parse() == Ok(number)).then(|| name.to_owned())
+    })
 }

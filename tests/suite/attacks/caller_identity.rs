@@ -18,7 +18,7 @@ pub(super) fn needed(name: &str) -> Option<PathBuf> {
     let found = ["/usr/bin".into(), "/bin".into()].into_iter().chain(std::env::split_paths(&places));
     let found = found.map(|place: PathBuf| place.join(name)).find(|program| program.exists());
     if found.is_none() {
-        eprintln!("SKIPPED: `{name}` is not installed, so the attack was not tried");
+        tenterhook_test_support::skip_test(&format!("needs `{name}`"));
     }
     found
 }
@@ -88,7 +88,7 @@ fn unshare() -> Option<PathBuf> {
     let unshare = needed("unshare")?;
     let tried = Command::new(&unshare).args(["-Urpf", "--mount-proc", "true"]).output().unwrap();
     if !tried.status.success() {
-        eprintln!("SKIPPED: user namespaces are not available, so the attack was not tried");
+        tenterhook_test_support::skip_test("needs user namespaces");
         return None;
     }
     Some(unshare)

@@ -203,10 +203,15 @@ pub(super) trait MediaTypes {
 
 pub(super) struct PlainTextMedia;
 pub(super) struct HtmlMedia;
+pub(super) struct OpenMetricsMedia;
 pub(super) struct LedgerExportMedia;
 
 impl MediaTypes for PlainTextMedia {
     const NAMES: &'static [&'static str] = &["text/plain"];
+}
+
+impl MediaTypes for OpenMetricsMedia {
+    const NAMES: &'static [&'static str] = &["application/openmetrics-text"];
 }
 
 impl MediaTypes for HtmlMedia {

@@ -2,9 +2,9 @@
 
 //! Counters and times of the daemon, and how Prometheus reads them.
 
+mod exposition;
 mod histogram;
 mod minutes;
-mod text;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,9 +12,9 @@ use std::time::Duration;
 use tenterhook_event::{Decision, Event, EventKind};
 use tenterhook_harness::HARNESSES;
 
+pub(crate) use exposition::{OPEN_METRICS_MEDIA_TYPE, render};
 pub(crate) use histogram::{BOUNDS, Histogram};
 pub(crate) use minutes::Minutes;
-pub(crate) use text::Text;
 
 /// Every decision, in the order of their strictness.
 const DECISIONS: [Decision; 5] =
