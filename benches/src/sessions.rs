@@ -10,9 +10,9 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tenterhook_daemon::sessions::{Hands, Projector};
 use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
 use tenterhook_ledger::{Entry, Ledger, Options, Reader};
+use tenterhook_sessions::{Projector, RebuildPool};
 
 use crate::cases::{PAYLOAD, SetupError};
 use crate::daemon::Home;
@@ -49,7 +49,7 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
         let began = Instant::now();
         let sessions = Projector::new(None, Arc::default());
         let leaves = sessions
-            .rebuild(|| Reader::open(&dir), Hands::new(threads))
+            .rebuild(|| Reader::open(&dir), RebuildPool::new(threads))
             .map_err(|failure| failed(failure.message))?;
         results.push(Measured::of(name, Some(5_000.0).filter(|_| threads > 1), 1, vec![each(began, leaves)]));
     }

@@ -45,6 +45,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-baseline", &["tenterhook-policy"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
+        "tenterhook-records",
+        &["tenterhook-api", "tenterhook-error", "tenterhook-event", "tenterhook-ledger", "tenterhook-policy"],
+    ),
+    (
+        "tenterhook-sessions",
+        &[
+            "tenterhook-api",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-ledger",
+            "tenterhook-policy",
+            "tenterhook-records",
+        ],
+    ),
+    (
         "tenterhook-home",
         &[
             "tenterhook-api",
@@ -57,6 +73,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-harness",
             "tenterhook-ledger",
             "tenterhook-policy",
+            "tenterhook-records",
         ],
     ),
     ("tenterhook-agent", &["tenterhook-document", "tenterhook-event", "tenterhook-files"]),
@@ -82,6 +99,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-ledger",
             "tenterhook-policy",
             "tenterhook-proto",
+            "tenterhook-records",
+            "tenterhook-sessions",
             "tenterhook-shim",
         ],
     ),
@@ -103,6 +122,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy",
             "tenterhook-policy-import",
             "tenterhook-profile",
+            "tenterhook-records",
+            "tenterhook-sessions",
             "tenterhook-shim",
             "tenterhook-tui",
         ],
@@ -122,6 +143,10 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "tonic",
     "tenterhook-shell",
 ];
+
+/// What the projection of sessions must not pull in: it is evaluated from events alone.
+const NOT_IN_SESSIONS: &[&str] =
+    &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-home"];
 
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
@@ -159,28 +184,32 @@ fn our_crates_use_only_what_lies_before_them_on_the_road() {
     assert_eq!(seen.len(), MAY_USE.len(), "the table of borders names a crate that is not there: {seen:?}");
 }
 
-#[test]
-fn embedding_the_engine_pulls_in_no_database_no_grammar_and_no_server() {
+/// The names of all packages that a crate is built with.
+fn dependencies_of(package: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "-p",
-            "tenterhook-engine",
-            "-e",
-            "normal",
-            "--prefix",
-            "none",
-            "--offline",
-            "--locked",
-        ])
+        .args(["tree", "-p", package, "-e", "normal", "--prefix", "none", "--offline", "--locked"])
         .current_dir(repository())
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8(output.stdout).unwrap();
-    let names: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    tree.lines().filter_map(|line| line.split(' ').next()).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn embedding_the_engine_pulls_in_no_database_no_grammar_and_no_server() {
+    let names = dependencies_of("tenterhook-engine");
     assert!(names.contains("tokio"), "the tree was read: {names:?}");
     for banned in NOT_IN_THE_ENGINE {
-        assert!(!names.contains(banned), "the engine pulls in `{banned}`");
+        assert!(!names.contains(*banned), "the engine pulls in `{banned}`");
+    }
+}
+
+#[test]
+fn sessions_are_projected_without_a_runtime_and_without_a_home() {
+    let names = dependencies_of("tenterhook-sessions");
+    assert!(names.contains("tenterhook-ledger"), "the tree was read: {names:?}");
+    for banned in NOT_IN_SESSIONS {
+        assert!(!names.contains(*banned), "the projection of sessions pulls in `{banned}`");
     }
 }

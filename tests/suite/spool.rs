@@ -105,7 +105,8 @@ fn a_key_that_is_gone_makes_nothing_true() {
 
 #[test]
 fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
-    use tenterhook_home::{Book, Home, Spool, door, secrets};
+    use tenterhook_home::{Book, Home, Spool, door};
+    use tenterhook_records::secrets;
     let test = TestContext::new();
     // One leaf, so that there is a ledger, and then more files than the spool should hold.
     hook(&test, "ls");

@@ -73,7 +73,7 @@ impl Callback {
             }
             Ok(heard) => (heard.finding, Status::Ran, None),
             Err((status, why)) => {
-                let why = crate::sessions::clean(&why, MAX_NOTE_CHARS);
+                let why = tenterhook_records::sanitize(&why, MAX_NOTE_CHARS);
                 let finding = match self.fail {
                     Fail::Open => Finding::silent(by.clone()),
                     Fail::Closed => {

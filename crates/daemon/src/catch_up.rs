@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tenterhook_event::EventId;
 use tenterhook_home::Book;
-use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Origin, Reader};
+use tenterhook_records::recorded::Recorded;
 
 use crate::daemon::Daemon;
-use crate::sessions::{Hands, Key};
+use tenterhook_sessions::{RebuildPool, SessionKey};
 
 /// How long after an event a session that is kept in short is read again: the leaf has to be there.
 const SOON: Duration = Duration::from_millis(50);
@@ -25,7 +25,7 @@ pub(crate) async fn remember(daemon: Arc<Daemon>) {
     daemon.observers.grew(until);
     let done = tokio::task::spawn_blocking(move || {
         let dir = daemon.home.ledger();
-        daemon.observers.sessions.rebuild(|| Reader::open(&dir), Hands::beside_calls())
+        daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::beside_calls())
     });
     match done.await {
         Ok(Ok(leaves)) => tracing::debug!(leaves, "sessions are known again"),
@@ -43,7 +43,7 @@ pub(crate) fn anew(daemon: &Arc<Daemon>) {
 /// Sessions that were kept in short and go on become whole again.
 pub(crate) async fn warm(daemon: Arc<Daemon>) {
     loop {
-        daemon.observers.sessions.cold.notified().await;
+        daemon.observers.cold.notified().await;
         tokio::time::sleep(SOON).await;
         for key in daemon.observers.sessions.take_cold() {
             bring_back(&daemon, key).await;
@@ -51,7 +51,7 @@ pub(crate) async fn warm(daemon: Arc<Daemon>) {
     }
 }
 
-async fn bring_back(daemon: &Arc<Daemon>, key: Key) {
+async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
     let sessions = Arc::clone(&daemon.observers.sessions);
     // What cannot be read is said in the log; the session stays short until somebody looks.
     let _ = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
@@ -77,7 +77,7 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
                             told.undelivered.remove(id);
                         }
                         superseding.extend(
-                            Key::of(&recorded.event).filter(|_| superseded(&recorded.leaf).is_some()),
+                            SessionKey::of(&recorded.event).filter(|_| superseded(&recorded.leaf).is_some()),
                         );
                     }
                     (Origin::Transcript, _) => told.observers.told_of(record),

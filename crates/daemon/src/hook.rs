@@ -10,8 +10,9 @@ use tenterhook_api::{LiveEvent, LiveWarning};
 use tenterhook_engine::{HookId, flow};
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_home::{Place, door, has_secret_identifier, redact_identifiers, secrets};
+use tenterhook_home::{Place, door};
 use tenterhook_ledger::Entry;
+use tenterhook_records::{has_secret_identifier, redact_identifiers, secrets};
 use tokio::time::Instant;
 
 use crate::approvals;
@@ -21,7 +22,7 @@ use crate::hook_versions::mismatch_notice;
 use crate::listen::Peer;
 use crate::record::CallRecorder;
 use crate::session_usage;
-use crate::sessions::clean;
+use tenterhook_records::sanitize;
 
 /// A payload that takes long to evaluate, compared with a usual one.
 const LARGE_PAYLOAD_BYTES: usize = 256 * 1024;
@@ -182,7 +183,7 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let decided =
         Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
     let mut reply = harness.refuse(&door.event, why);
-    let (name, why) = (clean(&door.event, MAX_REFUSAL_CHARS), clean(why, MAX_REFUSAL_CHARS));
+    let (name, why) = (sanitize(&door.event, MAX_REFUSAL_CHARS), sanitize(why, MAX_REFUSAL_CHARS));
     tracing::warn!(harness = harness.id, event = name, why, "a call was refused");
     daemon.observers.metrics.refused();
     daemon.observers.metrics.minutes.refused(door::now_ms());

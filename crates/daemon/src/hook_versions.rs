@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tenterhook_api::HookVersionCount;
 use tenterhook_event::Timestamp;
-use tenterhook_home::{clean, door};
+use tenterhook_home::door;
+use tenterhook_records::sanitize;
 
 /// The daemon's own version.
 pub(crate) const DAEMON_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -77,7 +78,7 @@ pub(crate) fn mismatch_notice(hook_version: &str) -> Option<String> {
     if hook_version == DAEMON_VERSION || hook_version.is_empty() {
         return None;
     }
-    let hook_version = clean(hook_version, MAX_VERSION_BYTES);
+    let hook_version = sanitize(hook_version, MAX_VERSION_BYTES);
     Some(format!(
         "Tenterhook: the hooks are version {hook_version} and the daemon is version {DAEMON_VERSION}; run `tenterhook self \
          refresh`"

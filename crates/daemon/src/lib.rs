@@ -36,7 +36,6 @@ mod run;
 mod sdk;
 mod session_owner;
 mod session_usage;
-pub mod sessions;
 mod shares;
 mod stamp;
 mod telemetry;

@@ -9,7 +9,7 @@ use tenterhook_api::{LiveEvent, SessionEvent};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use crate::api::to_json;
-use crate::sessions::Key;
+use tenterhook_sessions::SessionKey;
 
 /// How much whoever watches may be behind; beyond that they are told how much they missed.
 const KEPT: usize = 1024;
@@ -19,10 +19,10 @@ const KEPT: usize = 1024;
 pub(crate) struct News {
     /// Counts up from the daemon's start.
     pub(crate) number: u64,
-    /// `decided`, `session`, `generation`, `verify` or `warning`; of a session what [`crate::sessions`] tells.
+    /// `decided`, `session`, `generation`, `verify` or `warning`; of a session what [`tenterhook_sessions`] tells.
     pub(crate) kind: &'static str,
     /// The session it happened in, for whoever follows one.
-    about: Option<Arc<Key>>,
+    about: Option<Arc<SessionKey>>,
     /// What happened, as JSON.
     pub(crate) data: Arc<str>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct News {
 impl News {
     /// Whether it happened in the session of this id, or of `<harness>:<id>`.
     pub(crate) fn is_about(&self, id: &str) -> bool {
-        let Some(Key { harness, id: own }) = self.about.as_deref() else { return false };
+        let Some(SessionKey { harness, id: own }) = self.about.as_deref() else { return false };
         id == own || id.strip_prefix(harness).and_then(|rest| rest.strip_prefix(':')) == Some(own)
     }
 }
@@ -58,7 +58,7 @@ impl Live {
     }
 
     /// Tells what happened in a session.
-    pub(crate) fn tell_about(&self, about: &Arc<Key>, event: &SessionEvent) {
+    pub(crate) fn tell_about(&self, about: &Arc<SessionKey>, event: &SessionEvent) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if self.is_watched() {
             let (kind, about) = (event.change.kind(), Some(Arc::clone(about)));

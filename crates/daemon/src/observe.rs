@@ -9,16 +9,17 @@ use std::time::Duration;
 use serde_json::Value;
 use tenterhook_api::{DecisionLine, LiveEvent, MissingContent, ToolGist};
 use tenterhook_event::Decided;
-use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Appended, Record};
 use tenterhook_policy::Prices;
-use tokio::sync::watch;
+use tenterhook_records::recorded::{self, Recorded};
+use tokio::sync::{Notify, watch};
 
 use crate::analytics::Analytics;
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::sessions::{Happened, Key, Past, Projector, Told, clean};
 use crate::telemetry::Exporter;
+use tenterhook_records::sanitize;
+use tenterhook_sessions::{DecidedEvent, Projector, RecordedEvent, SessionKey, SessionUpdate};
 
 /// The longest text of a call that is shown in a line.
 const GIST: usize = 500;
@@ -28,6 +29,8 @@ pub(crate) struct Observers {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) analytics: Analytics,
     pub(crate) sessions: Arc<Projector>,
+    /// Notified when a session that is kept in short has something new.
+    pub(crate) cold: Arc<Notify>,
     pub(crate) live: Live,
     /// What happens in sessions.
     pub(crate) followed: Live,
@@ -44,9 +47,11 @@ impl Observers {
         telemetry: Option<Exporter>,
     ) -> Self {
         let grew = watch::Sender::new(0);
-        let sessions = Projector::new(person, Arc::new(prices));
+        let cold = Arc::new(Notify::new());
+        let signal = Arc::clone(&cold);
+        let sessions = Projector::with_signal(person, Arc::new(prices), move || signal.notify_one());
         let (analytics, live, followed) = (Analytics::default(), Live::default(), Live::default());
-        Self { metrics, analytics, sessions, live, followed, telemetry, grew }
+        Self { metrics, analytics, sessions, cold, live, followed, telemetry, grew }
     }
 
     /// A decision is durable. `gone` says why its content is not in the record, if so.
@@ -73,10 +78,10 @@ impl Observers {
             id = %event.id, harness = event.source, event = event.event.name(), verdict = outcome.decision.word(),
             rule = outcome.deciding_rule(), took_us = decided.took_us, "decided"
         );
-        let happened = Happened::now(decided, appended.seq());
+        let happened = DecidedEvent::now(decided, appended.seq());
         let session = match gone {
             // Sessions show what the record keeps, from the start.
-            Some(gone) => self.apply(&Past::without_content(&happened, gone).happened()),
+            Some(gone) => self.apply(&RecordedEvent::without_content(&happened, gone).happened()),
             None => self.apply(&happened),
         };
         self.live.tell(|| LiveEvent::Decided(Box::new(line(decided, appended.seq()))));
@@ -90,7 +95,7 @@ impl Observers {
         let seq = record.seq;
         self.grew(seq + 1);
         self.metrics.taken_in();
-        if let Some(past) = Past::of(record) {
+        if let Some(past) = RecordedEvent::of(record) {
             self.apply(&past.happened());
         }
         let generation = recorded.leaf.get("generation").and_then(Value::as_str).unwrap_or_default();
@@ -104,7 +109,7 @@ impl Observers {
     /// A leaf of what a transcript tells of: sessions show it, and nobody is told of a decision.
     pub(crate) fn told_of(&self, record: &Record) {
         self.grew(record.seq + 1);
-        if let Some(past) = Past::of(record) {
+        if let Some(past) = RecordedEvent::of(record) {
             self.apply(&past.happened());
         }
     }
@@ -118,7 +123,7 @@ impl Observers {
     }
 
     /// Live views learn how a session stands.
-    fn tell_session(&self, key: &Key) {
+    fn tell_session(&self, key: &SessionKey) {
         if self.live.is_watched()
             && let Some(summary) = self.sessions.summary(key)
         {
@@ -127,8 +132,8 @@ impl Observers {
     }
 
     /// Sessions hear of it, and whoever follows them.
-    fn apply(&self, happened: &Happened<'_>) -> Option<Key> {
-        let mut told = Told::listening(self.followed.is_watched());
+    fn apply(&self, happened: &DecidedEvent<'_>) -> Option<SessionKey> {
+        let mut told = SessionUpdate::listening(self.followed.is_watched());
         let key = self.sessions.apply(happened, &mut told)?;
         let news = told.named(&key, happened.event, happened.seq);
         if !news.is_empty() {
@@ -161,7 +166,7 @@ fn line(decided: &Decided<'_>, seq: u64) -> DecisionLine {
     let tool = event.tool.as_ref().map(|tool| ToolGist {
         name: tool.name.clone(),
         class: tool.class,
-        gist: Some(clean(&tool.gist(), GIST)),
+        gist: Some(sanitize(&tool.gist(), GIST)),
     });
     DecisionLine {
         seq,
@@ -172,23 +177,14 @@ fn line(decided: &Decided<'_>, seq: u64) -> DecisionLine {
         native_event: event.native_event.clone(),
         session: event.harness_session_id.clone(),
         tool,
-        prompt: event.detail.prompt.as_deref().map(|prompt| clean(prompt, GIST)),
+        prompt: event.detail.prompt.as_deref().map(|prompt| sanitize(prompt, GIST)),
         cwd: event.cwd.clone(),
         model: event.agent.model.clone(),
         verdict: outcome.decision,
         rule: outcome.deciding_rule().map(ToOwned::to_owned),
-        by: by(outcome),
-        reason: outcome.reason().map(|reason| clean(&reason, GIST)),
+        by: recorded::outcome_decided_by(outcome),
+        reason: outcome.reason().map(|reason| sanitize(&reason, GIST)),
         generation: decided.generation.to_owned(),
         took_us: decided.took_us,
-    }
-}
-
-/// Who decided, as [`tenterhook_home::recorded::decided_by`] says it of a record.
-pub(crate) fn by(outcome: &tenterhook_event::Outcome) -> Option<String> {
-    match outcome.decided_by()? {
-        tenterhook_event::Origin::Rule(id) => Some(id.to_string()),
-        by @ tenterhook_event::Origin::Hook(_) => Some(by.to_string()),
-        tenterhook_event::Origin::Engine => None,
     }
 }

@@ -12,8 +12,8 @@ use tenterhook_home::authority::Process;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sessions::Key;
 use crate::shares::is_fair;
+use tenterhook_sessions::SessionKey;
 
 /// How many sessions have a known owner; one process gets half of them.
 const MAX_OWNED_SESSIONS: usize = 16_384;
@@ -30,7 +30,7 @@ pub(crate) struct SessionOwners(Mutex<OwnerTable>);
 
 #[derive(Debug, Default)]
 struct OwnerTable {
-    by_session: HashMap<Key, SessionOwner>,
+    by_session: HashMap<SessionKey, SessionOwner>,
     /// How many sessions each process owns, by pid and start.
     counts: HashMap<(i32, u64), usize>,
     /// When ended processes were last looked for.
@@ -49,7 +49,7 @@ struct SessionOwner {
 impl Daemon {
     /// Compares the session that an event names with the process that sent it.
     pub(crate) fn check_session(&self, peer: Peer, event: &mut Event) {
-        let Some(key) = Key::of(event) else { return };
+        let Some(key) = SessionKey::of(event) else { return };
         let Peer::Local { uid, pid: Some(pid), start } = peer else {
             event.session_check = Some(SessionCheck::Unverified);
             return;
@@ -69,7 +69,7 @@ impl Daemon {
 
     /// Makes this process the owner of a session of its own agent.
     pub(crate) fn own_agent_session(&self, harness: &str, id: &str) {
-        let key = Key { harness: harness.to_owned(), id: id.to_owned() };
+        let key = SessionKey { harness: harness.to_owned(), id: id.to_owned() };
         let own = i32::try_from(std::process::id()).ok().and_then(Process::read);
         if let Some(own) = own {
             self.session_owners.bind(key, self.uid, &own);
@@ -80,7 +80,7 @@ impl Daemon {
 impl SessionOwners {
     /// Whether a process that was identified when it connected owns the session. Process number and start name one
     /// process for good, so a connection that stays open needs no look at `/proc` for each of its calls.
-    fn is_owner(&self, key: &Key, uid: u32, process: (i32, u64)) -> bool {
+    fn is_owner(&self, key: &SessionKey, uid: u32, process: (i32, u64)) -> bool {
         let owner = self.lock().by_session.get(key).copied();
         let owner = owner.filter(|owner| owner.uid == uid && owner.process() == process);
         owner.is_some_and(|owner| self.is_there(key, owner))
@@ -88,7 +88,13 @@ impl SessionOwners {
 
     /// Whether the process may write to the session. A session without an owner becomes the caller's; `was_there`
     /// says whether there are events of it that this daemon has no owner for.
-    fn check(&self, key: &Key, uid: u32, pid: i32, was_there: impl FnOnce() -> bool) -> Option<SessionCheck> {
+    fn check(
+        &self,
+        key: &SessionKey,
+        uid: u32,
+        pid: i32,
+        was_there: impl FnOnce() -> bool,
+    ) -> Option<SessionCheck> {
         let owner = self.lock().by_session.get(key).copied();
         // The hook process waits for its answer, so it is still there.
         let Some(caller) = Process::read(pid) else { return Some(SessionCheck::Unverified) };
@@ -115,7 +121,7 @@ impl SessionOwners {
     }
 
     /// Whether the owner is still the process that it was.
-    fn is_there(&self, key: &Key, owner: SessionOwner) -> bool {
+    fn is_there(&self, key: &SessionKey, owner: SessionOwner) -> bool {
         if owner.checked.elapsed() < OWNER_RECHECK_INTERVAL {
             return true;
         }
@@ -129,7 +135,7 @@ impl SessionOwners {
     }
 
     /// Makes a process the owner, if there is room for that.
-    fn bind(&self, key: Key, uid: u32, process: &Process) -> bool {
+    fn bind(&self, key: SessionKey, uid: u32, process: &Process) -> bool {
         let owner = SessionOwner { uid, pid: process.pid, start: process.start, checked: Instant::now() };
         let mut owners = self.lock();
         if !owners.by_session.contains_key(&key) && !owners.has_room(&owner) {
@@ -160,7 +166,7 @@ impl OwnerTable {
         is_fair(own, self.by_session.len(), 1, MAX_OWNED_SESSIONS)
     }
 
-    fn insert(&mut self, key: Key, owner: SessionOwner) {
+    fn insert(&mut self, key: SessionKey, owner: SessionOwner) {
         *self.counts.entry(owner.process()).or_default() += 1;
         if let Some(before) = self.by_session.insert(key, owner) {
             self.release(before.process());
@@ -207,8 +213,8 @@ mod tests {
 
     use super::*;
 
-    fn key(id: &str) -> Key {
-        Key { harness: "codex".to_owned(), id: id.to_owned() }
+    fn key(id: &str) -> SessionKey {
+        SessionKey { harness: "codex".to_owned(), id: id.to_owned() }
     }
 
     fn sleeper() -> (Child, i32) {

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
-use crate::sessions::clean;
+use tenterhook_records::sanitize;
 
 /// How many of them are kept in memory. The ledger has them all.
 const MAX_RECENT: usize = 32;
@@ -94,7 +94,7 @@ impl CallIdentity {
 impl UndeliveredAnswers {
     /// Notes that the answer to this event did not arrive.
     fn add(&self, harness: &'static Harness, event: &Event) -> UndeliveredAnswer {
-        let name = |text: &String| clean(text, MAX_NAME_CHARS);
+        let name = |text: &String| sanitize(text, MAX_NAME_CHARS);
         let shown = UndeliveredCall {
             id: event.id,
             ts: event.ts,

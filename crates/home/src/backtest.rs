@@ -18,8 +18,8 @@ use tenterhook_ledger::{Reader, Record};
 use tenterhook_policy::RuleSet;
 
 use crate::hindsight::{Hindsight, Said, strictest};
-use crate::recorded::{Field as _, Recorded};
 use tenterhook_error::Failure;
+use tenterhook_records::recorded::{Field as _, Recorded};
 
 /// How many leaves are read at a time.
 const PAGE: u64 = 512;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tenterhook_event::{Command, Decision, Event, EventKind, Origin, Status, ToolClass};
 use tenterhook_policy::{Facts, Side, Surroundings};
 
-use crate::recorded::Recorded;
 use tenterhook_error::Failure;
+use tenterhook_records::recorded::Recorded;
 
 /// What an expression would obey.
 const META: &[char] =

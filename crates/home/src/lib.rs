@@ -12,7 +12,6 @@ mod addition;
 pub mod authority;
 pub mod backtest;
 pub mod caller_rights;
-mod clean;
 pub mod daemon_port;
 pub mod door;
 pub mod draft;
@@ -21,16 +20,12 @@ mod guarded;
 pub mod hindsight;
 mod home;
 pub mod hook_files;
-mod identifiers;
 mod intake;
 pub mod kits;
 mod mode;
-pub mod moment;
 pub mod packs;
 pub mod program_files;
-pub mod recorded;
 mod recorder;
-pub mod removal;
 mod road;
 mod seal;
 pub mod seen;
@@ -48,15 +43,12 @@ pub mod usage;
 mod view;
 
 pub use addition::append_rule;
-pub use clean::clean;
 pub use env::Env;
 pub use home::{Home, make_private, make_public, write_whole};
-pub use identifiers::{has_secret_identifier, is_secret_identifier, redact_identifier, redact_identifiers};
 pub use intake::{regular_file, state_file};
 pub use mode::Mode;
 pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,
-    secrets,
 };
 pub use road::{Configuration, LONGEST_HOOK, Memory, Road};
 pub use seal::SealKey;

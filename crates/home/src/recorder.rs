@@ -27,11 +27,11 @@ use tenterhook_ledger::{
 use crate::Home;
 use crate::door::{self, now_ms};
 use crate::env;
-use crate::identifiers::redact_identifiers;
 use crate::state_format::StateFormat;
 pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
 use tenterhook_error::Failure;
+use tenterhook_records::{redact_identifiers, secrets};
 
 /// How long another writer may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -402,9 +402,4 @@ impl Recorder for SpoolRecorder {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(std::future::ready(self.keep(&decided).map_err(RecordError)))
     }
-}
-
-/// The policy's detectors, as the ledger asks for them.
-pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
-    tenterhook_policy::secret::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
 }

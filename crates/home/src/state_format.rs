@@ -20,9 +20,9 @@ use serde_json::json;
 use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
 
 use crate::home::write_whole;
-use crate::recorder::secrets;
 use crate::{door, env, intake};
 use tenterhook_error::Failure;
+use tenterhook_records::secrets;
 
 /// Format that this version writes, and the newest that it reads.
 pub const STATE_FORMAT: u32 = 2;

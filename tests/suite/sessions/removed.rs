@@ -3,8 +3,9 @@
 //! What was erased, redacted or superseded is shown as such.
 
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, Finding, Origin, Outcome, Timestamp};
-use tenterhook_home::{Home, Spool, secrets};
+use tenterhook_home::{Home, Spool};
 use tenterhook_ledger::{Entry, RedactionKey, Sealing};
+use tenterhook_records::secrets;
 
 use super::*;
 

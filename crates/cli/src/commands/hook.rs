@@ -10,7 +10,8 @@ use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Findi
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::authority::Agents;
 use tenterhook_home::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
-use tenterhook_home::{Book, Home, Memory, Place, Road, SpoolRecorder, has_secret_identifier};
+use tenterhook_home::{Book, Home, Memory, Place, Road, SpoolRecorder};
+use tenterhook_records::has_secret_identifier;
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;
 use tenterhook_shim::{VERSION, id, input, wire};

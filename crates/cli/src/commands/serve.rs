@@ -9,8 +9,9 @@ use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_home::{Env, Settled, Telemetry, clean};
+use tenterhook_home::{Env, Settled, Telemetry};
 use tenterhook_ledger::Durability;
+use tenterhook_records::sanitize;
 
 use super::wiring;
 use crate::context::Context;
@@ -156,7 +157,7 @@ struct CleanLog;
 impl Write for CleanLog {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        std::io::stderr().write_all(clean(&text, usize::MAX).as_bytes())?;
+        std::io::stderr().write_all(sanitize(&text, usize::MAX).as_bytes())?;
         Ok(bytes.len())
     }
 

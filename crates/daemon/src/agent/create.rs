@@ -145,7 +145,7 @@ fn mode(name: &str, peer: Peer) -> Result<PermissionMode, Refusal> {
     }
     let Some(mode) = PermissionMode::from_name(name) else {
         let known: Vec<_> = PermissionMode::names().collect();
-        let why = format!("there is no permission mode `{}`", crate::sessions::clean(name, 100));
+        let why = format!("there is no permission mode `{}`", tenterhook_records::sanitize(name, 100));
         return Err(Refusal::new(Code::Invalid, why, &format!("known: {}", known.join(", "))));
     };
     let is_free = matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions);
@@ -161,7 +161,7 @@ fn directory(cwd: &str) -> Result<PathBuf, Refusal> {
     if dir.is_absolute() && dir.is_dir() {
         return Ok(dir.to_owned());
     }
-    let why = format!("`{}` is no directory", crate::sessions::clean(cwd, 200));
+    let why = format!("`{}` is no directory", tenterhook_records::sanitize(cwd, 200));
     Err(Refusal::new(Code::Invalid, why, "`working_directory` is an absolute path of one that is there"))
 }
 
@@ -189,7 +189,7 @@ fn tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Refusal> {
     }
     if let Some(unknown) = names.iter().find(|name| *name != TASK && tools.find(name).is_none()) {
         let known: Vec<_> = tools.specs().into_iter().map(|spec| spec.name).collect();
-        let why = format!("there is no tool `{}`", crate::sessions::clean(unknown, 100));
+        let why = format!("there is no tool `{}`", tenterhook_records::sanitize(unknown, 100));
         return Err(Refusal::new(Code::Invalid, why, &format!("known: {}, {TASK}", known.join(", "))));
     }
     tools.keep(names);

@@ -34,7 +34,7 @@ pub(crate) async fn end(
     daemon.hosted.take(&slot);
     let reason = if reason.is_empty() { "ended" } else { reason };
     let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
-    behalf::on(chain, finish(&slot, &crate::sessions::clean(reason, REASON))).await;
+    behalf::on(chain, finish(&slot, &tenterhook_records::sanitize(reason, REASON))).await;
     Ok(())
 }
 

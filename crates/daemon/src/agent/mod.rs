@@ -127,7 +127,7 @@ impl Daemon {
     /// A session of whoever asks.
     async fn own_session(&self, asker: &Asker<'_>, what: &str, id: &str) -> Result<Arc<Slot>, Refusal> {
         let uid = self.admit_asker(asker, what).await?.uid;
-        let shown = crate::sessions::clean(id, 100);
+        let shown = tenterhook_records::sanitize(id, 100);
         let missing = |why: String, hint: &str| Err(Refusal::new(Code::NotFound, why, hint));
         {
             let state = self.hosted.lock();

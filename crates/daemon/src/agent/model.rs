@@ -71,7 +71,7 @@ impl Models {
         }
         let Some(maker) = MAKERS.iter().find(|maker| maker.name == provider) else {
             let known: Vec<_> = MAKERS.iter().map(|maker| maker.name).chain(["scripted"]).collect();
-            let given = crate::sessions::clean(provider, 100);
+            let given = tenterhook_records::sanitize(provider, 100);
             return Err(invalid(
                 format!("there is no provider `{given}`"),
                 &format!("known: {}", known.join(", ")),

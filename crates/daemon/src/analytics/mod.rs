@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use tenterhook_api::{HookFailure, HookMinute, HookNumbers, HookSummary};
 use tenterhook_event::{Decision, Event, Origin, Outcome, Status, Step, Timestamp};
 
-use crate::sessions::clean;
+use tenterhook_records::sanitize;
 use times::Times;
 
 /// How many minutes are kept.
@@ -93,7 +93,7 @@ impl Record {
         }
         self.last_call = Some(event.ts);
         if matches!(step.status, Status::Failed | Status::TimedOut) {
-            let message = clean(step.note.as_deref().unwrap_or("it did not say why"), LONGEST_ERROR);
+            let message = sanitize(step.note.as_deref().unwrap_or("it did not say why"), LONGEST_ERROR);
             self.last_error = Some(HookFailure { ts: event.ts, id: event.id, message });
         }
     }

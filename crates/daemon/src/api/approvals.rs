@@ -83,7 +83,7 @@ pub(super) fn pending(daemon: &Daemon) -> ApprovalList {
 }
 
 fn not_waiting(id: &str) -> ApiError {
-    let message = format!("no call `{}` waits for an answer", crate::sessions::clean(id, 100));
+    let message = format!("no call `{}` waits for an answer", tenterhook_records::sanitize(id, 100));
     ApiError::not_found(message)
         .hint("GET /v1/approvals lists what waits; a call that was answered or expired does not")
 }

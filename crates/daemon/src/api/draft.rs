@@ -10,11 +10,11 @@ use axum::extract::State;
 use serde_json::Value;
 use tenterhook_api::{FileProblem, PolicyValidation, RuleDraft, RuleDraftGoal, RuleDraftRequest};
 use tenterhook_error::Failure;
-use tenterhook_home::recorded::Recorded;
 use tenterhook_home::templates::{self, Kind};
 use tenterhook_home::{append_rule, draft, regular_file};
 use tenterhook_ledger::Record;
 use tenterhook_policy::{Layer, RuleSet, Source, rule_yaml};
+use tenterhook_records::recorded::Recorded;
 
 use super::error::ApiError;
 use super::extract::RequestBody;

@@ -87,7 +87,7 @@ async fn install(
 
 async fn change(daemon: &Arc<Daemon>, id: &str, how: &str) -> Result<Json<HarnessPlan>, ApiError> {
     let Some(harness) = tenterhook_harness::find(id) else {
-        let message = format!("there is no harness `{}`", crate::sessions::clean(id, 100));
+        let message = format!("there is no harness `{}`", tenterhook_records::sanitize(id, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists them"));
     };
     Ok(Json(own::json(daemon, &["install", harness.id, how]).await?))

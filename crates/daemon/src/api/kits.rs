@@ -205,7 +205,7 @@ async fn remove(
 fn find(home: &Home, name: &str) -> Result<(KitList, Kit), ApiError> {
     let list = KitList::read_to_change(home)?;
     let Some(kit) = list.find(name).cloned() else {
-        let message = format!("there is no kit `{}`", crate::sessions::clean(name, 100));
+        let message = format!("there is no kit `{}`", tenterhook_records::sanitize(name, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/kits lists them"));
     };
     Ok((list, kit))

@@ -63,7 +63,7 @@ async fn switch(
     let _turn = daemon.changing.lock().await;
     let (looking, sought) = (Arc::clone(&daemon), name.clone());
     let Some((mut list, locked)) = run_blocking(move || known(&looking, &sought)).await? else {
-        let message = format!("there is no pack and no rule `{}`", crate::sessions::clean(&name, 100));
+        let message = format!("there is no pack and no rule `{}`", tenterhook_records::sanitize(&name, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/packs and GET /v1/policy list them"));
     };
     if !on && locked {

@@ -83,7 +83,7 @@ pub(super) fn find_hook(daemon: &Daemon, id: &str) -> Result<Arc<Hook>, ApiError
     let base = daemon.generations.base();
     let found = base.generation.all_hooks().iter().find(|hook| hook.id.as_ref() == id);
     found.cloned().ok_or_else(|| {
-        ApiError::not_found(format!("there is no hook `{}`", crate::sessions::clean(id, 100)))
+        ApiError::not_found(format!("there is no hook `{}`", tenterhook_records::sanitize(id, 100)))
             .hint("GET /v1/hooks lists them")
     })
 }

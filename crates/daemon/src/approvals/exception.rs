@@ -40,7 +40,7 @@ pub(super) fn prepare(daemon: &Daemon, card: &Approval, call: &Call) -> Result<E
     }
     let conditions = draft::exactly(&event)
         .ok_or_else(|| cannot("a rule cannot say what exactly this call is".to_owned()))?;
-    if !tenterhook_home::secrets(&conditions.to_string()).is_empty() {
+    if !tenterhook_records::secrets(&conditions.to_string()).is_empty() {
         return Err(cannot(
             "the call contains a secret, which an exception would write into the policy".to_owned(),
         ));

@@ -5,8 +5,9 @@
 use serde_json::{Value, json};
 use tenterhook_event::EventId;
 use tenterhook_home::authority::{Action, Authority, Caller, Granted, Proof, Refused};
-use tenterhook_home::{door, secrets};
+use tenterhook_home::door;
 use tenterhook_ledger::Entry;
+use tenterhook_records::secrets;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;

@@ -68,7 +68,7 @@ async fn own(
     }
     let shape = sdk::kind(&event_type).and_then(a3s::of).ok_or_else(|| {
         let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
-        let given = crate::sessions::clean(&event_type, 100);
+        let given = tenterhook_records::sanitize(&event_type, 100);
         error(
             ErrorCode::ErrorInvalid,
             format!("`{given}` is no event"),
@@ -97,7 +97,7 @@ async fn native(
 ) -> Result<FireResponse, HookError> {
     let Some(harness) = tenterhook_harness::find(&request.source) else {
         let known: Vec<_> = tenterhook_harness::HARNESSES.iter().map(|harness| harness.id).collect();
-        let why = format!("`{}` is no known harness", crate::sessions::clean(&request.source, 100));
+        let why = format!("`{}` is no known harness", tenterhook_records::sanitize(&request.source, 100));
         return Err(error(ErrorCode::ErrorInvalid, why, &format!("known: {}", known.join(", "))));
     };
     let count = u32::try_from(request.callbacks.len()).unwrap_or(u32::MAX);

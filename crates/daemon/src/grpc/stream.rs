@@ -80,7 +80,7 @@ pub(super) async fn open(
                 tracing::debug!(client = hearing.name(), "answer to a message that is not a question");
                 continue;
             }
-            let hook = crate::sessions::clean(&response.hook_id, MAX_HOOK_ID_CHARS);
+            let hook = tenterhook_records::sanitize(&response.hook_id, MAX_HOOK_ID_CHARS);
             let Err(unwanted) = hearing.answer(words::reply(response)) else { continue };
             let code = match unwanted {
                 Unwanted::TooLate => ErrorCode::ErrorTimedOut,

@@ -173,7 +173,7 @@ fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
 fn failed(error: &HookError) -> String {
     match error.message.as_str() {
         "" => "its handler failed".to_owned(),
-        message => format!("its handler failed: {}", crate::sessions::clean(message, 500)),
+        message => format!("its handler failed: {}", tenterhook_records::sanitize(message, 500)),
     }
 }
 

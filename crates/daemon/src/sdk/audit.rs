@@ -15,7 +15,7 @@ use tenterhook_harness::dialect::a3s::Session;
 use tokio::sync::{mpsc, watch};
 
 use crate::daemon::Daemon;
-use crate::sessions::clean;
+use tenterhook_records::sanitize;
 
 /// How many notes may wait for the disk; beyond that calls wait too.
 const WAITING: usize = 1024;
@@ -109,7 +109,7 @@ impl Beside for Notes {
             "event_id": note.event.id,
             "call": note.call_id,
             "took_us": u64::try_from(note.took.as_micros()).unwrap_or(u64::MAX),
-            "why": note.why.map(|why| clean(why, TEXT)),
+            "why": note.why.map(|why| sanitize(why, TEXT)),
         });
         Box::pin(async move {
             self.open.send_modify(|open| *open += 1);

@@ -90,7 +90,7 @@ pub(crate) async fn unregister(daemon: &Arc<Daemon>, peer: Peer, id: &Id, hook: 
     let _turn = programs.changing.lock().await;
     let found = programs.of(id).into_iter().find(|known| *known.hook.id == *hook);
     let Some(known) = found else {
-        let why = format!("this client has no hook `{}`", crate::sessions::clean(hook, 100));
+        let why = format!("this client has no hook `{}`", tenterhook_records::sanitize(hook, 100));
         return Err(Refusal::new(Code::NotFound, why, "ListHooks names those it has"));
     };
     let Some(client) = programs.with(id, |seat| Arc::clone(&seat.client)) else { return Ok(()) };
@@ -140,7 +140,7 @@ impl Wanted {
         let invalid = |message: String, hint: &str| Refusal::new(Code::Invalid, message, hint);
         let kind = kind(&self.event_type).ok_or_else(|| {
             let names: Vec<_> = a3s::EVENTS.iter().map(|event| event.name).collect();
-            let given = crate::sessions::clean(&self.event_type, 100);
+            let given = tenterhook_records::sanitize(&self.event_type, 100);
             invalid(format!("`{given}` is no event"), &format!("known: {}", names.join(", ")))
         })?;
         let matcher = Matcher::a3s(&self.matcher).map_err(|why| invalid(why, "correct the matcher"))?;

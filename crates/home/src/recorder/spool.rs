@@ -200,7 +200,7 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
         "spool-refused",
         &env::user(),
         detail,
-        &super::secrets,
+        &tenterhook_records::secrets,
     );
     ledger.append(entry.from(Origin::Spool)).ok()?;
     drop(std::fs::rename(path, path.with_extension(REFUSED)));

@@ -13,8 +13,8 @@ use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 use tenterhook_harness::Harness;
 use tenterhook_harness::transcript::{LeftOut, Unread};
 use tenterhook_home::backtest::gist;
-use tenterhook_home::clean;
 use tenterhook_home::hindsight::Said;
+use tenterhook_records::sanitize;
 
 use super::import::Imported;
 use crate::page::chart::Counts;
@@ -155,7 +155,7 @@ impl Gathered {
             rule.reason.clone_from(&said.reason);
         }
         // The same again teaches nothing.
-        let what = tame(&clean(&gist(event), LONGEST));
+        let what = tame(&sanitize(&gist(event), LONGEST));
         if rule.examples.len() < EXAMPLES && rule.examples.iter().all(|known| known.what != what) {
             rule.examples.push(Example {
                 at: event.ts,

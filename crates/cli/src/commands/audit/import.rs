@@ -4,8 +4,9 @@
 
 use serde::Serialize;
 use tenterhook_event::Event;
-use tenterhook_home::{Book, Home, secrets};
+use tenterhook_home::{Book, Home};
 use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
+use tenterhook_records::secrets;
 
 use crate::error::CommandError;
 use crate::terminal::{GOOD, WARN, count};

@@ -3,8 +3,8 @@
 //! What the ledger of the session proves.
 
 use tenterhook_home::Book;
-use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Expect, Filter, Format, Kind, Problem, Reader, Verified, export};
+use tenterhook_records::recorded::Recorded;
 
 use crate::commands::ledger::covered;
 use crate::context::Context;

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, Origin, Outcome, Said};
 use tenterhook_home::Home;
-use tenterhook_home::recorded::Field as _;
+use tenterhook_records::recorded::Field as _;
 
 use super::HookNote;
 use crate::ask;

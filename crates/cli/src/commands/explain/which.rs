@@ -3,8 +3,8 @@
 //! Which recorded decision is meant: by its number, its id, the beginning or end of it, or `last`.
 
 use tenterhook_home::Book;
-use tenterhook_home::recorded::Recorded;
 use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_records::recorded::Recorded;
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -45,7 +45,7 @@ fn find(reader: &Reader, said: &str) -> Result<Option<Record>, CommandError> {
     }
     let recent = reader.query(&Filter::default(), SEARCHED).map_err(failed)?.records;
     let fits = |record: &Record| {
-        let leaf = tenterhook_home::recorded::leaf(record);
+        let leaf = tenterhook_records::recorded::leaf(record);
         let id = leaf.get("id").and_then(serde_json::Value::as_str).unwrap_or_default();
         id.starts_with(&wanted) || id.ends_with(&wanted)
     };

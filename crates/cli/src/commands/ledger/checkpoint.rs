@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::Book;
-use tenterhook_home::recorded::Field as _;
 use tenterhook_ledger::AppendError;
+use tenterhook_records::recorded::Field as _;
 
 use super::hand_over;
 use super::passphrase::writing;

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_home::authority::Action;
-use tenterhook_home::recorded::Field as _;
 use tenterhook_home::{Book, passphrase};
 use tenterhook_ledger::{Cost, SoftwareKey};
+use tenterhook_records::recorded::Field as _;
 
 use super::checkpoint::refused;
 use super::{passphrase as said, unread};

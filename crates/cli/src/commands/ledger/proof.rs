@@ -13,7 +13,7 @@ use super::{hand_over, public_key, show, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
-use tenterhook_home::recorded::Field as _;
+use tenterhook_records::recorded::Field as _;
 
 const EXAMPLES: &str = "\
 The proof is a text of its own (c2sp.org/tlog-proof@v1): the leaf, its path in the tree and a signed

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_home::authority::Action;
-use tenterhook_home::recorded::Field as _;
-use tenterhook_home::{Book, door::now_ms, removal, secrets};
+use tenterhook_home::{Book, door::now_ms};
+use tenterhook_records::recorded::Field as _;
+use tenterhook_records::{record_range, secrets};
 
 use super::checkpoint::refused;
 use super::filter::moment;
@@ -78,7 +79,7 @@ pub(super) fn erase(
 ) -> Result<ExitCode, CommandError> {
     let book = Book::of(context.home()?);
     let (from, to) = args.leaves;
-    removal::exists(to, book.read()?.size().map_err(unread)?)?;
+    record_range::exists(to, book.read()?.size().map_err(unread)?)?;
     let what = format!("The payloads of leaves {from} to {to} go. They cannot be brought back.\n");
     context.terminal.note(&what)?;
     let removed = remove(context, Action::LedgerErase, (from, to), &args.reason, &args.proof, file)?;
@@ -95,7 +96,7 @@ pub(super) fn prune(
     let Some(before) = args.before.map(Timestamp::unix_ms).or(kept) else {
         return Err(CommandError::user("`--before` or `--keep-days` is needed"));
     };
-    let Some(to) = removal::last_before(&book.read()?, before).map_err(unread)? else {
+    let Some(to) = record_range::last_before(&book.read()?, before).map_err(unread)? else {
         let moment = Timestamp::from_unix_ms(before);
         context.terminal.say(&format!("nothing was recorded before {moment}; nothing is pruned\n"))?;
         return Ok(ExitCode::SUCCESS);

@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 use tenterhook_event::Decision;
-use tenterhook_home::recorded::{Field as _, decided_by, payload, tool};
-pub(super) use tenterhook_home::recorded::{leaf, ledger_record};
 use tenterhook_ledger::Record;
+use tenterhook_records::recorded::{Field as _, decided_by, payload, tool};
+pub(super) use tenterhook_records::recorded::{leaf, ledger_record};
 
 use crate::layout::fit;
 use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};

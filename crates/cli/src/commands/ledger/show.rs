@@ -13,7 +13,7 @@ use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
-use tenterhook_home::recorded::{Field as _, payload};
+use tenterhook_records::recorded::{Field as _, payload};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -14,7 +14,7 @@ use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
-use tenterhook_home::recorded::Field as _;
+use tenterhook_records::recorded::Field as _;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tenterhook_home::Book;
-use tenterhook_home::recorded::Field as _;
+use tenterhook_records::recorded::Field as _;
 
 use super::list::NO_SESSIONS;
 use super::{escaped, offline, show};

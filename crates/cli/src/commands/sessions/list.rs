@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use tenterhook_api::{SessionActivity, SessionList};
-use tenterhook_daemon::sessions::Wanted;
 use tenterhook_event::Timestamp;
 use tenterhook_home::{Book, door};
+use tenterhook_sessions::SessionFilter;
 
 use super::{escaped, offline, panel};
 use crate::ask;
@@ -69,9 +69,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(ExitCode::SUCCESS)
 }
 
-fn wanted(args: &Args) -> Wanted {
+fn wanted(args: &Args) -> SessionFilter {
     let Args { harness, state, project, since, limit, after } = args;
-    Wanted {
+    SessionFilter {
         harness: harness.clone(),
         state: state.as_deref().and_then(activity),
         project: project.clone(),
@@ -89,7 +89,7 @@ fn activity(word: &str) -> Option<SessionActivity> {
 }
 
 /// Asks the daemon. `None`: there is none.
-pub(super) fn get(context: &Context, wanted: &Wanted) -> Result<Option<SessionList>, CommandError> {
+pub(super) fn get(context: &Context, wanted: &SessionFilter) -> Result<Option<SessionList>, CommandError> {
     let since = wanted.since.map(|since| since.to_string());
     let state = wanted.state.map(|state| panel::activity_word(state).to_owned());
     let mut path = format!("/v1/sessions?limit={}", wanted.limit);

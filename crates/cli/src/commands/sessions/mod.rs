@@ -11,8 +11,8 @@ mod steps;
 
 use std::process::ExitCode;
 
-use tenterhook_daemon::sessions::Offline;
 use tenterhook_home::{Book, Sources};
+use tenterhook_sessions::RecordedSessions;
 
 pub(super) use self::panel::session as panel;
 use crate::context::Context;
@@ -52,12 +52,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 }
 
 /// The sessions of the ledger, for where no daemon runs.
-fn offline(context: &Context) -> Result<Offline, CommandError> {
+fn offline(context: &Context) -> Result<RecordedSessions, CommandError> {
     let home = context.home()?;
     // It says what to do when there is nothing to read.
     drop(Book::of(home).read()?);
     let person = context.env.home.as_deref().and_then(std::path::Path::to_str).map(ToOwned::to_owned);
-    Offline::open(home.ledger(), person, Sources::prices_of(home))
+    RecordedSessions::open(home.ledger(), person, Sources::prices_of(home))
 }
 
 /// A word in a path or a query.

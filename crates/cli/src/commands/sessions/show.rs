@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tenterhook_daemon::sessions::{Offline, Wanted};
 use tenterhook_home::door;
+use tenterhook_sessions::{RecordedSessions, SessionFilter};
 
 use super::{escaped, list, offline, panel, steps, unknown};
 use crate::ask;
@@ -46,16 +46,16 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     match args {
         Args { diff: Some(file), .. } => {
             let path = format!("{path}/diff?path={}", escaped(file));
-            let offline = |ledger: &Offline| ledger.diff(&id, file);
+            let offline = |ledger: &RecordedSessions| ledger.diff(&id, file);
             print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::diff)
         }
         Args { timeline: true, limit, .. } => {
             let path = format!("{path}/timeline?limit={limit}");
-            let offline = |ledger: &Offline| ledger.timeline(&id, None, u64::from(*limit));
+            let offline = |ledger: &RecordedSessions| ledger.timeline(&id, None, u64::from(*limit));
             print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::timeline)
         }
         _ => {
-            let offline = |ledger: &Offline| ledger.show(&id, door::now());
+            let offline = |ledger: &RecordedSessions| ledger.show(&id, door::now());
             print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, panel::session)
         }
     }
@@ -78,9 +78,9 @@ fn print<T: Serialize>(
 fn fetch<T: DeserializeOwned>(
     context: &Context,
     args: &Args,
-    ledger: Option<&Offline>,
+    ledger: Option<&RecordedSessions>,
     path: &str,
-    offline: impl FnOnce(&Offline) -> Result<Option<T>, CommandError>,
+    offline: impl FnOnce(&RecordedSessions) -> Result<Option<T>, CommandError>,
 ) -> Result<T, CommandError> {
     let found = match ledger {
         Some(ledger) => offline(ledger)?,
@@ -92,10 +92,10 @@ fn fetch<T: DeserializeOwned>(
 /// The session that is meant: by its id, by the beginning of it, or the latest.
 pub(super) fn whole_id(
     context: &Context,
-    ledger: Option<&Offline>,
+    ledger: Option<&RecordedSessions>,
     said: &str,
 ) -> Result<String, CommandError> {
-    let wanted = Wanted { limit: 1000, ..Wanted::default() };
+    let wanted = SessionFilter { limit: 1000, ..SessionFilter::default() };
     if said != "latest"
         && let Some(ledger) = ledger
         && ledger.find(said)?.is_some()

@@ -10,8 +10,8 @@ use tenterhook_api::{
     LedgerStatsQuery, RawRecord, SpoolCounts,
 };
 use tenterhook_event::{Call, EventId, Timestamp};
-use tenterhook_home::recorded::{self, Recorded};
 use tenterhook_ledger::{DiskUse, ReadFailed, Reader, Record, Stats};
+use tenterhook_records::recorded::{self, Recorded};
 
 use super::filter::ledger_filter;
 use crate::api::error::{ApiError, run_blocking};
@@ -162,6 +162,6 @@ fn place(reader: &Reader, said: &str) -> Result<Option<u64>, ReadFailed> {
 }
 
 fn unknown(said: &str) -> ApiError {
-    ApiError::not_found(format!("there is no leaf `{}`", crate::sessions::clean(said, 100)))
+    ApiError::not_found(format!("there is no leaf `{}`", tenterhook_records::sanitize(said, 100)))
         .hint("GET /v1/ledger lists them, by number and by event id")
 }

@@ -12,8 +12,9 @@ use axum::http::header;
 use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
 use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_bytes};
-use tenterhook_home::{door, moment};
+use tenterhook_home::door;
 use tenterhook_ledger::{Format, Reader};
+use tenterhook_records::time_spec;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::api::error::{ApiError, run_blocking};
@@ -90,7 +91,7 @@ pub(super) async fn report(
 ) -> Result<TextResponse<HtmlMedia>, ApiError> {
     let mut args: Vec<String> = vec!["ledger".into(), "report".into()];
     if let Some(since) = since {
-        moment::read(&since, door::now_ms())
+        time_spec::read(&since, door::now_ms())
             .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))?;
         args.extend(["--since".into(), since]);
     }

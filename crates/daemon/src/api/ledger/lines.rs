@@ -7,14 +7,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{LedgerLine, LedgerLines, LedgerQuery, ToolGist};
-use tenterhook_home::recorded::{self, Field};
 use tenterhook_ledger::Record;
+use tenterhook_records::recorded::{self, Field};
 
 use super::filter::ledger_filter;
 use crate::api::error::ApiError;
 use crate::api::extract::QueryParams;
 use crate::daemon::Daemon;
-use crate::sessions::clean;
+use tenterhook_records::sanitize;
 
 /// The longest text of a call that is shown in a line.
 const GIST: usize = 300;
@@ -38,10 +38,10 @@ fn line(record: &Record) -> LedgerLine {
     let (leaf, payload) = (recorded::leaf(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];
-    let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| clean(text, GIST));
+    let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| sanitize(text, GIST));
     let tool = recorded::tool(&leaf, &payload).map(|tool| {
         // Without its arguments a call is about nothing that could be shown.
-        let gist = if tool.args.is_null() { String::new() } else { clean(&tool.gist(), GIST) };
+        let gist = if tool.args.is_null() { String::new() } else { sanitize(&tool.gist(), GIST) };
         ToolGist { name: tool.name, class: tool.class, gist: Some(gist) }
     });
     LedgerLine {

@@ -9,8 +9,9 @@ use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{EraseRequest, PruneRequest, RemovedRecords};
 use tenterhook_home::authority::{Action, Proof};
-use tenterhook_home::{door, moment, removal, secrets};
+use tenterhook_home::door;
 use tenterhook_ledger::Reader;
+use tenterhook_records::{record_range, secrets, time_spec};
 
 use crate::api::error::{ApiError, run_blocking};
 use crate::api::extract::RequestBody;
@@ -28,7 +29,7 @@ pub(super) async fn erase(
         return Err(ApiError::bad_request("`to` comes before `from`"));
     }
     let size = daemon.readers.with(Reader::size).await?;
-    removal::exists(to, size)?;
+    record_range::exists(to, size)?;
     remove(&daemon, Action::LedgerErase, (from, to), reason, peer, &proof).await
 }
 
@@ -38,19 +39,20 @@ pub(super) async fn prune(
     RequestBody(PruneRequest { to, before, reason, proof }): RequestBody<PruneRequest>,
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let hint = "send {\"to\": …} or {\"before\": …}, with \"reason\" and \"proof\"";
-    let before = before.map(|before| moment::read(&before, door::now_ms())).transpose();
+    let before = before.map(|before| time_spec::read(&before, door::now_ms())).transpose();
     let before = before.map_err(|why| ApiError::bad_request(why).hint(hint))?;
     let (to, size) = match (to, before) {
         (Some(to), None) => (Some(to), daemon.readers.with(Reader::size).await?),
         (None, Some(before)) => {
-            let last =
-                move |reader: &Reader| Ok((removal::last_before(reader, before.unix_ms())?, reader.size()?));
+            let last = move |reader: &Reader| {
+                Ok((record_range::last_before(reader, before.unix_ms())?, reader.size()?))
+            };
             daemon.readers.with(last).await?
         }
         _ => return Err(ApiError::bad_request("either `to` or `before` is needed").hint(hint)),
     };
     let Some(to) = to else { return Ok(Json(RemovedRecords { from: 0, to: None, leaf: None })) };
-    removal::exists(to, size)?;
+    record_range::exists(to, size)?;
     remove(&daemon, Action::LedgerPrune, (0, to), reason, peer, &proof).await
 }
 

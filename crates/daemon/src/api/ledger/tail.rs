@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::Event;
 use tenterhook_api::{LedgerRecord, LedgerTailQuery};
-use tenterhook_home::recorded;
 use tenterhook_ledger::Filter;
+use tenterhook_records::recorded;
 use tokio::sync::mpsc::Sender;
 
 use super::filter::{fits, ledger_filter};

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{SessionList, SessionListQuery};
-use tenterhook_home::{door, moment};
+use tenterhook_home::door;
+use tenterhook_records::time_spec;
 
 use super::error::ApiError;
 use super::extract::QueryParams;
 use super::route::Route;
 use crate::daemon::Daemon;
-use crate::sessions::Wanted;
+use tenterhook_sessions::SessionFilter;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -57,11 +58,11 @@ async fn list(
     QueryParams(query): QueryParams<SessionListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
     let SessionListQuery { harness, state, project, since, after, limit } = query;
-    let since = since.map(|since| moment::read(&since, door::now_ms())).transpose().map_err(|why| {
+    let since = since.map(|since| time_spec::read(&since, door::now_ms())).transpose().map_err(|why| {
         ApiError::bad_request(format!("`since` is no moment: {why}"))
             .hint("say 15m, 24h, 7d, a day or a moment")
     })?;
     let limit = limit.unwrap_or(100).clamp(1, 1000);
-    let wanted = Wanted { harness, state, project, since, after, limit };
+    let wanted = SessionFilter { harness, state, project, since, after, limit };
     Ok(Json(daemon.observers.sessions.list(&wanted, door::now())))
 }

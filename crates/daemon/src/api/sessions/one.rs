@@ -14,7 +14,8 @@ use tenterhook_home::door;
 use crate::api::error::ApiError;
 use crate::api::extract::{PathParams, QueryParams};
 use crate::daemon::Daemon;
-use crate::sessions::{self, Key, Projector, View, clean};
+use tenterhook_records::sanitize;
+use tenterhook_sessions::{Projector, SessionKey, SessionView};
 
 pub(super) async fn whole(
     State(daemon): State<Arc<Daemon>>,
@@ -30,14 +31,14 @@ pub(super) async fn files(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionFiles>, ApiError> {
-    look(&daemon, &id, |view: &View<'_>| view.files()).await.map(|(_, files)| Json(files))
+    look(&daemon, &id, |view: &SessionView<'_>| view.files()).await.map(|(_, files)| Json(files))
 }
 
 pub(super) async fn todos(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionTodos>, ApiError> {
-    look(&daemon, &id, |view: &View<'_>| view.todos()).await.map(|(_, todos)| Json(todos))
+    look(&daemon, &id, |view: &SessionView<'_>| view.todos()).await.map(|(_, todos)| Json(todos))
 }
 
 pub(super) async fn diff(
@@ -52,10 +53,10 @@ pub(super) async fn diff(
     let wanted = path.clone();
     let (_, changes) = look(&daemon, &id, move |view| view.changes_of(&wanted)).await?;
     if changes.is_empty() {
-        let message = format!("session `{}` changed no file `{}`", clean(&id, 100), clean(&path, 500));
+        let message = format!("session `{}` changed no file `{}`", sanitize(&id, 100), sanitize(&path, 500));
         return Err(ApiError::not_found(message).hint("GET /v1/sessions/{id}/files lists them"));
     }
-    let changes = daemon.readers.with(move |reader| sessions::diff(changes, reader)).await?;
+    let changes = daemon.readers.with(move |reader| tenterhook_sessions::diff(changes, reader)).await?;
     Ok(Json(SessionDiff { path, changes }))
 }
 
@@ -66,11 +67,15 @@ pub(super) async fn steps(
 ) -> Result<Json<Timeline>, ApiError> {
     let (key, _) = find(&daemon, &id).await?;
     let limit = limit.unwrap_or(100).clamp(1, 1000);
-    daemon.readers.with(move |reader| sessions::timeline(reader, &key, before, limit)).await.map(Json)
+    daemon
+        .readers
+        .with(move |reader| tenterhook_sessions::timeline(reader, &key, before, limit))
+        .await
+        .map(Json)
 }
 
 /// The session that an id means, and whether it is whole in memory.
-pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(Key, bool), ApiError> {
+pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(SessionKey, bool), ApiError> {
     if let Some(found) = daemon.observers.sessions.find(id) {
         return Ok(found);
     }
@@ -83,8 +88,8 @@ pub(super) async fn find(daemon: &Arc<Daemon>, id: &str) -> Result<(Key, bool), 
 async fn look<T: Send + 'static>(
     daemon: &Arc<Daemon>,
     id: &str,
-    look: impl Fn(&View<'_>) -> T + Send + 'static,
-) -> Result<(Key, T), ApiError> {
+    look: impl Fn(&SessionView<'_>) -> T + Send + 'static,
+) -> Result<(SessionKey, T), ApiError> {
     let (key, whole) = find(daemon, id).await?;
     let sessions = Arc::clone(&daemon.observers.sessions);
     if whole && let Some(seen) = sessions.look(&key, &look) {
@@ -96,6 +101,6 @@ async fn look<T: Send + 'static>(
 }
 
 fn unknown(id: &str) -> ApiError {
-    ApiError::not_found(format!("there is no session `{}`", clean(id, 100)))
+    ApiError::not_found(format!("there is no session `{}`", sanitize(id, 100)))
         .hint("GET /v1/sessions lists them; older ones are in GET /v1/ledger?session=…")
 }

@@ -142,7 +142,7 @@ impl ProofStage {
         let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
         for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
-            let leaf = tenterhook_home::recorded::leaf(&record);
+            let leaf = tenterhook_records::recorded::leaf(&record);
             let text = |key: &str| leaf.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
             if text("kind") != "decision" || text("source") != harness.id {
                 continue;

@@ -12,7 +12,7 @@ use crate::commands::ledger::row::{Row, leaf};
 use crate::commands::ledger::unread;
 use crate::error::CommandError;
 use crate::page::chart::Counts;
-use tenterhook_home::recorded::Field as _;
+use tenterhook_records::recorded::Field as _;
 
 const PAGE: u64 = 512;
 /// How many leaves the table has at most: each carries its proof.

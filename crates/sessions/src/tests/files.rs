@@ -40,10 +40,10 @@ fn files_that_a_command_touches_come_from_its_judge_or_are_read_from_the_record(
         touch("/work/b.txt", Touches::Writes),
         touch("/home/ada/c.txt", Touches::Deletes),
     ];
-    let judged = Happened { touched: Some(&touched), ..happened(&event, Decision::None, 1) };
+    let judged = DecidedEvent { touched: Some(&touched), ..happened(&event, Decision::None, 1) };
     told.tell(&judged);
     assert_eq!(told.whole(1000), read, "both are the same");
-    told.tell(&Happened { decision: Decision::Deny, seq: 2, ..judged });
+    told.tell(&DecidedEvent { decision: Decision::Deny, seq: 2, ..judged });
     assert_eq!(told.whole(1000)["files"], expected, "what was denied touched nothing");
 }
 
@@ -116,7 +116,7 @@ fn what_runs_counts_not_what_was_asked() {
     let told = Teller::new();
     let event = tool("s", 1, "Write", json!({"file_path": "/work/asked", "content": "x"}));
     let runs = json!({"file_path": "/work/runs", "content": "x"});
-    told.tell(&Happened { input: Some(&runs), ..happened(&event, Decision::None, 1) });
+    told.tell(&DecidedEvent { input: Some(&runs), ..happened(&event, Decision::None, 1) });
     assert_eq!(changes(&told), ["Write write runs asked +1 -? -"]);
 }
 
@@ -176,10 +176,10 @@ fn a_person_who_changes_a_proposal_and_an_edit_that_is_refused_are_told_apart() 
 fn content_that_is_gone_is_said_to_be_gone() {
     let told = Teller::new();
     let event = tool("s", 1, "Write", json!(null));
-    told.tell(&Happened { gone: Some(MissingContent::Erased), ..happened(&event, Decision::None, 1) });
+    told.tell(&DecidedEvent { gone: Some(MissingContent::Erased), ..happened(&event, Decision::None, 1) });
     let mut prompt = event.clone();
     (prompt.event, prompt.tool) = (EventKind::Prompt, None);
-    told.tell(&Happened { gone: Some(MissingContent::Erased), ..happened(&prompt, Decision::None, 2) });
+    told.tell(&DecidedEvent { gone: Some(MissingContent::Erased), ..happened(&prompt, Decision::None, 2) });
     let whole = told.whole(1);
     assert_eq!((&whole["erased"], &whole["title"]), (&json!(2), &json!(null)));
     assert_eq!(whole["files"]["left_out"], 1, "nobody can know which file it was");
@@ -229,14 +229,14 @@ fn a_call_at_which_the_turn_ended_changed_nothing() {
     let told = Teller::new();
     let write = with_id(tool("s", 1, "Write", json!({"file_path": "/work/a", "content": "1\n"})), "w");
     let reason = Some(std::borrow::Cow::Borrowed("enough"));
-    told.tell(&Happened { stops: true, reason, ..happened(&write, Decision::None, 1) });
+    told.tell(&DecidedEvent { stops: true, reason, ..happened(&write, Decision::None, 1) });
     let whole = told.whole(9);
     assert_eq!((&whole["changed_files"], &whole["calls"]["denied"]), (&json!([]), &json!(1)));
     assert_eq!(whole["denials"][0]["reason"], "enough");
     // After the fact the end of a turn refuses nothing.
     let edit = with_id(tool("s", 2, "Write", json!({"file_path": "/work/b", "content": "1\n"})), "e");
     told.apply(&edit, Decision::None);
-    told.tell(&Happened { stops: true, ..happened(&result(&edit, json!({})), Decision::None, 3) });
+    told.tell(&DecidedEvent { stops: true, ..happened(&result(&edit, json!({})), Decision::None, 3) });
     assert_eq!(told.whole(9)["calls"], json!({"calls": 2, "ok": 1, "failed": 0, "denied": 1, "asked": 0}));
 }
 

@@ -5,15 +5,15 @@
 use tenterhook_api::{RecordPosition, SessionChange, SessionEvent};
 use tenterhook_event::Event;
 
-use super::Key;
+use super::SessionKey;
 
 /// Changes of one event.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Option<Vec<SessionChange>>);
+pub struct SessionUpdate(Option<Vec<SessionChange>>);
 
-impl Told {
+impl SessionUpdate {
     /// Somebody follows.
-    pub(crate) fn listening(follows: bool) -> Self {
+    pub fn listening(follows: bool) -> Self {
         Self(follows.then(Vec::new))
     }
 
@@ -25,12 +25,12 @@ impl Told {
 
     /// All there is, in order.
     #[cfg(test)]
-    pub(crate) fn news(self) -> Vec<SessionChange> {
+    pub fn news(self) -> Vec<SessionChange> {
         self.0.unwrap_or_default()
     }
 
     /// All there is, each with its session and the leaf it comes from.
-    pub(crate) fn named(self, key: &Key, event: &Event, seq: u64) -> Vec<SessionEvent> {
+    pub fn named(self, key: &SessionKey, event: &Event, seq: u64) -> Vec<SessionEvent> {
         let named = |change| SessionEvent {
             session: key.id.clone(),
             harness: key.harness.clone(),

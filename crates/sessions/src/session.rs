@@ -11,7 +11,7 @@ use tenterhook_api::{
 };
 use tenterhook_event::{Decision, EventKind, Timestamp};
 
-use super::Key;
+use super::SessionKey;
 use super::calls::{Tools, Waiting};
 use super::denial::Denial;
 use super::files::Files;
@@ -26,7 +26,7 @@ pub(super) const SHORT: usize = 100;
 /// Everything one conversation did.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) key: Key,
+    pub(super) key: SessionKey,
     pub(super) model: Option<String>,
     pub(super) user: Option<String>,
     pub(super) cwd: Option<String>,
@@ -104,7 +104,7 @@ pub(super) enum Doing {
 }
 
 impl Session {
-    pub(super) fn new(key: Key, ts: Timestamp) -> Self {
+    pub(super) fn new(key: SessionKey, ts: Timestamp) -> Self {
         Self {
             key,
             model: None,

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use tenterhook_api::{MissingContent, MissingDiff, SessionActivity, SessionChange};
 use tenterhook_event::{Decision, EventId, EventKind, ToolCall, Touch, Touches, TranscriptUsage};
 
+use tenterhook_records::sanitize;
+
 use super::*;
 
 /// A session that is told event by event.
@@ -44,8 +46,8 @@ pub(super) fn with_id(mut call: Event, id: &str) -> Event {
     call
 }
 
-pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> Happened<'_> {
-    Happened {
+pub(super) fn happened(event: &Event, decision: Decision, seq: u64) -> DecidedEvent<'_> {
+    DecidedEvent {
         seq,
         event,
         decision,
@@ -74,8 +76,8 @@ impl Teller {
         self.tell(&happened(event, decision, self.seq.get()))
     }
 
-    pub(super) fn tell(&self, happened: &Happened<'_>) -> Vec<(&'static str, Value)> {
-        let mut told = Told::listening(true);
+    pub(super) fn tell(&self, happened: &DecidedEvent<'_>) -> Vec<(&'static str, Value)> {
+        let mut told = SessionUpdate::listening(true);
         self.projector.apply(happened, &mut told);
         let json = |change: SessionChange| (change.kind(), serde_json::to_value(change).unwrap());
         told.news().into_iter().map(json).collect()
@@ -223,14 +225,14 @@ fn agents_beneath_are_children_with_numbers_of_their_own() {
 
 #[test]
 fn texts_for_people_are_short_and_keep_secrets() {
-    assert_eq!(clean("short", 10), "short");
-    assert_eq!(clean("äöü and more", 3), "äöü…");
-    let cleaned = clean(concat!("token AKIA", "Q3EGRZ7LWQ2NFKXT here"), 100);
+    assert_eq!(sanitize("short", 10), "short");
+    assert_eq!(sanitize("äöü and more", 3), "äöü…");
+    let cleaned = sanitize(concat!("token AKIA", "Q3EGRZ7LWQ2NFKXT here"), 100);
     assert!(!cleaned.contains("AKIA") && cleaned.ends_with("] here"), "{cleaned}");
     assert_eq!(
-        clean("token [[redacted:aws-access-key:0123456789ab]] here", 100),
+        sanitize("token [[redacted:aws-access-key:0123456789ab]] here", 100),
         cleaned,
         "as the ledger has it"
     );
-    assert_eq!(clean("an odd [[redacted:", 100), "an odd [[redacted:");
+    assert_eq!(sanitize("an odd [[redacted:", 100), "an odd [[redacted:");
 }

@@ -9,13 +9,13 @@ use std::ops::Range;
 use tenterhook_error::Failure;
 use tenterhook_ledger::{Filter, ReadFailed, Reader};
 
-use super::hands::{Beside, Hands};
 use super::keep::Shelf;
-use super::leaf::Past;
+use super::leaf::RecordedEvent;
 use super::offline::unread;
+use super::rebuild_pool::{Beside, RebuildPool};
 use super::session::Session;
-use super::told::Told;
-use super::{Key, Projector, View};
+use super::session_update::SessionUpdate;
+use super::{Projector, SessionKey, SessionView};
 
 /// How many leaves are read at most; older ones are read when somebody looks at a session.
 const MOST: u64 = 4_000_000;
@@ -26,7 +26,7 @@ const MANY: u64 = 20_000;
 
 impl Projector {
     /// From now on live events are remembered until [`Projector::rebuild`] has read what was before.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.lock().meanwhile.get_or_insert_default();
     }
 
@@ -34,7 +34,7 @@ impl Projector {
     pub fn rebuild(
         &self,
         open: impl Fn() -> Result<Reader, ReadFailed> + Sync,
-        hands: Hands,
+        hands: RebuildPool,
     ) -> Result<u64, Failure> {
         let asked = self.lock().asked;
         let size = open().and_then(|reader| reader.size()).map_err(unread)?;
@@ -55,7 +55,7 @@ impl Projector {
         &self,
         open: &(impl Fn() -> Result<Reader, ReadFailed> + Sync),
         range: Range<u64>,
-        hands: Hands,
+        hands: RebuildPool,
     ) -> Option<Result<(Shelf, u64), ReadFailed>> {
         let threads = if range.end - range.start < MANY { 1 } else { hands.threads.clamp(1, 8) };
         let (range, end) = (&range, range.end);
@@ -93,11 +93,11 @@ impl Projector {
             between();
             let page = next..range.end.min(next.saturating_add(PAGE));
             let end = reader.scan(page, &wanted, |glance| {
-                if let Some(past) = Past::read(glance)
-                    && let Some(key) = Key::of(&past.event)
+                if let Some(past) = RecordedEvent::read(glance)
+                    && let Some(key) = SessionKey::of(&past.event)
                 {
                     let session = shelf.session(key, past.event.ts);
-                    session.apply(&past.happened(), self.means(), &mut Told::default());
+                    session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
                 }
             })?;
             if end == next {
@@ -121,16 +121,16 @@ impl Projector {
         let mut late: Vec<_> = meanwhile.into_iter().filter(|past| past.seq >= end).collect();
         late.sort_by_key(|past| past.seq);
         for past in late {
-            if let Some(key) = Key::of(&past.event) {
+            if let Some(key) = SessionKey::of(&past.event) {
                 let session = held.shelf.session(key, past.event.ts);
-                session.apply(&past.happened(), self.means(), &mut Told::default());
+                session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
             }
         }
         // Sessions that were read anew for what nobody heard may be here as they were before.
         let anew = std::mem::take(&mut held.anew);
         if !anew.is_empty() {
             held.cold.extend(anew);
-            self.cold.notify_one();
+            (self.signal)();
         }
         drop(held);
         // It takes a moment, and calls wait for the lock.
@@ -140,19 +140,19 @@ impl Projector {
     /// Puts one session together from the ledger and keeps it. `None`: the ledger has no such session.
     pub fn bring_back<T>(
         &self,
-        key: &Key,
+        key: &SessionKey,
         reader: &Reader,
-        look: impl FnOnce(&View<'_>) -> T,
+        look: impl FnOnce(&SessionView<'_>) -> T,
     ) -> Result<Option<T>, ReadFailed> {
         let mut session: Option<Session> = None;
         reader.session(&key.harness, &key.id, |glance| {
-            if let Some(past) = Past::read(glance) {
+            if let Some(past) = RecordedEvent::read(glance) {
                 let session = session.get_or_insert_with(|| Session::new(key.clone(), past.event.ts));
-                session.apply(&past.happened(), self.means(), &mut Told::default());
+                session.apply(&past.happened(), self.means(), &mut SessionUpdate::default());
             }
         })?;
         let Some(session) = session else { return Ok(None) };
-        let seen = look(&View(&session));
+        let seen = look(&SessionView(&session));
         let mut held = self.lock();
         let newer = |known: &Session| known.last_seq > session.last_seq;
         // What was sequenced a moment ago is not in the ledger's file yet: then it comes back later.
@@ -167,7 +167,7 @@ impl Projector {
     }
 
     /// The session that an id means, where memory does not know it.
-    pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<Key>, ReadFailed> {
+    pub fn find_recorded(id: &str, reader: &Reader) -> Result<Option<SessionKey>, ReadFailed> {
         let exact = id.split_once(':').map(|(harness, id)| (Some(harness.to_owned()), id.to_owned()));
         for (harness, session) in exact.into_iter().chain([(None, id.to_owned())]) {
             let filter = Filter { session: Some(session.clone()), harness, ..Filter::default() };
@@ -175,7 +175,7 @@ impl Projector {
             let source =
                 found.records.first().and_then(|record| record.envelope()?.ok()?.source.map(String::from));
             if let Some(harness) = source {
-                return Ok(Some(Key { harness, id: session }));
+                return Ok(Some(SessionKey { harness, id: session }));
             }
         }
         Ok(None)
@@ -187,12 +187,12 @@ impl Projector {
     }
 
     /// Sessions that are kept in short and have something new.
-    pub(crate) fn take_cold(&self) -> HashSet<Key> {
+    pub fn take_cold(&self) -> HashSet<SessionKey> {
         std::mem::take(&mut self.lock().cold)
     }
 
     /// Forgets all sessions, until [`Projector::rebuild`] has read them anew.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         let mut held = self.lock();
         let before = std::mem::take(&mut held.shelf);
         held.asked += 1;

@@ -12,13 +12,13 @@ use tenterhook_event::{Decision, Event, EventKind, ToolCall, ToolClass, Touch, T
 use super::apply::{Around, some};
 use super::behind;
 use super::calls::failed;
-use super::clean;
 use super::files::{Change, Lines, change_kind};
-use super::happened::Happened;
+use super::happened::DecidedEvent;
 use super::session::{Body, Session, count_next_call};
+use super::session_update::SessionUpdate;
 use super::shape::{Shape, shape};
 use super::todo::Call;
-use super::told::Told;
+use tenterhook_records::sanitize;
 
 const RECENT: usize = 10;
 const GIST: usize = 300;
@@ -27,10 +27,10 @@ impl Session {
     /// A tool is about to run, or was denied.
     pub(super) fn asked(
         &mut self,
-        happened: &Happened<'_>,
+        happened: &DecidedEvent<'_>,
         around: Around<'_>,
         mut body: Option<&mut Body>,
-        told: &mut Told,
+        told: &mut SessionUpdate,
     ) {
         let Some(tool) = happened.tool() else { return };
         let denied = happened.is_refused();
@@ -68,9 +68,9 @@ impl Session {
     /// no result for it.
     pub(super) fn permission_refused(
         &mut self,
-        happened: &Happened<'_>,
+        happened: &DecidedEvent<'_>,
         body: Option<&mut Body>,
-        told: &mut Told,
+        told: &mut SessionUpdate,
     ) {
         let (Some(tool), Some(body)) = (happened.tool(), body) else { return };
         let Some(call) = body.waiting.take_refused(happened.event, &tool) else { return };
@@ -82,10 +82,10 @@ impl Session {
     /// A tool has run, or failed.
     pub(super) fn result(
         &mut self,
-        happened: &Happened<'_>,
+        happened: &DecidedEvent<'_>,
         around: Around<'_>,
         body: Option<&mut Body>,
-        told: &mut Told,
+        told: &mut SessionUpdate,
     ) {
         let event = happened.event;
         // Without the body nobody knows whether the call was counted: it comes back and knows.
@@ -137,7 +137,11 @@ fn is_working_directory(path: &str, event: &Event) -> bool {
 
 impl Body {
     /// The next call of an agent that was denied something. Says what it made of the hint, and whether there was one.
-    fn next_call(&mut self, happened: &Happened<'_>, told: &mut Told) -> Option<(SuggestionResult, bool)> {
+    fn next_call(
+        &mut self,
+        happened: &DecidedEvent<'_>,
+        told: &mut SessionUpdate,
+    ) -> Option<(SuggestionResult, bool)> {
         let next = happened.event.tool.as_ref()?;
         let agent = &happened.event.agent.id;
         let open = |denial: &&mut super::denial::Denial| {
@@ -154,7 +158,7 @@ impl Body {
     /// What a call does to files.
     fn files_of(
         &mut self,
-        happened: &Happened<'_>,
+        happened: &DecidedEvent<'_>,
         tool: &ToolCall,
         around: Around<'_>,
         state: FileChangeState,
@@ -204,7 +208,7 @@ impl Body {
     }
 
     /// What a result says about the files of its call: how many lines, and whether they were as the agent knew them.
-    fn compare(&mut self, seq: u64, happened: &Happened<'_>, tool: &ToolCall, failed: bool) {
+    fn compare(&mut self, seq: u64, happened: &DecidedEvent<'_>, tool: &ToolCall, failed: bool) {
         if !matches!(tool.class, ToolClass::Read | ToolClass::Write | ToolClass::Edit) {
             return;
         }
@@ -241,7 +245,7 @@ impl Body {
     }
 
     /// What the result of an agent's tool tells about the agent.
-    fn agent_done(&mut self, output: Option<&Value>, happened: &Happened<'_>, told: &mut Told) {
+    fn agent_done(&mut self, output: Option<&Value>, happened: &DecidedEvent<'_>, told: &mut SessionUpdate) {
         let id = output.and_then(|output| output.get("agentId").or_else(|| output.get("agent_id"))?.as_str());
         let tokens = output.and_then(|output| output.get("totalTokens")?.as_u64());
         let (Some(id), Some(tokens)) = (id, tokens) else { return };
@@ -270,9 +274,9 @@ fn absolute(path: &str, cwd: Option<&str>) -> String {
 }
 
 /// State of a call.
-fn progress(happened: &Happened<'_>, tool: &ToolCall, state: ToolCallState) -> SessionChange {
+fn progress(happened: &DecidedEvent<'_>, tool: &ToolCall, state: ToolCallState) -> SessionChange {
     let event = happened.event;
-    let gist = happened.gone.is_none().then(|| clean(&tool.gist(), GIST));
+    let gist = happened.gone.is_none().then(|| sanitize(&tool.gist(), GIST));
     SessionChange::Tool(ToolProgress {
         tool: ToolGist { name: tool.name.clone(), class: tool.class, gist },
         state,

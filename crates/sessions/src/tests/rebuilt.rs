@@ -44,7 +44,7 @@ impl Written {
     }
 
     fn hear(&self, (prompt, seq): &(Event, u64)) {
-        self.projector.apply(&happened(prompt, Decision::None, *seq), &mut Told::default());
+        self.projector.apply(&happened(prompt, Decision::None, *seq), &mut SessionUpdate::default());
     }
 
     /// Puts all sessions together. `meanwhile` is called whenever somebody begins to read: to see how much
@@ -55,7 +55,7 @@ impl Written {
             meanwhile(begun.fetch_add(1, Ordering::Relaxed));
             Reader::open(self.dir.path())
         };
-        self.projector.rebuild(open, Hands::beside_calls()).unwrap();
+        self.projector.rebuild(open, RebuildPool::beside_calls()).unwrap();
         assert_eq!(begun.into_inner(), 3);
     }
 
@@ -134,7 +134,7 @@ fn sessions_that_are_asked_for_anew_are_not_those_that_were_under_way() {
 fn a_session_that_was_read_anew_meanwhile_is_read_once_more() {
     let written = Written::new();
     written.record("s");
-    let key = Key { harness: "claude-code".into(), id: "s".into() };
+    let key = SessionKey { harness: "claude-code".into(), id: "s".into() };
     written.rebuild(|step| {
         if step == 2 {
             let reader = Reader::open(written.dir.path()).unwrap();
@@ -151,7 +151,7 @@ fn a_text_that_was_erased_a_moment_ago_is_in_no_diff() {
     let heard = written.keep(call);
     written.hear(&heard);
     let reader = Reader::open(written.dir.path()).unwrap();
-    let key = Key::of(&heard.0).unwrap();
+    let key = SessionKey::of(&heard.0).unwrap();
     let changes = || written.projector.look(&key, |view| view.changes_of("/work/a")).unwrap();
     assert_eq!(diff(changes(), &reader).unwrap()[0].diff.as_deref(), Some("@@ -0,0 +1 @@\n+secret\n"));
     written.ledger.erase(heard.1, heard.1, "ada", "a test", &|_| Vec::new()).unwrap();
@@ -173,7 +173,7 @@ fn threads_share_the_sessions_and_leave_none_out() {
     });
     written.ledger.append_all(entries.collect()).unwrap();
     let open = || Reader::open(written.dir.path());
-    let leaves = written.projector.rebuild(open, Hands::new(3)).unwrap();
+    let leaves = written.projector.rebuild(open, RebuildPool::new(3)).unwrap();
     assert!(leaves >= 20_400, "{leaves}");
     for (number, name) in (1..).zip(&names) {
         let found = whole(&written.projector, name, 1).unwrap();

@@ -10,7 +10,7 @@ fn hint(denied: &str, nudge: Option<&str>, next: &Event) -> String {
 fn hint_of(denied: &str, nudge: Option<&str>, next: &Event, decision: Decision) -> String {
     let told = Teller::new();
     let event = tool("s", 1, "Bash", json!({"command": denied, "description": "first"}));
-    let happened = Happened {
+    let happened = DecidedEvent {
         nudge: nudge.map(Into::into),
         reason: Some("not so".into()),
         rule: Some("a-rule".into()),
@@ -73,7 +73,7 @@ fn an_agent_waits_no_longer_than_its_approval_can_last() {
     asked.source = "codex".to_owned();
     "PreToolUse".clone_into(&mut asked.native_event);
     told.apply(&asked, Decision::Ask);
-    let key = Key::of(&asked).unwrap();
+    let key = SessionKey::of(&asked).unwrap();
     let state = |ms: u64| {
         let held = told.projector.lock();
         held.shelf.sessions.get(&key).unwrap().state(Timestamp::from_unix_ms(ms))

@@ -8,36 +8,39 @@ use serde_json::Value;
 use tenterhook_api::MissingContent;
 use tenterhook_event::{Decided, Decision, Event, EventKind, Flow, ToolCall, Touch};
 use tenterhook_policy::Seen;
+use tenterhook_records::recorded;
 
 use super::look;
 
 /// An event, and what came of it.
-pub(crate) struct Happened<'a> {
+pub struct DecidedEvent<'a> {
     /// Its leaf.
-    pub(crate) seq: u64,
-    pub(crate) event: &'a Event,
-    pub(crate) decision: Decision,
+    pub seq: u64,
+    /// The event itself.
+    pub event: &'a Event,
+    /// The decision about it.
+    pub decision: Decision,
     /// Whether the agent was told to end here.
-    pub(crate) stops: bool,
+    pub stops: bool,
     /// Who decided: the id of a rule, or `hook:<id>`.
-    pub(crate) rule: Option<Cow<'a, str>>,
+    pub rule: Option<Cow<'a, str>>,
     /// Why it was denied.
-    pub(crate) reason: Option<Cow<'a, str>>,
+    pub reason: Option<Cow<'a, str>>,
     /// What the agent could do instead.
-    pub(crate) nudge: Option<Cow<'a, str>>,
+    pub nudge: Option<Cow<'a, str>>,
     /// What the tool runs with, where a hook or a rule changed it.
-    pub(crate) input: Option<&'a Value>,
+    pub input: Option<&'a Value>,
     /// What the call does to files, if its judge has read it.
-    pub(crate) touched: Option<&'a [Touch]>,
+    pub touched: Option<&'a [Touch]>,
     /// The links that were seen then.
-    pub(crate) seen: Option<&'a Seen>,
+    pub seen: Option<&'a Seen>,
     /// Why nothing is known of what was said and done, if so.
-    pub(crate) gone: Option<MissingContent>,
+    pub gone: Option<MissingContent>,
 }
 
-impl<'a> Happened<'a> {
+impl<'a> DecidedEvent<'a> {
     /// A decision that was made just now.
-    pub(crate) fn now(decided: &'a Decided<'a>, seq: u64) -> Self {
+    pub fn now(decided: &'a Decided<'a>, seq: u64) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let denied = outcome.decision == Decision::Deny;
         let stop = match &outcome.flow {
@@ -55,7 +58,7 @@ impl<'a> Happened<'a> {
             event,
             decision: outcome.decision,
             stops: stop.is_some(),
-            rule: crate::observe::by(outcome).map(Cow::Owned),
+            rule: recorded::outcome_decided_by(outcome).map(Cow::Owned),
             reason: if denied { outcome.reason().map(Cow::Owned) } else { stop.map(Cow::Borrowed) },
             nudge: (!once.is_empty()).then(|| Cow::Owned(once.join("; "))),
             input: outcome.tool_input.as_ref(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tenterhook_api::{SessionTodos, TodoItem, TodoProgress};
 use tenterhook_event::ToolCall;
 
-use super::clean;
+use tenterhook_records::sanitize;
 
 const MOST: usize = 200;
 const TEXT: usize = 300;
@@ -163,19 +163,19 @@ fn state(status: &str) -> String {
         "in_progress" | "in-progress" | "inProgress" | "active" | "doing" => "in_progress".to_owned(),
         "pending" | "todo" | "not-started" | "not_started" | "open" => "pending".to_owned(),
         "canceled" | "cancelled" => "cancelled".to_owned(),
-        other => clean(other, TEXT),
+        other => sanitize(other, TEXT),
     }
 }
 
 fn text(item: &Value) -> Option<String> {
     let keys = ["content", "step", "text", "subject", "title", "description"];
     let text = keys.iter().find_map(|key| item.get(key)?.as_str()).or(item.as_str())?;
-    Some(clean(text, TEXT))
+    Some(sanitize(text, TEXT))
 }
 
 fn active(item: &Value) -> Option<String> {
     let text = ["activeForm", "active_form"].iter().find_map(|key| item.get(key)?.as_str())?;
-    Some(clean(text, TEXT))
+    Some(sanitize(text, TEXT))
 }
 
 fn word(value: &Value) -> Option<String> {

@@ -10,7 +10,7 @@ const ASIDE: Duration = Duration::from_millis(20);
 
 /// The threads that put sessions together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hands {
+pub struct RebuildPool {
     pub(super) threads: usize,
     /// How many of them go on while calls come in.
     steady: usize,
@@ -18,7 +18,7 @@ pub struct Hands {
     yielding: bool,
 }
 
-impl Hands {
+impl RebuildPool {
     /// So many threads.
     pub fn new(threads: usize) -> Self {
         Self { threads, steady: threads, yielding: false }
@@ -71,7 +71,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Beside<'a> {
-    pub(super) fn new(hands: Hands, threads: usize, calls: &'a AtomicU64) -> Self {
+    pub(super) fn new(hands: RebuildPool, threads: usize, calls: &'a AtomicU64) -> Self {
         Self { steady: hands.steady, reading: AtomicUsize::new(threads), calls }
     }
 
@@ -125,19 +125,19 @@ mod tests {
     fn whoever_yields_does_so_alone() {
         let mine = || getpriority_process(None).expect("priority");
         let before = mine();
-        let seen = Hands::beside_calls()
+        let seen = RebuildPool::beside_calls()
             .work(|| (mine(), std::thread::spawn(mine).join().expect("a thread")))
             .expect("it ends");
         assert_eq!(seen, (LOWEST, LOWEST));
         assert_eq!(mine(), before);
-        assert_eq!(Hands::all().work(mine), Some(before));
-        assert_eq!(Hands::new(1).work(|| panic!("broken")), None::<()>);
+        assert_eq!(RebuildPool::all().work(mine), Some(before));
+        assert_eq!(RebuildPool::new(1).work(|| panic!("broken")), None::<()>);
     }
 
     #[test]
     fn while_calls_come_in_some_stand_aside_until_the_others_have_finished() {
         let calls = AtomicU64::new(0);
-        let beside = Beside::new(Hands { threads: 2, steady: 1, yielding: false }, 2, &calls);
+        let beside = Beside::new(RebuildPool { threads: 2, steady: 1, yielding: false }, 2, &calls);
         let (mut first, mut second) = (beside.turn(0), beside.turn(1));
         second.stand_aside();
         let (waiting, gone_on) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -3,18 +3,19 @@
 //! A session's timeline: its leaves, a page at a time from the end.
 
 use tenterhook_api::{Timeline, TimelineStep, ToolGist};
-use tenterhook_home::recorded::{self, Field as _};
 use tenterhook_ledger::{Filter, ReadFailed, Reader, Record};
+use tenterhook_records::recorded::{self, Field as _};
 
-use super::{Key, clean};
+use super::SessionKey;
+use tenterhook_records::sanitize;
 
 /// The longest text of a step.
 const GIST: usize = 500;
 
 /// A page of a session's steps, oldest first, and where the page before it begins.
-pub(crate) fn timeline(
+pub fn timeline(
     reader: &Reader,
-    key: &Key,
+    key: &SessionKey,
     before: Option<u64>,
     limit: u64,
 ) -> Result<Timeline, ReadFailed> {
@@ -29,11 +30,11 @@ fn step(record: &Record) -> TimelineStep {
     let (leaf, payload) = (recorded::leaf(record), recorded::payload(record));
     let detail = payload.field("detail");
     let said = ["prompt", "response", "message", "error", "cause"];
-    let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| clean(text, GIST));
+    let said = said.iter().find_map(|key| detail.field(key).as_str()).map(|text| sanitize(text, GIST));
     let erased = recorded::is_erased(record);
     let gone = erased || (payload.is_null() && !leaf.field("payload").is_null());
     let tool = recorded::tool(&leaf, &payload).map(|tool| {
-        let gist = if gone { String::new() } else { clean(&tool.gist(), GIST) };
+        let gist = if gone { String::new() } else { sanitize(&tool.gist(), GIST) };
         ToolGist { name: tool.name, class: tool.class, gist: Some(gist) }
     });
     TimelineStep {

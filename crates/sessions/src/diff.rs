@@ -4,33 +4,33 @@
 //! is not shown.
 
 use tenterhook_api::{FileChange, FileDiff, MissingDiff};
-use tenterhook_home::recorded::{self, Field as _};
 use tenterhook_ledger::{ReadFailed, Reader, Record};
+use tenterhook_records::recorded::{self, Field as _};
 
-use super::View;
-use super::clean;
+use super::SessionView;
 use super::shape::{Shape, shape};
+use tenterhook_records::sanitize;
 
 /// No diff is longer, in characters.
 const LONGEST: usize = 200_000;
 
 /// A change of a file, as it was kept: what is shown of it, and the leaves that tell the rest.
-pub(crate) struct Kept {
+pub struct FileChangeRecords {
     shown: FileChange,
     call: u64,
     result: Option<u64>,
     path: String,
 }
 
-impl View<'_> {
+impl SessionView<'_> {
     /// The changes of one file, by its path, whole or from the project.
-    pub(crate) fn changes_of(&self, path: &str) -> Vec<Kept> {
+    pub fn changes_of(&self, path: &str) -> Vec<FileChangeRecords> {
         let Some(body) = &self.0.body else { return Vec::new() };
         let shown = |path: &str| self.0.shown(path);
         let meant =
             body.files.changes.iter().filter(|change| change.path == path || shown(&change.path) == path);
         meant
-            .map(|change| Kept {
+            .map(|change| FileChangeRecords {
                 shown: change.file_change(&shown),
                 call: change.seq,
                 result: change.result,
@@ -41,12 +41,12 @@ impl View<'_> {
 }
 
 /// Each change with its diff, or why there is none.
-pub(crate) fn diff(changes: Vec<Kept>, reader: &Reader) -> Result<Vec<FileDiff>, ReadFailed> {
+pub fn diff(changes: Vec<FileChangeRecords>, reader: &Reader) -> Result<Vec<FileDiff>, ReadFailed> {
     changes.into_iter().map(|change| one(change, reader)).collect()
 }
 
-fn one(change: Kept, reader: &Reader) -> Result<FileDiff, ReadFailed> {
-    let Kept { shown, call, result, path } = change;
+fn one(change: FileChangeRecords, reader: &Reader) -> Result<FileDiff, ReadFailed> {
+    let FileChangeRecords { shown, call, result, path } = change;
     let call = reader.get(call)?;
     let result = match result {
         Some(result) => reader.get(result)?,
@@ -80,7 +80,7 @@ fn text(record: &Record, result: Option<&Record>, path: &str) -> (Option<String>
     let told = shape(&tool, output, path);
     let before_known = !matches!(told, Shape::Written { new: false, .. });
     match told.diff() {
-        Some(diff) => (Some(clean(&diff, LONGEST)), (!before_known).then_some(MissingDiff::BeforeUnknown)),
+        Some(diff) => (Some(sanitize(&diff, LONGEST)), (!before_known).then_some(MissingDiff::BeforeUnknown)),
         None => (None, Some(MissingDiff::Unknown)),
     }
 }

@@ -12,16 +12,18 @@ use tenterhook_ledger::{ReadFailed, Reader};
 use tenterhook_policy::Prices;
 
 use super::step::timeline;
-use super::{Hands, Key, Past, Projector, Told, View, Wanted, diff};
+use super::{
+    Projector, RebuildPool, RecordedEvent, SessionFilter, SessionKey, SessionUpdate, SessionView, diff,
+};
 
 /// The sessions of a ledger.
-pub struct Offline {
+pub struct RecordedSessions {
     dir: PathBuf,
     reader: Reader,
     sessions: Arc<Projector>,
 }
 
-impl Offline {
+impl RecordedSessions {
     /// Opens a ledger for reading. `person` is whose home `~` is.
     pub fn open(dir: PathBuf, person: Option<String>, prices: Prices) -> Result<Self, Failure> {
         let reader = Reader::open(&dir).map_err(unread)?;
@@ -39,7 +41,7 @@ impl Offline {
     }
 
     /// Sessions that are meant, as `GET /v1/sessions` gives them.
-    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> Result<SessionList, Failure> {
+    pub fn list(&self, wanted: &SessionFilter, now: Timestamp) -> Result<SessionList, Failure> {
         self.read()?;
         Ok(self.sessions.list(wanted, now))
     }
@@ -63,17 +65,17 @@ impl Offline {
     }
 
     /// The session that an id means.
-    pub fn find(&self, id: &str) -> Result<Option<Key>, Failure> {
+    pub fn find(&self, id: &str) -> Result<Option<SessionKey>, Failure> {
         Projector::find_recorded(id, &self.reader).map_err(unread)
     }
 
     /// Reads all sessions.
     fn read(&self) -> Result<u64, Failure> {
         let dir = &self.dir;
-        self.sessions.rebuild(|| Reader::open(dir), Hands::all())
+        self.sessions.rebuild(|| Reader::open(dir), RebuildPool::all())
     }
 
-    fn look<T>(&self, id: &str, look: impl FnOnce(&View<'_>) -> T) -> Result<Option<T>, Failure> {
+    fn look<T>(&self, id: &str, look: impl FnOnce(&SessionView<'_>) -> T) -> Result<Option<T>, Failure> {
         let Some(key) = self.find(id)? else { return Ok(None) };
         self.sessions.bring_back(&key, &self.reader, look).map_err(unread)
     }
@@ -81,8 +83,8 @@ impl Offline {
 
 /// Sessions as they go on in a ledger that somebody else writes.
 pub struct Following<'a> {
-    ledger: &'a Offline,
-    wanted: Option<Key>,
+    ledger: &'a RecordedSessions,
+    wanted: Option<SessionKey>,
     next: u64,
 }
 
@@ -96,8 +98,8 @@ impl Following<'_> {
             range,
             |_, _| true,
             |glance| {
-                let Some(past) = Past::read(glance) else { return };
-                let mut told = Told::listening(true);
+                let Some(past) = RecordedEvent::read(glance) else { return };
+                let mut told = SessionUpdate::listening(true);
                 let Some(key) = sessions.apply(&past.happened(), &mut told) else { return };
                 if self.wanted.as_ref().is_none_or(|wanted| *wanted == key) {
                     news.extend(told.named(&key, &past.event, past.seq));

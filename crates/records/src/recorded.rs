@@ -111,6 +111,15 @@ pub fn decided_by(leaf: &Value) -> Option<String> {
     steps.iter().find_map(by)
 }
 
+/// The same of an outcome that is not recorded yet.
+pub fn outcome_decided_by(outcome: &Outcome) -> Option<String> {
+    match outcome.decided_by()? {
+        Origin::Rule(id) => Some(id.to_string()),
+        by @ Origin::Hook(_) => Some(by.to_string()),
+        Origin::Engine => None,
+    }
+}
+
 /// The tool call of a leaf.
 pub fn tool(leaf: &Value, payload: &Value) -> Option<ToolCall> {
     let name = leaf.field("tool").field("name").as_str()?;

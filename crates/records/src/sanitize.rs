@@ -4,13 +4,13 @@
 
 /// A text for people to see: short, and without the secrets that the policy knows. What the ledger took
 /// out already looks the same.
-pub fn clean(text: &str, most: usize) -> String {
+pub fn sanitize(text: &str, most: usize) -> String {
     // A secret that begins before the cut is found even if its end is not shown.
     let searched =
         text.get(..text.floor_char_boundary(most.saturating_mul(4).saturating_add(4096))).unwrap_or(text);
     let mut out = String::new();
     let mut at = 0;
-    for (span, kind) in crate::secrets(searched) {
+    for (span, kind) in secrets(searched) {
         out += searched.get(at..span.start).unwrap_or_default();
         out += &format!("[{kind}]");
         at = span.end.max(at);
@@ -23,6 +23,11 @@ pub fn clean(text: &str, most: usize) -> String {
         Some((cut, _)) => format!("{}…", out.get(..cut).unwrap_or_default()),
         None => out,
     }
+}
+
+/// The policy's secret detectors, in the form the ledger asks for.
+pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+    tenterhook_policy::secret::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
 }
 
 const MARK: &str = "[[redacted:";
@@ -49,10 +54,10 @@ mod tests {
     #[test]
     fn what_is_cut_away_takes_its_secret_along() {
         let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-        let shown = clean(&format!("curl -H 'Authorization: Bearer {token}' https://example.com"), 40);
+        let shown = sanitize(&format!("curl -H 'Authorization: Bearer {token}' https://example.com"), 40);
         assert!(!shown.contains("a1B2"), "{shown}");
-        assert_eq!(clean("ls", 40), "ls");
-        assert_eq!(clean("äöü", 2), "äö…");
-        assert_eq!(clean("a [[redacted:token:12ab]] b [[redacted:", 40), "a [token] b [[redacted:");
+        assert_eq!(sanitize("ls", 40), "ls");
+        assert_eq!(sanitize("äöü", 2), "äö…");
+        assert_eq!(sanitize("a [[redacted:token:12ab]] b [[redacted:", 40), "a [token] b [[redacted:");
     }
 }

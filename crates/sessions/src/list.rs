@@ -12,7 +12,7 @@ use super::session::Session;
 
 /// Which sessions are meant.
 #[derive(Debug, Default, Clone)]
-pub struct Wanted {
+pub struct SessionFilter {
     /// Of this harness.
     pub harness: Option<String>,
     /// In this state.
@@ -30,7 +30,7 @@ pub struct Wanted {
 /// Where a session stands in the list: the latest first, and no two at the same place.
 type Rank<'a> = (Reverse<u64>, &'a str, &'a str);
 
-impl Wanted {
+impl SessionFilter {
     fn fits(&self, session: &Session, now: Timestamp) -> bool {
         let fits =
             |said: &Option<String>, is: Option<&str>| said.as_deref().is_none_or(|said| is == Some(said));
@@ -51,7 +51,7 @@ impl Wanted {
 
 impl Projector {
     /// Sessions that are meant, how many there are in all, and where the next page begins.
-    pub fn list(&self, wanted: &Wanted, now: Timestamp) -> SessionList {
+    pub fn list(&self, wanted: &SessionFilter, now: Timestamp) -> SessionList {
         let held = self.lock();
         let mut found: Vec<&Session> =
             held.shelf.sessions.values().filter(|session| wanted.fits(session, now)).collect();

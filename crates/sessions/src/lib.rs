@@ -19,7 +19,6 @@ mod calls;
 mod denial;
 mod diff;
 mod files;
-mod hands;
 mod happened;
 mod keep;
 mod leaf;
@@ -27,11 +26,12 @@ mod list;
 mod look;
 mod offline;
 mod rebuild;
+mod rebuild_pool;
 mod session;
+mod session_update;
 mod shape;
 mod step;
 mod todo;
-mod told;
 mod tool;
 mod usage;
 
@@ -45,24 +45,23 @@ use tenterhook_harness::dialect::a3s::Session as Known;
 use tenterhook_policy::Prices;
 
 use apply::Around;
-pub(crate) use diff::diff;
-pub use hands::Hands;
-pub(crate) use happened::Happened;
+pub use diff::{FileChangeRecords, diff};
+pub use happened::DecidedEvent;
 use keep::Shelf;
-pub(crate) use leaf::Past;
-pub use list::Wanted;
-pub use offline::{Following, Offline};
+pub use leaf::RecordedEvent;
+pub use list::SessionFilter;
+pub use offline::{Following, RecordedSessions};
+pub use rebuild_pool::RebuildPool;
 use session::Session;
-pub(crate) use step::timeline;
-pub(crate) use tenterhook_home::clean;
-pub(crate) use told::Told;
+pub use session_update::SessionUpdate;
+pub use step::timeline;
 
 /// How many live events are remembered while sessions are put together from the ledger.
 const MEANWHILE: usize = 8192;
 
 /// A session, by its harness and the harness's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct SessionKey {
     /// The harness.
     pub harness: String,
     /// The harness's id.
@@ -77,8 +76,8 @@ pub struct Projector {
     /// Whose home `~` is.
     person: Option<String>,
     prices: Arc<Prices>,
-    /// Said when a session that is kept in short has something new.
-    pub(crate) cold: tokio::sync::Notify,
+    /// Called when a session that is kept in short has something new.
+    signal: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
@@ -87,18 +86,18 @@ struct Held {
     /// Leaves before this one are in it.
     from: u64,
     /// What came in while sessions are put together from the ledger.
-    meanwhile: Option<VecDeque<Past>>,
+    meanwhile: Option<VecDeque<RecordedEvent>>,
     /// How often all sessions were asked for anew.
     asked: u64,
     /// Sessions that are kept in short and have something new.
-    cold: HashSet<Key>,
+    cold: HashSet<SessionKey>,
     /// Sessions that were read anew while all are put together.
-    anew: HashSet<Key>,
+    anew: HashSet<SessionKey>,
 }
 
-impl Key {
+impl SessionKey {
     /// The session of an event, if it names one.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub fn of(event: &Event) -> Option<Self> {
         let id = event.harness_session_id.clone().filter(|id| !id.is_empty())?;
         Some(Self { harness: event.source.clone(), id })
     }
@@ -107,14 +106,24 @@ impl Key {
 impl Projector {
     /// Nothing is known yet.
     pub fn new(person: Option<String>, prices: Arc<Prices>) -> Arc<Self> {
-        let calls = AtomicU64::new(0);
-        Arc::new(Self { held: Mutex::default(), calls, person, prices, cold: tokio::sync::Notify::new() })
+        Self::with_signal(person, prices, || ())
+    }
+
+    /// The same. `signal` is called, under the lock, when a session that is kept in short has something new
+    /// ([`Projector::take_cold`]): it must return at once and not call back.
+    pub fn with_signal(
+        person: Option<String>,
+        prices: Arc<Prices>,
+        signal: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let (held, calls, signal) = (Mutex::default(), AtomicU64::new(0), Box::new(signal));
+        Arc::new(Self { held, calls, person, prices, signal })
     }
 
     /// The event has been decided. Says which session it belongs to.
-    pub(crate) fn apply(&self, happened: &Happened<'_>, told: &mut Told) -> Option<Key> {
+    pub fn apply(&self, happened: &DecidedEvent<'_>, told: &mut SessionUpdate) -> Option<SessionKey> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let key = Key::of(happened.event)?;
+        let key = SessionKey::of(happened.event)?;
         let mut held = self.lock();
         if happened.seq < held.from {
             // It was in the ledger when that was read.
@@ -124,28 +133,28 @@ impl Projector {
             if meanwhile.len() >= MEANWHILE {
                 meanwhile.pop_front();
             }
-            meanwhile.push_back(Past::copy(happened));
+            meanwhile.push_back(RecordedEvent::copy(happened));
         }
         let session = held.shelf.session(key.clone(), happened.event.ts);
         session.apply(happened, self.means(), told);
         if session.body.is_none() {
             held.cold.insert(key.clone());
-            self.cold.notify_one();
+            (self.signal)();
         }
         Some(key)
     }
 
     /// Whether there are events of a session.
-    pub(crate) fn knows(&self, key: &Key) -> bool {
+    pub fn knows(&self, key: &SessionKey) -> bool {
         self.lock().shelf.sessions.contains_key(key)
     }
 
     /// Fills in what only an earlier event of the session said. A session ends once: some harnesses fire the end
     /// twice, and the second one is only recorded.
-    pub(crate) fn complete(&self, event: &mut Event) {
+    pub fn complete(&self, event: &mut Event) {
         let is_end = event.event == EventKind::SessionEnd;
         if (event.agent.model.is_none() || is_end)
-            && let Some(key) = Key::of(event)
+            && let Some(key) = SessionKey::of(event)
             && let Some(session) = self.lock().shelf.sessions.get(&key)
         {
             if event.agent.model.is_none() {
@@ -159,8 +168,8 @@ impl Projector {
 
     /// The approval that this event waited for has ended: nothing waits any more. Returns the session, if
     /// it has changed.
-    pub(crate) fn approval_ended(&self, event: &Event) -> Option<Key> {
-        let key = Key::of(event)?;
+    pub fn approval_ended(&self, event: &Event) -> Option<SessionKey> {
+        let key = SessionKey::of(event)?;
         let mut held = self.lock();
         let session = held.shelf.sessions.get_mut(&key).filter(|session| session.last == event.ts)?;
         session.doing = session::Doing::Works;
@@ -168,16 +177,16 @@ impl Projector {
     }
 
     /// The harnesses that sent an event since then.
-    pub(crate) fn harnesses_since(&self, since: Timestamp) -> BTreeSet<String> {
+    pub fn harnesses_since(&self, since: Timestamp) -> BTreeSet<String> {
         let held = self.lock();
         let recent = held.shelf.sessions.values().filter(|session| session.last >= since);
         recent.map(|session| session.key.harness.clone()).collect()
     }
 
     /// What hooks of programs are told of the session of an event.
-    pub(crate) fn around(&self, event: &Event) -> Known {
+    pub fn around(&self, event: &Event) -> Known {
         let held = self.lock();
-        let Some(session) = Key::of(event).and_then(|key| held.shelf.sessions.get(&key)) else {
+        let Some(session) = SessionKey::of(event).and_then(|key| held.shelf.sessions.get(&key)) else {
             return Known::default();
         };
         Known {
@@ -188,22 +197,22 @@ impl Projector {
     }
 
     /// One session in short, for a live view.
-    pub(crate) fn summary(&self, key: &Key) -> Option<SessionSummary> {
+    pub fn summary(&self, key: &SessionKey) -> Option<SessionSummary> {
         let held = self.lock();
         held.shelf.sessions.get(key).map(|session| session.summary(session.last))
     }
 
     /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.lock().shelf.sessions.len()
     }
 
     /// The session that an id means: `<harness>:<id>`, or the latest with this id. Also whether it is whole.
-    pub(crate) fn find(&self, id: &str) -> Option<(Key, bool)> {
+    pub fn find(&self, id: &str) -> Option<(SessionKey, bool)> {
         let held = self.lock();
         let sessions = &held.shelf.sessions;
         let exact = |(harness, id): (&str, &str)| {
-            sessions.get(&Key { harness: harness.to_owned(), id: id.to_owned() })
+            sessions.get(&SessionKey { harness: harness.to_owned(), id: id.to_owned() })
         };
         let any =
             || sessions.values().filter(|session| session.key.id == id).max_by_key(|session| session.last);
@@ -212,8 +221,8 @@ impl Projector {
     }
 
     /// Looks at a session that is in memory, whole or not.
-    pub(crate) fn look<T>(&self, key: &Key, look: impl FnOnce(&View<'_>) -> T) -> Option<T> {
-        self.lock().shelf.sessions.get(key).map(|session| look(&View(session)))
+    pub fn look<T>(&self, key: &SessionKey, look: impl FnOnce(&SessionView<'_>) -> T) -> Option<T> {
+        self.lock().shelf.sessions.get(key).map(|session| look(&SessionView(session)))
     }
 
     fn means(&self) -> Around<'_> {
@@ -226,9 +235,9 @@ impl Projector {
 }
 
 /// A session, for whoever looks at it.
-pub struct View<'a>(&'a Session);
+pub struct SessionView<'a>(&'a Session);
 
-impl View<'_> {
+impl SessionView<'_> {
     /// In short.
     pub fn summary(&self, now: Timestamp) -> SessionSummary {
         self.0.summary(now)

@@ -6,13 +6,13 @@
 use tenterhook_event::{Event, Touch};
 use tenterhook_policy::{Seen, Surroundings};
 
-use super::happened::Happened;
+use super::happened::DecidedEvent;
 
 /// Longer calls are not looked at, in bytes.
 const LONGEST: usize = 64 * 1024;
 
 /// Whether a call is too long to be looked at, now or ever.
-pub(super) fn is_long(happened: &Happened<'_>) -> bool {
+pub(super) fn is_long(happened: &DecidedEvent<'_>) -> bool {
     let Some(tool) = happened.tool() else { return false };
     let commands = if tool.paths().is_empty() { tool.gist().len() } else { 0 };
     let patches = tool.patches().iter().map(|text| text.len()).sum::<usize>();
@@ -20,7 +20,7 @@ pub(super) fn is_long(happened: &Happened<'_>) -> bool {
 }
 
 /// What a call does to files.
-pub(super) fn touched(happened: &Happened<'_>, person: Option<&str>) -> Vec<Touch> {
+pub(super) fn touched(happened: &DecidedEvent<'_>, person: Option<&str>) -> Vec<Touch> {
     let Some(tool) = happened.tool() else { return Vec::new() };
     let seen = happened.seen.filter(|seen| **seen != Seen::default());
     let around = Surroundings { home: person, seen, ..Surroundings::default() };

@@ -9,11 +9,11 @@ use tenterhook_event::{Decision, Event, EventKind, SessionCheck, Timestamp};
 use tenterhook_harness::Ask;
 use tenterhook_policy::Prices;
 
-use super::clean;
 use super::denial::Denial;
-use super::happened::Happened;
+use super::happened::DecidedEvent;
 use super::session::{Body, Doing, Ended, QUIET, Session};
-use super::told::Told;
+use super::session_update::SessionUpdate;
+use tenterhook_records::sanitize;
 
 const PROMPTS: usize = 20;
 const PROMPT: usize = 2000;
@@ -33,7 +33,12 @@ pub(super) struct Around<'a> {
 
 impl Session {
     /// Applies an event, and tells what came of it.
-    pub(super) fn apply(&mut self, happened: &Happened<'_>, around: Around<'_>, told: &mut Told) {
+    pub(super) fn apply(
+        &mut self,
+        happened: &DecidedEvent<'_>,
+        around: Around<'_>,
+        told: &mut SessionUpdate,
+    ) {
         let (event, decision) = (happened.event, happened.decision);
         let latest = event.ts >= self.last;
         self.started = self.started.min(event.ts);
@@ -90,10 +95,10 @@ impl Session {
         self.body = body;
     }
 
-    fn prompt(&mut self, happened: &Happened<'_>, body: Option<&mut Body>, told: &mut Told) {
+    fn prompt(&mut self, happened: &DecidedEvent<'_>, body: Option<&mut Body>, told: &mut SessionUpdate) {
         let ts = happened.event.ts;
         self.prompted += 1;
-        let text = happened.event.detail.prompt.as_deref().map(|text| clean(text, PROMPT));
+        let text = happened.event.detail.prompt.as_deref().map(|text| sanitize(text, PROMPT));
         if let Some(text) = &text {
             if self.title.is_none() {
                 self.title = title(text);
@@ -110,10 +115,10 @@ impl Session {
         }
     }
 
-    fn end(&mut self, event: &Event, told: &mut Told) {
+    fn end(&mut self, event: &Event, told: &mut SessionUpdate) {
         self.ended = None;
         if event.event == EventKind::SessionEnd {
-            let why = event.detail.cause.as_deref().map(|cause| clean(cause, TITLE));
+            let why = event.detail.cause.as_deref().map(|cause| sanitize(cause, TITLE));
             told.tell(|| SessionChange::Ended(SessionEnd { reason: why.clone() }));
             self.ended = Some(Ended { at: event.ts, why });
         }
@@ -122,7 +127,7 @@ impl Session {
 
 impl Body {
     /// What an event says about the agent beneath that it comes from.
-    fn agent(&mut self, happened: &Happened<'_>, told: &mut Told) {
+    fn agent(&mut self, happened: &DecidedEvent<'_>, told: &mut SessionUpdate) {
         let event = happened.event;
         let Some(id) = &event.agent.id else { return };
         let begins = event.event == EventKind::SubagentStart;
@@ -163,7 +168,7 @@ impl Body {
         self.subagents.last_mut()
     }
 
-    fn denied(&mut self, denial: Denial, told: &mut Told) {
+    fn denied(&mut self, denial: Denial, told: &mut SessionUpdate) {
         told.tell(|| SessionChange::Denied(denial.denied_call()));
         if self.denials.len() >= DENIALS {
             self.denials.pop_front();

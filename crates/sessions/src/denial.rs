@@ -18,8 +18,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use tenterhook_api::{DeniedCall, MissingContent, SuggestionResult};
 use tenterhook_event::{Timestamp, ToolCall};
 
-use super::clean;
-use super::happened::Happened;
+use super::happened::DecidedEvent;
+use tenterhook_records::sanitize;
 
 const GIST: usize = 300;
 const REASON: usize = 500;
@@ -44,7 +44,7 @@ pub(super) struct Denial {
 }
 
 impl Denial {
-    pub(super) fn of(happened: &Happened<'_>) -> Self {
+    pub(super) fn of(happened: &DecidedEvent<'_>) -> Self {
         let event = happened.event;
         let tool = event.tool.as_ref().filter(|_| happened.gone.is_none());
         Self {
@@ -52,10 +52,10 @@ impl Denial {
             ts: event.ts,
             event: event.event.name(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
-            gist: tool.map(|tool| clean(&tool.gist(), GIST)),
+            gist: tool.map(|tool| sanitize(&tool.gist(), GIST)),
             rule: happened.rule.as_deref().map(ToOwned::to_owned),
-            reason: happened.reason.as_deref().map(|reason| clean(reason, REASON)),
-            nudge: happened.nudge.as_deref().map(|nudge| clean(nudge, REASON)),
+            reason: happened.reason.as_deref().map(|reason| sanitize(reason, REASON)),
+            nudge: happened.nudge.as_deref().map(|nudge| sanitize(nudge, REASON)),
             agent: event.agent.id.clone(),
             hint: SuggestionResult::Open,
             program: tool.and_then(|tool| words(tool).into_iter().next()),

@@ -14,11 +14,11 @@ use tenterhook_event::{
 use tenterhook_ledger::{Glance, Record, Stored};
 use tenterhook_policy::Seen;
 
-use super::happened::Happened;
+use super::happened::DecidedEvent;
 
 /// An event of the past.
 #[derive(Debug, Clone)]
-pub(crate) struct Past {
+pub struct RecordedEvent {
     pub(super) seq: u64,
     pub(super) event: Event,
     decision: Decision,
@@ -107,9 +107,9 @@ fn deciding_hook(trace: &[TraceStep<'_>], verdict: Decision) -> Option<String> {
     trace.iter().find(decides).filter(|_| verdict != Decision::None).map(|step| step.by.clone().into_owned())
 }
 
-impl Past {
+impl RecordedEvent {
     /// Reads a leaf. What cannot be read is for `ledger verify` to name.
-    pub(crate) fn read(glance: Glance<'_>) -> Option<Self> {
+    pub fn read(glance: Glance<'_>) -> Option<Self> {
         let leaf: Leaf<'_> = serde_json::from_str(std::str::from_utf8(glance.bytes).ok()?).ok()?;
         let gone = match &leaf.payload {
             Some(_) if glance.erased => Some(MissingContent::Erased),
@@ -171,7 +171,7 @@ impl Past {
     }
 
     /// The same of a leaf that was read whole.
-    pub(crate) fn of(record: &Record) -> Option<Self> {
+    pub fn of(record: &Record) -> Option<Self> {
         let payload = record.payload.as_ref();
         Self::read(Glance {
             seq: record.seq,
@@ -182,7 +182,7 @@ impl Past {
     }
 
     /// A copy of an event that was decided just now.
-    pub(super) fn copy(happened: &Happened<'_>) -> Self {
+    pub(super) fn copy(happened: &DecidedEvent<'_>) -> Self {
         let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(ToOwned::to_owned);
         Self {
             seq: happened.seq,
@@ -199,7 +199,7 @@ impl Past {
     }
 
     /// The same, of which the content is not recorded.
-    pub(crate) fn without_content(happened: &Happened<'_>, gone: MissingContent) -> Self {
+    pub fn without_content(happened: &DecidedEvent<'_>, gone: MissingContent) -> Self {
         let mut past = Self::copy(happened);
         past.event.detail = Detail::default();
         if let Some(tool) = &mut past.event.tool {
@@ -209,8 +209,8 @@ impl Past {
     }
 
     /// As sessions see it.
-    pub(crate) fn happened(&self) -> Happened<'_> {
-        Happened {
+    pub fn happened(&self) -> DecidedEvent<'_> {
+        DecidedEvent {
             seq: self.seq,
             event: &self.event,
             decision: self.decision,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use super::*;
-use crate::sessions::keep::{MOST, WHOLE};
+use crate::keep::{MOST, WHOLE};
 
-fn list(projector: &Projector, wanted: &Wanted) -> Value {
+fn list(projector: &Projector, wanted: &SessionFilter) -> Value {
     serde_json::to_value(projector.list(wanted, Timestamp::from_unix_ms(1))).unwrap()
 }
 
@@ -55,7 +55,7 @@ fn pages_follow_one_another_without_a_gap() {
         // Some at the same moment.
         told.apply(&event(&format!("s{number:02}"), number / 2 + 1, EventKind::Stop), Decision::None);
     }
-    let mut wanted = Wanted { limit: 7, ..Wanted::default() };
+    let mut wanted = SessionFilter { limit: 7, ..SessionFilter::default() };
     let mut seen = Vec::new();
     loop {
         let page = list(&told.projector, &wanted);
@@ -76,8 +76,9 @@ fn pages_follow_one_another_without_a_gap() {
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 25);
-    let since = Wanted { since: Some(Timestamp::from_unix_ms(12)), limit: 100, ..Wanted::default() };
+    let since =
+        SessionFilter { since: Some(Timestamp::from_unix_ms(12)), limit: 100, ..SessionFilter::default() };
     assert_eq!(list(&told.projector, &since)["all"], 3);
-    let other = Wanted { harness: Some("codex".into()), limit: 100, ..Wanted::default() };
+    let other = SessionFilter { harness: Some("codex".into()), limit: 100, ..SessionFilter::default() };
     assert_eq!(list(&told.projector, &other), json!({"sessions": [], "all": 0, "next": null}));
 }

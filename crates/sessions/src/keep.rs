@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use tenterhook_event::Timestamp;
 
-use super::Key;
+use super::SessionKey;
 use super::session::Session;
 
 /// How many sessions are kept.
@@ -19,7 +19,7 @@ pub(super) const WHOLE: usize = 300;
 /// Sessions, by their names.
 #[derive(Debug)]
 pub(super) struct Shelf {
-    pub(super) sessions: HashMap<Key, Session>,
+    pub(super) sessions: HashMap<SessionKey, Session>,
     /// How many are whole, at most.
     whole: usize,
     most: usize,
@@ -40,7 +40,7 @@ impl Shelf {
     }
 
     /// The session of this name, new if there is none.
-    pub(super) fn session(&mut self, key: Key, ts: Timestamp) -> &mut Session {
+    pub(super) fn session(&mut self, key: SessionKey, ts: Timestamp) -> &mut Session {
         if !self.sessions.contains_key(&key) {
             self.make_room();
             self.whole_now += 1;
