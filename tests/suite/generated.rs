@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
-use tenterhook_harness::install::MachineScope;
 use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::MachineScope;
 
 use crate::context::{TestContext, repository};
 
@@ -105,7 +106,7 @@ fn harness_reference() {
             || "how long it waits for a hook is not known".to_owned(),
             |deadline| format!("it waits {} s for a hook", deadline.as_secs()),
         );
-        let machine = match harness.installer.as_ref().map(|installer| installer.machine) {
+        let machine = match harness.installer().map(|installer| installer.machine) {
             Some(MachineScope::Outranks { .. }) => " `install --system` guards every account.".to_owned(),
             Some(MachineScope::Cannot(why)) => format!(" `install --system` refuses: {why}."),
             None => String::new(),

@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 
 use tenterhook_harness::HARNESSES;
+use tenterhook_harness_install::HarnessClient as _;
 pub(crate) use tenterhook_home::Env;
+use tenterhook_transcript::transcripts_of;
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn read() -> Env {
@@ -13,8 +15,8 @@ pub(crate) fn read() -> Env {
     let of_harnesses = HARNESSES
         .iter()
         .flat_map(|harness| {
-            let settings = harness.installer.as_ref().map(|installer| installer.variables);
-            let transcripts = harness.transcripts.as_ref().map(|transcripts| transcripts.variables);
+            let settings = harness.installer().map(|installer| installer.variables);
+            let transcripts = transcripts_of(harness).map(|transcripts| transcripts.variables);
             settings.into_iter().chain(transcripts).flatten().copied().chain(harness.project_variable)
         })
         .filter_map(|name| Some((name, path(name)?)))

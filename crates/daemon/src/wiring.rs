@@ -11,7 +11,8 @@ use serde_json::json;
 use tenterhook_api::{LiveEvent, LiveWarning, UnwiredHarness};
 use tenterhook_event::Timestamp;
 use tenterhook_harness::HARNESSES;
-use tenterhook_harness::install::{detect, receipt};
+use tenterhook_harness_install::HarnessClient;
+use tenterhook_harness_install::{detect, receipt};
 use tenterhook_home::{Env, Home, door};
 
 use crate::daemon::Daemon;
@@ -122,8 +123,7 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
     let machine = home.of_machine().and_then(|machine| Some((machine.machine()?, machine.programs())));
     let mut found = HarnessSearch::default();
     for harness in HARNESSES {
-        let Some(installer) = harness.installer.as_ref().filter(|_| detect(harness, &ground).is_some())
-        else {
+        let Some(installer) = harness.installer().filter(|_| detect(harness, &ground).is_some()) else {
             continue;
         };
         found.harnesses.insert(harness.id);
@@ -140,7 +140,7 @@ fn find_harnesses(env: &Env, home: &Home) -> HarnessSearch {
 /// The harnesses that were found and are not guarded. Some share the settings of another one.
 fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTreeSet<&'static str> {
     let is_guarded = |id: &str| {
-        let installer = tenterhook_harness::find(id).and_then(|harness| harness.installer.as_ref());
+        let installer = tenterhook_harness::find(id).and_then(HarnessClient::installer);
         guarded.contains(id) || installer.is_some_and(|installer| guarded.contains(installer.wired_as))
     };
     found.iter().copied().filter(|id| !is_guarded(id)).collect()

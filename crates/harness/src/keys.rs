@@ -100,17 +100,17 @@ impl Keys {
 }
 
 /// The first of these places that has something.
-pub(crate) fn value(fields: &Map<String, Value>, places: Places) -> Option<&Value> {
+pub fn value(fields: &Map<String, Value>, places: Places) -> Option<&Value> {
     places.iter().find_map(|place| at(fields, place).filter(|value| !value.is_null()))
 }
 
 /// The first of these places that has a text.
-pub(crate) fn text(fields: &Map<String, Value>, places: Places) -> Option<String> {
+pub fn text(fields: &Map<String, Value>, places: Places) -> Option<String> {
     places.iter().find_map(|place| at(fields, place)?.as_str()).map(ToOwned::to_owned)
 }
 
 /// The first of these places that has a text worth the name.
-pub(crate) fn id(fields: &Map<String, Value>, places: Places) -> Option<String> {
+pub fn id(fields: &Map<String, Value>, places: Places) -> Option<String> {
     let texts = places.iter().filter_map(|place| at(fields, place)?.as_str());
     texts.map(ToOwned::to_owned).find(|text| !text.is_empty())
 }

@@ -7,10 +7,9 @@
 //! reads: standard output, standard error, exit code.
 //!
 //! To add a harness: make a folder with `events.rs` (one row per native event) and `encode.rs`, say in
-//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. With `install.rs`, which says what of
-//! ours belongs in which of its files, it can be wired; with `transcript.rs`, which says what it writes down, its
-//! past sessions can be read. The command line, the daemon, the documents and the
-//! tests read that table and nothing else.
+//! [`Keys`] where its payload has what, and add its row to [`HARNESSES`]. The command line, the daemon, the documents
+//! and the tests read that table and nothing else. `tenterhook-harness-install` finds its program and edits its
+//! settings, `tenterhook-transcript` reads its past sessions.
 //!
 //! ```
 //! use tenterhook_harness::{Door, find};
@@ -41,21 +40,15 @@ mod decode;
 pub mod dialect;
 mod door;
 pub mod gemini;
-#[cfg(feature = "install")]
-pub mod install;
-mod keys;
-#[cfg(feature = "install")]
-pub mod launch;
+pub mod keys;
 pub mod llxprt;
-mod mcp;
+pub mod mcp;
 pub mod opencode;
 mod payload;
 pub mod qwen;
 mod reply;
 mod same;
 mod table;
-#[cfg(feature = "transcript")]
-pub mod transcript;
 mod version_gap;
 pub mod vscode;
 

@@ -10,7 +10,7 @@ const KEYS: [&str; 5] = ["url", "server_url", "mcp_server_url", "transport_url",
 /// Fills `tool.args.url` of an MCP call, unless it has one: first from the arguments themselves,
 /// then from what the harness sends along about the server, then from the payload's own fields. Keys
 /// are tried in the order of the table, so the result does not depend on the order of the payload.
-pub(crate) fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
+pub fn fill_url(tool: &mut ToolCall, server: Option<&Value>, payload: &Map<String, Value>) {
     if tool.class != ToolClass::Mcp || http(tool.args.get("url")).is_some() {
         return;
     }

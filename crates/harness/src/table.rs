@@ -50,20 +50,8 @@ pub struct Harness {
     pub version_gaps: &'static [VersionGap],
     /// How long it waits for a hook whose entry says nothing else; nothing: for ever, or not known.
     pub deadline: Option<Duration>,
-    /// By what it is known to be on a machine.
-    #[cfg(feature = "install")]
-    pub signs: crate::install::Signs,
-    /// How we get into its settings, and out again; nothing: there is no way.
-    #[cfg(feature = "install")]
-    pub installer: Option<crate::install::Installer>,
-    /// How it is run without a user, against a model on loopback; or the reason why it cannot be.
-    #[cfg(feature = "install")]
-    pub launch: Result<crate::launch::Launch, &'static str>,
-    /// What it writes down of its sessions; nothing: it is not read.
-    #[cfg(feature = "transcript")]
-    pub transcripts: Option<crate::transcript::Transcripts>,
     /// How it writes the names of MCP tools.
-    pub(crate) mcp_name: fn(&str) -> Option<Mcp>,
+    pub mcp_name: fn(&str) -> Option<Mcp>,
     /// What is said in its own way only.
     pub(crate) adapt: fn(&Map<String, Value>, &mut Event),
     pub(crate) encode: fn(&'static EventRow, &Call, &Outcome) -> Reply,

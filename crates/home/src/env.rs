@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::process::getuid;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::Ground;
+use tenterhook_harness_install::Ground;
 
 /// What the environment says. A library never asks it.
 #[derive(Debug, Clone, Default)]

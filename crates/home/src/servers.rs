@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tenterhook_event::{Event, McpServers};
-use tenterhook_harness::install::{Ground, mcp_settings};
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::{Ground, mcp_settings};
 use tenterhook_policy::{Problem, RuleSet};
 
 use crate::env::Env;

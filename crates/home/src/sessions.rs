@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, Step};
-use tenterhook_harness::install::receipt::Fingerprint;
+use tenterhook_harness_install::receipt::Fingerprint;
 use tenterhook_policy::{Judgement, RuleSet, SessionState, Spent, StateDelta};
 
 use crate::home::{make_private, write_whole};

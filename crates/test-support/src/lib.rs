@@ -12,6 +12,7 @@ use std::io::Write as _;
 const SKIPPED_TESTS_FILE: &str = "TENTERHOOK_SKIPPED_TESTS";
 
 /// Reports that the current test, or a part of it, is skipped. The caller returns after this.
+#[expect(clippy::disallowed_methods, reason = "tests have no command line to pass the file's name")]
 pub fn skip_test(reason: &str) {
     let thread = std::thread::current();
     let line = format!("SKIPPED: {}: {reason}\n", thread.name().unwrap_or("a test"));

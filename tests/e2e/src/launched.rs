@@ -5,7 +5,8 @@
 use std::process::Command;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use tenterhook_harness::launch::{Invocation, Launch, LaunchSite, write_launch_settings};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, write_launch_settings};
 use tenterhook_model_server::{Delivery, ToolCall};
 
 use crate::programs;
@@ -13,7 +14,7 @@ use crate::world::World;
 
 fn launch(id: &str) -> Result<&'static Launch> {
     let harness = tenterhook_harness::find(id).with_context(|| format!("no harness `{id}`"))?;
-    harness.launch.as_ref().map_err(|reason| anyhow!("{id}: {reason}"))
+    harness.launch().map_err(|reason| anyhow!("{id}: {reason}"))
 }
 
 /// The client in the world's project, about to be given a prompt.

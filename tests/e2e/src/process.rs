@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use fs_err as fs;
-use tenterhook_harness::launch::run_to_end;
+use tenterhook_harness_install::launch::run_to_end;
 
 /// A client's run takes a few seconds, on a busy machine half a minute; one that takes two minutes hangs.
 const PATIENCE: Duration = Duration::from_mins(2);

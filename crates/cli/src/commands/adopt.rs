@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_harness::claude_code::adopt::{Moving, Own, in_every_harness, survey};
-use tenterhook_harness::install::receipt::{Asked, Receipts};
-use tenterhook_harness::install::{Content, Order, Piece, Plan, file, plan_install, plan_uninstall};
 use tenterhook_harness::{Harness, kebab};
+use tenterhook_harness_install::claude_code::adopt::{Moving, Own, in_every_harness, survey};
+use tenterhook_harness_install::receipt::{Asked, Receipts};
+use tenterhook_harness_install::{Content, Order, Piece, Plan, file, plan_install, plan_uninstall};
 use tenterhook_home::authority::Action;
 use tenterhook_home::{Home, Place, snapshot};
 
-use super::change::{ChangeArgs, Proposal, described, propose, refused};
+use super::change::{ChangeArgs, Proposal, described, propose};
 use super::hook_lines::{HookLines, Item};
 use super::wiring;
 use crate::context::Context;
@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             json!({"adopted": harness.id, "settings": home.settings()}),
             &args.proof,
         )?;
-        proposal.plan.apply().map_err(|error| refused(&error))?;
+        proposal.plan.apply().map_err(CommandError::from)?;
         snapshot::write(home, &context.env, &Place::default())?;
     }
     if context.terminal.json {
@@ -103,12 +103,12 @@ fn adoption(context: &Context, harness: &'static Harness) -> Result<Plan, Comman
     let home = context.home()?;
     let order = wiring::order(context, harness, &Asked::default())?;
     let settings = order.directory.join("settings.json");
-    let bytes = file::read(&settings).map_err(|error| refused(&error))?.unwrap_or_default();
-    let text = file::text(&settings, &bytes).map_err(|error| refused(&error))?;
+    let bytes = file::read(&settings).map_err(CommandError::from)?.unwrap_or_default();
+    let text = file::text(&settings, &bytes).map_err(CommandError::from)?;
     // A text that cannot be read is refused, with its place, by the plan.
     let own = survey(text).map(|survey| survey.taken).unwrap_or_default();
     let pieces = pieces(home, &order, own.iter().map(item).collect());
-    plan_install(&kept_as(harness), &order, &pieces, &home.receipts()).map_err(|error| refused(&error))
+    plan_install(&kept_as(harness), &order, &pieces, &home.receipts()).map_err(CommandError::from)
 }
 
 /// Plans the person's hooks back to where they were.
@@ -118,7 +118,7 @@ pub(super) fn undo(context: &Context, harness: &'static Harness) -> Result<Plan,
     let mut pieces = pieces(home, &order, Vec::new());
     // They are back before they are gone.
     pieces.reverse();
-    plan_uninstall(&kept_as(harness), &pieces, &home.receipts()).map_err(|error| refused(&error))
+    plan_uninstall(&kept_as(harness), &pieces, &home.receipts()).map_err(CommandError::from)
 }
 
 /// Ours first: a hook stands twice for a moment rather than nowhere.

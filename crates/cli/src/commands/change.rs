@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{InstallError, Plan, Scope};
+use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::{Plan, Scope};
 
 use super::wiring;
 use crate::context::Context;
@@ -165,11 +165,6 @@ pub(super) fn report(
             context.terminal.print_json(&json!({"harnesses": answers}))
         }
     }
-}
-
-pub(super) fn refused(error: &InstallError) -> CommandError {
-    let message = CommandError::internal(error.to_string());
-    error.hint().map_or(message, |hint| CommandError::internal(error.to_string()).hint(hint))
 }
 
 fn colored(diff: &str) -> String {

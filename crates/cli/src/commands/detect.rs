@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::json;
-use tenterhook_harness::install::Found;
-use tenterhook_harness::{HARNESSES, Harness, install};
+use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::Found;
+use tenterhook_harness_install::HarnessClient as _;
 
 use super::wiring::{self, Heard, MACHINE_SCOPE, Wired};
 use crate::context::Context;
@@ -71,7 +72,7 @@ pub(super) fn run(context: &Context, _args: &Args) -> Result<ExitCode, CommandEr
     }
     // A configuration that two share speaks for the one it is written for.
     let is_own = |one: &Detected| {
-        one.harness.installer.as_ref().is_some_and(|installer| installer.wired_as == one.id)
+        one.harness.installer().is_some_and(|installer| installer.wired_as == one.id)
             && one.wired != Wiring::No
     };
     let (here, missing): (Vec<_>, Vec<_>) =
@@ -98,7 +99,7 @@ pub(super) fn all(context: &Context) -> Result<Vec<Detected>, CommandError> {
 
 fn look(context: &Context, harness: &'static Harness) -> Result<Detected, CommandError> {
     let home = context.home()?;
-    let found = install::detect(harness, &context.env.ground());
+    let found = tenterhook_harness_install::detect(harness, &context.env.ground());
     let is_found = found.is_some();
     let Found { program, trace, version } = found.unwrap_or_default();
     let (wired, scopes, mut notes) = wiring_of(context, harness);
@@ -121,7 +122,7 @@ fn look(context: &Context, harness: &'static Harness) -> Result<Detected, Comman
 }
 
 fn wiring_of(context: &Context, harness: &'static Harness) -> (Wiring, Vec<String>, Vec<String>) {
-    let (Some(installer), Ok(home)) = (&harness.installer, context.home()) else {
+    let (Some(installer), Ok(home)) = (harness.installer(), context.home()) else {
         let why = wiring::unheard(harness).map(|why| format!("calls no hook: {why}"));
         return (Wiring::Impossible, Vec::new(), why.into_iter().collect());
     };

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tenterhook_engine::load;
-use tenterhook_harness::install::jsonc::{Created, Edited, Flaw};
-use tenterhook_harness::install::{Editor, Warning};
+use tenterhook_harness_install::jsonc::{Created, Edited, Flaw};
+use tenterhook_harness_install::{Editor, Warning};
 
 /// One hook, as it is written.
 #[derive(Debug)]

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{Plan, Scope, detect};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::{Plan, Scope, detect};
 use tenterhook_home::{Book, Configuration, Home, Place, make_public, snapshot, write_whole};
 
-use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, refused, report};
+use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, report};
 use super::{pick, plain_json, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -144,9 +145,8 @@ fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shar
     let (mut chosen, mut shared): (Vec<&'static Harness>, Shared) = (Vec::new(), Vec::new());
     for harness in named {
         let wired_as = wiring::installer(harness)?.wired_as;
-        let same = |other: &&Harness| {
-            other.installer.as_ref().is_some_and(|installer| installer.wired_as == wired_as)
-        };
+        let same =
+            |other: &&Harness| other.installer().is_some_and(|installer| installer.wired_as == wired_as);
         match chosen.iter().copied().find(|other| same(other)) {
             Some(other) if other.id != harness.id => shared.push((harness, other)),
             Some(_) => {}
@@ -190,8 +190,7 @@ fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<P
     }
     let order = wiring::order(context, harness, asked)?;
     let receipts = context.home()?.receipts();
-    let mut plan =
-        wiring::installer(harness)?.plan_install(&order, &receipts).map_err(|error| refused(&error))?;
+    let mut plan = wiring::installer(harness)?.plan_install(&order, &receipts).map_err(CommandError::from)?;
     let version = detect(harness, &context.env.ground()).and_then(|found| found.version);
     plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
     Ok(plan)
@@ -217,7 +216,7 @@ fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), Comm
     for directory in public.iter().filter_map(|path| path.parent()) {
         make_public(directory)?;
     }
-    plan.apply().map_err(|error| refused(&error))?;
+    plan.apply().map_err(CommandError::from)?;
     for settings in public {
         fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
     }

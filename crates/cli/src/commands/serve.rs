@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_home::{Env, Settled, Telemetry};
 use tenterhook_ledger::Durability;
 use tenterhook_records::sanitize;
@@ -115,7 +116,7 @@ fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
     }
     let home = context.home()?;
     let asks_here = |harness: &&Harness| {
-        let installer = harness.installer.as_ref();
+        let installer = harness.installer();
         installer.is_some_and(|installer| wiring::asked(home, installer).iter().any(|asked| asked.http))
     };
     if let Some(harness) = HARNESSES.iter().find(asks_here) {

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_harness::install::Scope;
-use tenterhook_harness::install::receipt::Asked;
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::Scope;
+use tenterhook_harness_install::receipt::Asked;
 use tenterhook_home::authority::Action;
 
-use super::change::{ChangeArgs, Proposal, described, propose, refused, report};
+use super::change::{ChangeArgs, Proposal, described, propose, report};
 use super::{adopt, wiring};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -46,7 +47,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         for asked in scopes(context, args, harness)? {
             let order = wiring::order(context, harness, &Asked { http: false, ..asked.clone() })?;
             let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
-            proposals.push(Proposal { harness, asked, plan: plan.map_err(|error| refused(&error))? });
+            proposals.push(Proposal { harness, asked, plan: plan.map_err(CommandError::from)? });
         }
     }
     let done = propose(context, &args.change, &proposals, "uninstall")?;
@@ -65,12 +66,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             gate::pass(context, Action::Uninstall, detail, &args.proof)?;
         }
         for Proposal { harness, plan, .. } in &proposals {
-            plan.apply().map_err(|error| refused(&error))?;
+            plan.apply().map_err(CommandError::from)?;
             super::install::chain(home, harness.id, None)?;
         }
         // Hooks that were taken over go back to where they served.
         for harness in &adopted {
-            adopt::undo(context, harness)?.apply().map_err(|error| refused(&error))?;
+            adopt::undo(context, harness)?.apply().map_err(CommandError::from)?;
         }
     }
     if context.terminal.json {
@@ -97,7 +98,7 @@ fn chosen(context: &Context, args: &Args) -> Result<Vec<&'static Harness>, Comma
     let home = context.home()?;
     let mut wired: Vec<&'static Harness> = Vec::new();
     for harness in HARNESSES {
-        let Some(installer) = &harness.installer else { continue };
+        let Some(installer) = harness.installer() else { continue };
         let known = wired.iter().any(|other| other.id == installer.wired_as);
         if !known && !wiring::asked(home, installer).is_empty() {
             wired.push(harness);

@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tenterhook_harness::install::receipt::{Asked, Receipts};
-use tenterhook_harness::install::{Installer, MachineHooks, MachineScope, Order, Plan, Scope, Transport};
 use tenterhook_harness::{Harness, Wiring};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::receipt::{Asked, Receipts};
+use tenterhook_harness_install::{Installer, MachineHooks, MachineScope, Order, Plan, Scope, Transport};
 use tenterhook_home::{Home, Settled};
 use tenterhook_ledger::{Filter, Reader};
 
-use super::change::refused;
 use super::serve::LISTEN;
 use crate::ask;
 use crate::context::Context;
@@ -37,7 +37,7 @@ pub(crate) enum Wired {
 
 /// How to get into a harness, or why nobody can.
 pub(crate) fn installer(harness: &'static Harness) -> Result<&'static Installer, CommandError> {
-    harness.installer.as_ref().ok_or_else(|| match unheard(harness) {
+    harness.installer().ok_or_else(|| match unheard(harness) {
         Some(why) => {
             CommandError::user(format!("{} calls no hook that could be wired: {why}", harness.title))
                 .hint("nothing can be guarded there today; use its own permissions")
@@ -137,7 +137,7 @@ pub(crate) fn wired(
 ) -> Result<Wired, CommandError> {
     let order = order(context, harness, asked)?;
     let plan = installer(harness)?.plan_install(&order, &context.home()?.receipts());
-    let plan = plan.map_err(|error| refused(&error))?;
+    let plan = plan.map_err(CommandError::from)?;
     Ok(if plan.is_noop() { Wired::Well(plan) } else { Wired::Lost(plan) })
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn wired(
 /// machine's own home.
 pub(crate) fn machine_hooks(context: &Context, harness: &Harness) -> Option<MachineHooks> {
     let machine = context.home().ok()?.of_machine()?;
-    harness.installer.as_ref()?.machine_hooks(
+    harness.installer()?.machine_hooks(
         &context.env.ground(),
         &machine.machine()?,
         &machine.programs(),
@@ -172,7 +172,7 @@ pub(crate) fn last_heard(home: &Home, harness: &Harness) -> Option<Heard> {
 
 /// What an account or a project can still do to run a harness without the hooks of a scope.
 pub(crate) fn bypasses(harness: &Harness, scope: &Scope) -> &'static [&'static str] {
-    match (scope, harness.installer.as_ref().map(|installer| installer.machine)) {
+    match (scope, harness.installer().map(|installer| installer.machine)) {
         (Scope::Machine(_), Some(MachineScope::Outranks { bypasses, .. })) => bypasses,
         _ => &[],
     }

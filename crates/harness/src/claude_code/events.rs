@@ -95,19 +95,3 @@ pub const EVENTS: &[EventRow] = &[
 const fn row(native: &'static str, kind: Kind) -> EventRow {
     EventRow::new(native, kind)
 }
-
-/// What `install` writes for each event it wires.
-#[cfg(feature = "install")]
-pub fn wires() -> Vec<super::install::Wire> {
-    let wired = EVENTS.iter().filter(|row| !matches!(row.wiring, Wiring::Left(_)));
-    wired
-        .map(|row| super::install::Wire {
-            native: row.native,
-            kebab: crate::kebab(row.native),
-            matcher: row.matcher,
-            // All hooks of `SessionEnd` share the client's own budget of a second and a half.
-            timeout_s: (row.native != "SessionEnd").then_some(60),
-            on_failure_block: row.wiring == Wiring::Guard,
-        })
-        .collect()
-}

@@ -5,20 +5,8 @@
 //! What the client does was measured by running it; `docs/compatibility.md` has the rows that
 //! differ from its documentation.
 
-#[cfg(feature = "install")]
-pub mod adopt;
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-pub mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "install")]
-mod remote_settings;
-#[cfg(feature = "transcript")]
-mod transcript;
-#[cfg(feature = "transcript")]
-mod usage;
 pub mod wire;
 
 use std::time::Duration;
@@ -28,11 +16,9 @@ use tenterhook_event::Mcp;
 use crate::{Harness, Keys};
 pub(crate) use encode::{encode, refuse};
 
-const ID: &str = "claude-code";
-
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
-    id: ID,
+    id: "claude-code",
     title: "Claude Code",
     proved_on: &["2.1.325"],
     events: events::EVENTS,
@@ -41,14 +27,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(10)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["claude"], traces: &[".claude"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode,

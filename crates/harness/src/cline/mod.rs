@@ -5,10 +5,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
 
 use std::time::Duration;
 
@@ -54,17 +50,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(2)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs {
-        programs: &["cline"],
-        traces: &[".cline", "Documents/Cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"],
-    },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     mcp_name: |name| Mcp::split(name, "__"),
     adapt,
     encode: encode::encode,

@@ -5,16 +5,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "install")]
-mod requirements;
-#[cfg(feature = "transcript")]
-mod transcript;
-#[cfg(feature = "transcript")]
-mod usage;
 
 use std::time::Duration;
 
@@ -37,14 +27,6 @@ pub const HARNESS: Harness = Harness {
         says: "does not tell hooks in which directory a command runs (`workdir`), so that it is judged in the directory of the session",
     }],
     deadline: Some(Duration::from_mins(10)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["codex"], traces: &[".codex"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,
@@ -59,15 +41,6 @@ pub const DESKTOP: Harness = Harness {
     proved_on: &[],
     // Its versions have other numbers.
     version_gaps: &[],
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs {
-        programs: &[],
-        traces: &["/Applications/Codex.app", "Applications/Codex.app"],
-    },
-    #[cfg(feature = "install")]
-    launch: Err("it has a window; it reads the settings of Codex CLI, which can be proved"),
     // They are in the same place as the other's, and are its.
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     ..HARNESS
 };

@@ -20,14 +20,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(10)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["cn"], traces: &[".continue"] },
-    #[cfg(feature = "install")]
-    installer: None,
-    #[cfg(feature = "install")]
-    launch: Err("it calls no hooks"),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: claude_code::encode,

@@ -5,12 +5,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "transcript")]
-mod transcript;
 
 use std::time::Duration;
 
@@ -50,14 +44,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_secs(30)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["copilot"], traces: &[".copilot"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name,
     adapt,
     encode: encode::encode,

@@ -5,8 +5,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
 
 use std::time::Duration;
 
@@ -47,14 +45,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["cursor", "cursor-agent"], traces: &[".cursor"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Err("its models are reached through the services of its maker only"),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     // It does not say which server.
     mcp_name: |name| name.strip_prefix("MCP:").map(|tool| Mcp::new("", tool)),
     adapt: |_, _| {},

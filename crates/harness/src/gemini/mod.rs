@@ -4,12 +4,6 @@
 
 pub(crate) mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-pub(crate) mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "transcript")]
-mod transcript;
 mod wire;
 
 use std::time::Duration;
@@ -30,14 +24,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["gemini"], traces: &[".gemini"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: |row, call, outcome| encode::encode(Form::Gemini, row, call, outcome),

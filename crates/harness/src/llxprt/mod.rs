@@ -3,14 +3,6 @@
 //! LLxprt Code, on its own terms: Gemini CLI's form, with differences in what becomes of it.
 
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "install")]
-mod layers;
-#[cfg(feature = "install")]
-mod trust;
 
 use std::time::Duration;
 
@@ -31,14 +23,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_mins(1)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["llxprt"], traces: &[".config/llxprt-code", ".llxprt"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     mcp_name: |name| Mcp::from_tool_name(name).or_else(|| Mcp::split(name, "__")),
     adapt,
     encode: |row, call, outcome| gemini::encode::encode(Form::Llxprt, row, call, outcome),

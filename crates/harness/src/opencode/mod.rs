@@ -14,12 +14,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "transcript")]
-mod transcript;
 
 pub use encode::Printed;
 use serde_json::{Map, Value};
@@ -65,14 +59,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: None,
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["opencode"], traces: &[".config/opencode", ".opencode"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: Some(transcript::TRANSCRIPTS),
     mcp_name: |name| Mcp::split(name, "_"),
     adapt,
     encode: encode::encode,

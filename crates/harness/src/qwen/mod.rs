@@ -4,12 +4,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
-#[cfg(feature = "install")]
-mod launch;
-#[cfg(feature = "install")]
-mod safe_mode;
 
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventKind, Mcp};
@@ -27,14 +21,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: None,
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs { programs: &["qwen"], traces: &[".qwen"] },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Ok(launch::LAUNCH),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt,
     encode: encode::encode,

@@ -4,8 +4,6 @@
 
 mod encode;
 pub mod events;
-#[cfg(feature = "install")]
-mod install;
 
 use std::time::Duration;
 
@@ -29,20 +27,6 @@ pub const HARNESS: Harness = Harness {
     unhooked_stdin: false,
     version_gaps: &[],
     deadline: Some(Duration::from_secs(30)),
-    #[cfg(feature = "install")]
-    signs: crate::install::Signs {
-        programs: &[],
-        traces: &[
-            ".config/Code/User/globalStorage/github.copilot-chat",
-            "Library/Application Support/Code/User/globalStorage/github.copilot-chat",
-        ],
-    },
-    #[cfg(feature = "install")]
-    installer: Some(install::INSTALLER),
-    #[cfg(feature = "install")]
-    launch: Err("it runs inside an editor with a window"),
-    #[cfg(feature = "transcript")]
-    transcripts: None,
     mcp_name: Mcp::from_tool_name,
     adapt: |_, _| {},
     encode: encode::encode,

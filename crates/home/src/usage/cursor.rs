@@ -11,8 +11,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Timestamp, Tokens};
 use tenterhook_files::FileClass;
-use tenterhook_harness::install::receipt::Fingerprint;
-use tenterhook_harness::transcript::usage::{UsageFormat, UsageLine};
+use tenterhook_harness_install::receipt::Fingerprint;
+use tenterhook_transcript::usage::{UsageFormat, UsageLine};
 
 use super::tracked::Beyond as _;
 

@@ -23,11 +23,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tenterhook_event::{Call, EventKind, Timestamp, TranscriptUsage};
-use tenterhook_harness::install::Ground;
-use tenterhook_harness::install::receipt::{self, Fingerprint};
-use tenterhook_harness::transcript::usage::UsageFormat;
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::Ground;
+use tenterhook_harness_install::receipt::{self, Fingerprint};
 use tenterhook_policy::Prices;
+use tenterhook_transcript::transcripts_of;
+use tenterhook_transcript::usage::UsageFormat;
 
 use crate::env::Env;
 use crate::home::{Home, make_private};
@@ -120,8 +121,7 @@ impl UsageReader {
     pub fn new(home: &Home, env: &Env) -> Self {
         let ground = env.ground();
         let roots = HARNESSES.iter().filter_map(|harness| {
-            let transcripts =
-                harness.transcripts.as_ref().filter(|transcripts| transcripts.usage.is_some())?;
+            let transcripts = transcripts_of(harness).filter(|transcripts| transcripts.usage.is_some())?;
             Some((harness.id, (transcripts.places)(&ground)))
         });
         Self {
@@ -136,7 +136,7 @@ impl UsageReader {
 
     /// What is to be read for a call; nothing if its harness writes no usage, or nothing can have changed.
     pub fn request(harness: &'static Harness, call: &Call) -> Option<UsageRequest> {
-        let transcripts = harness.transcripts.as_ref()?;
+        let transcripts = transcripts_of(harness)?;
         let format = transcripts.usage?;
         let (event, native) = (&call.event, call.native.as_ref()?);
         if event.harness_session_id.is_none() || !reads_usage(event.event) {
@@ -240,9 +240,7 @@ impl UsageReader {
     /// The directories beside the settings that our hooks were installed into. A client whose directory is named by a
     /// variable of its own environment writes there.
     fn installed_roots(&self, harness: &str) -> Vec<PathBuf> {
-        let Some(transcripts) =
-            tenterhook_harness::find(harness).and_then(|found| found.transcripts.as_ref())
-        else {
+        let Some(transcripts) = tenterhook_harness::find(harness).and_then(transcripts_of) else {
             return Vec::new();
         };
         let receipts = receipt::every(&self.home.receipts());

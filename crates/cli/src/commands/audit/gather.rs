@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
 use tenterhook_harness::Harness;
-use tenterhook_harness::transcript::{LeftOut, Unread};
 use tenterhook_home::backtest::gist;
 use tenterhook_home::hindsight::Said;
 use tenterhook_records::sanitize;
+use tenterhook_transcript::{LeftOut, Unread};
 
 use super::import::Imported;
 use crate::page::chart::Counts;

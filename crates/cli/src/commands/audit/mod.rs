@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenterhook_event::{Event, Timestamp};
-use tenterhook_harness::transcript::{self, Found, Teller, Told};
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_home::hindsight::Hindsight;
 use tenterhook_home::{Place, Sources, door, write_whole};
 use tenterhook_policy::RuleSet;
+use tenterhook_transcript::{self as transcript, Found, Teller, Told, transcripts_of};
 
 use self::gather::Gathered;
 use self::import::Import;
@@ -185,14 +185,14 @@ impl Wanted {
 
 impl Args {
     fn harnesses(&self) -> Result<Vec<&'static Harness>, CommandError> {
-        let readable = || HARNESSES.iter().filter(|harness| harness.transcripts.is_some());
+        let readable = || HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some());
         if self.harness.is_empty() {
             return Ok(readable().collect());
         }
         let mut chosen = Vec::new();
         for id in &self.harness {
             let harness = intake::harness(id)?;
-            if harness.transcripts.is_none() {
+            if transcripts_of(harness).is_none() {
                 let known: Vec<_> = readable().map(|harness| harness.id).collect();
                 let error = CommandError::user(format!("transcripts of {} cannot be read", harness.title));
                 return Err(error.hint(format!("those of these can: {}", known.join(", "))));

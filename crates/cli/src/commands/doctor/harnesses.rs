@@ -2,9 +2,10 @@
 
 //! Each harness: whether it is wired as it should be, and whether its hooks were ever heard.
 
-use tenterhook_harness::install::receipt::Asked;
-use tenterhook_harness::install::{Installer, MachineHooks, MachineScope, Plan, Scope, detect};
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::{Installer, MachineHooks, MachineScope, Plan, Scope, detect};
 
 use super::Patient;
 use crate::commands::wiring::{self, Wired};
@@ -12,7 +13,7 @@ use crate::commands::wiring::{self, Wired};
 pub(super) fn examine(patient: &mut Patient<'_>) {
     for harness in HARNESSES {
         old_version(patient, harness);
-        let Some(installer) = &harness.installer else {
+        let Some(installer) = harness.installer() else {
             unwired(patient, harness);
             continue;
         };

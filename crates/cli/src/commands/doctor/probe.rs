@@ -7,6 +7,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_home::Book;
 
 use super::Patient;
@@ -25,7 +26,7 @@ pub(super) fn examine(
 ) -> Result<(), CommandError> {
     let home = patient.home;
     let is_wired = |harness: &&Harness| {
-        harness.installer.as_ref().is_some_and(|installer| {
+        harness.installer().is_some_and(|installer| {
             installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
         })
     };
@@ -67,7 +68,7 @@ pub(super) fn examine(
 
 /// The harness under whose name its hooks call.
 fn caller(harness: &'static Harness) -> &'static Harness {
-    let wired_as = harness.installer.as_ref().map(|installer| installer.wired_as);
+    let wired_as = harness.installer().map(|installer| installer.wired_as);
     wired_as.and_then(tenterhook_harness::find).unwrap_or(harness)
 }
 

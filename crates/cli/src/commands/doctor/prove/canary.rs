@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
-use tenterhook_harness::launch::{Invocation, Launch, LaunchSite, run_to_end};
+use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, run_to_end};
 use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
 
 use super::stage::{ProofStage, Recorded};

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::json;
-use tenterhook_harness::install::{Found, Scope, detect};
 use tenterhook_harness::{HARNESSES, Harness};
+use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::{Found, Scope, detect};
 
 use self::canary::Canary;
 use self::stage::ProofStage;
@@ -128,7 +129,7 @@ fn chosen(context: &Context, named: &[String]) -> Result<Vec<&'static Harness>, 
     }
     let (home, ground) = (context.home()?, context.env.ground());
     let is_wired = |harness: &Harness| {
-        harness.installer.as_ref().is_some_and(|installer| {
+        harness.installer().is_some_and(|installer| {
             installer.wired_as == harness.id && !wiring::asked(home, installer).is_empty()
         })
     };
@@ -179,7 +180,7 @@ fn prepare<'a>(
     found: &Found,
 ) -> Result<Canary<'a>, Verdict> {
     let not_provable = |error: CommandError| Verdict::not_provable(error.message);
-    let launch = harness.launch.as_ref().map_err(|reason| Verdict::not_provable(*reason))?;
+    let launch = harness.launch().map_err(Verdict::not_provable)?;
     let installer = wiring::installer(harness).map_err(not_provable)?;
     let home = context.home().map_err(not_provable)?;
     let asked = wiring::asked(home, installer);
@@ -200,7 +201,7 @@ fn prepare<'a>(
         return Err(Verdict::not_provable("its hooks call the daemon over HTTP, which has no copy"));
     }
     let Some(program) = found.program.clone() else {
-        let names = harness.signs.programs.join("` or `");
+        let names = harness.programs().join("` or `");
         return Err(Verdict::not_provable(format!("`{names}` is not on the PATH")));
     };
     let real = wiring::order(context, harness, &asked).map_err(not_provable)?;

@@ -11,8 +11,8 @@ use std::process::Stdio;
 
 use serde_json::json;
 use tenterhook_harness::Harness;
-use tenterhook_harness::install::{Ground, Installer, Order, Scope};
-use tenterhook_harness::launch::{Launch, copy_settings, hook_program_in};
+use tenterhook_harness_install::launch::{Launch, copy_settings, hook_program_in};
+use tenterhook_harness_install::{Ground, Installer, Order, Scope};
 use tenterhook_home::{Book, Env, Home, Place, snapshot};
 use tenterhook_ledger::Reader;
 

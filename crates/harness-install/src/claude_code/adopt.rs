@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hooks that a person already has in Claude Code's settings, to be taken over so that they serve every harness.
+
+use std::collections::BTreeSet;
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+use tenterhook_event::{EventKind as Kind, TOOLS, ToolClass};
+
+use super::events::EVENTS;
+use super::install::SIGNATURE;
+use crate::{
+    Editor, Warning,
+    hooks::plain_json,
+    jsonc::{self, Created, Edited, Entry, Flaw, Moved, Node, Signature, Source},
+};
+
+/// A hook of the person's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Own {
+    /// The event, in Claude Code's words.
+    pub event: &'static str,
+    /// Which tools, if not all.
+    pub matcher: Option<String>,
+    /// What it does, key by key, as far as it can be said to us.
+    pub says: Vec<(&'static str, serde_json::Value)>,
+    /// Its group with nothing but it, as it stood.
+    group: String,
+    at: (String, usize, usize),
+}
+
+/// What the settings hold.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// What can be taken over.
+    pub taken: Vec<Own>,
+    /// What stays, and why.
+    pub left: Vec<String>,
+}
+
+/// Looks through the settings for hooks that are not ours.
+pub fn survey(text: &str) -> Result<Survey, Flaw> {
+    let source = Source::parse(jsonc::split_mark(text).1)?;
+    let mut survey = Survey::default();
+    let Some(hooks) = source.hooks()? else { return Ok(survey) };
+    for property in &hooks.properties {
+        let (event, Value::Array(groups)) = (property.name.as_str(), &property.value) else { continue };
+        for (group_number, group) in groups.elements.iter().enumerate() {
+            let Some(group) = group.as_object() else { continue };
+            let handlers = group.get_array("hooks");
+            for (number, handler) in handlers.iter().flat_map(|list| &list.elements).enumerate() {
+                let Some(handler) = handler.as_object() else { continue };
+                if jsonc::command(handler).is_some_and(SIGNATURE.is_our_command) {
+                    continue;
+                }
+                match own(&source, event, group, handler) {
+                    Ok(own) => {
+                        survey.taken.push(Own { at: (event.to_owned(), group_number, number), ..own });
+                    }
+                    Err(why) => survey
+                        .left
+                        .push(format!("`hooks.{event}[{group_number}].hooks[{number}]` stays: {why}")),
+                }
+            }
+        }
+    }
+    Ok(survey)
+}
+
+fn own(source: &Source<'_>, event: &str, group: &Object<'_>, handler: &Object<'_>) -> Result<Own, String> {
+    let row = EVENTS.iter().find(|row| row.native == event && row.kind != Kind::Other);
+    let row = row.ok_or("other harnesses have no such event")?;
+    let matcher = group.get_string("matcher").map(|matcher| matcher.value.to_string());
+    let matcher = matcher.filter(|matcher| !matches!(matcher.as_str(), "" | "*"));
+    let of_tools =
+        matches!(row.kind, Kind::PreTool | Kind::PostTool | Kind::ToolError | Kind::PermissionRequest);
+    if matcher.is_some() && !of_tools {
+        return Err("its matcher is about something that only Claude Code has".into());
+    }
+    let text = |key: &str| handler.get_string(key).map(|value| serde_json::Value::from(&*value.value));
+    let mut says = Vec::new();
+    match handler.get_string("type").map(|name| name.value.to_string()).as_deref() {
+        Some("command") => says.push(command(handler)?),
+        Some("http") => {
+            if handler.get("headers").is_some() {
+                return Err("its headers are filled in by Claude Code".into());
+            }
+            says.push(("url", text("url").ok_or("it has no URL")?));
+        }
+        other => {
+            return Err(format!("a hook of the kind `{}` runs in Claude Code only", other.unwrap_or("?")));
+        }
+    }
+    for property in &handler.properties {
+        let (key, value) = (property.name.as_str(), &property.value);
+        match (key, value) {
+            ("type" | "command" | "args" | "url" | "statusMessage", _) => {}
+            ("timeout", Value::NumberLit(seconds)) => {
+                says.push(("timeout", format!("{}s", seconds.value).into()));
+            }
+            ("if", Value::StringLit(rule)) => says.push(("if", (&*rule.value).into())),
+            ("async", Value::BooleanLit(on)) => says.push(("async", on.value.into())),
+            ("onFailure", Value::StringLit(what)) => {
+                let fail = if what.value == "block" { "closed" } else { "open" };
+                says.push(("fail", fail.into()));
+            }
+            ("shell", Value::StringLit(shell)) if shell.value == "bash" => {}
+            (key, _) => return Err(format!("`{key}` means something to Claude Code only")),
+        }
+    }
+    let range = handler.range();
+    let raw = source.raw(range.start..range.end);
+    let matcher_text = group.get("matcher").map(|property| {
+        let range = property.range;
+        format!("{}, ", source.raw(range.start..range.end))
+    });
+    let group = format!("{{{}\"hooks\": [{raw}]}}", matcher_text.unwrap_or_default());
+    Ok(Own { event: row.native, matcher, says, group, at: (String::new(), 0, 0) })
+}
+
+fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), String> {
+    let program = handler.get_string("command").ok_or("it has no command")?;
+    let Some(args) = handler.get("args").map(|property| &property.value) else {
+        return Ok(("command", (&*program.value).into()));
+    };
+    let args = args.as_array().ok_or("its `args` are no list")?;
+    let args = args.elements.iter().map(|arg| arg.as_string_lit().map(|arg| arg.value.to_string()));
+    let words: Option<Vec<String>> = std::iter::once(Some(program.value.to_string())).chain(args).collect();
+    Ok(("exec", words.ok_or("its `args` are not all text")?.into()))
+}
+
+/// A matcher that means the same tools under the names that other harnesses have for them. A regular expression
+/// stays as it is.
+pub fn in_every_harness(matcher: &str) -> String {
+    let is_list = matcher.chars().all(|letter| letter.is_ascii_alphanumeric() || "_- ,|".contains(letter));
+    if !is_list {
+        return matcher.to_owned();
+    }
+    let own: Vec<_> = matcher.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty()).collect();
+    let mut names = own.clone();
+    for name in own {
+        let classes = TOOLS.iter().filter(|row| row.name == name).map(|row| row.class);
+        // A patch writes and edits.
+        let classes: Vec<_> = classes
+            .flat_map(|class| match class {
+                ToolClass::Write | ToolClass::Edit => vec![class, ToolClass::Patch],
+                class => vec![class],
+            })
+            .filter(|class| *class != ToolClass::Other)
+            .collect();
+        let same = TOOLS.iter().filter(|row| classes.contains(&row.class)).map(|row| row.name);
+        let same = same.filter(|name| {
+            name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
+        });
+        for name in same {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names.join("|")
+}
+
+/// Takes the person's hooks out of the settings, and puts them back.
+#[derive(Debug)]
+pub struct Moving;
+
+/// Nobody's command is ours here.
+const NOBODY: Signature = Signature { marker: None, is_our_command: |_| false, comes_last: false };
+
+impl Editor for Moving {
+    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+        let taken = survey(text)?.taken;
+        let which: BTreeSet<_> = taken.iter().map(|own| own.at.clone()).collect();
+        let mut created = created.clone();
+        created
+            .moved
+            .extend(taken.into_iter().map(|own| Moved { event: own.event.to_owned(), group: own.group }));
+        Ok(Edited { text: jsonc::take_handlers(text, &which)?, created })
+    }
+
+    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
+        let back =
+            |moved: &Moved| Entry { event: moved.event.clone(), group: Node::Raw(moved.group.clone()) };
+        let entries: Vec<_> = created.moved.iter().map(back).collect();
+        Ok(jsonc::insert(text, &entries, &NOBODY, &Created::default())?.text)
+    }
+
+    fn holds(&self, _text: &str, created: &Created) -> Result<bool, Flaw> {
+        Ok(!created.moved.is_empty())
+    }
+
+    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+        let left = survey(after).map_err(|flaw| flaw.what)?;
+        if !left.taken.is_empty() {
+            return Err(format!("{} hooks are still there", left.taken.len()));
+        }
+        match (plain_json(before).is_ok(), plain_json(after)) {
+            (true, Err(error)) => Err(error.to_string()),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_hollow(&self, _text: &str) -> bool {
+        false
+    }
+
+    fn marks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
+        Ok(survey(text)?.left.into_iter().map(Warning::note).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINE: &str = r#"{
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash|Write", "hooks": [
+        {"type": "command", "command": "~/guard.sh", "timeout": 5, "onFailure": "block"},
+        {"type": "prompt", "prompt": "is it good?"}
+      ]}
+    ],
+    "Stop": [{"hooks": [{"type": "command", "command": "say", "args": ["done", "it's"]}]}],
+    "ConfigChange": [{"hooks": [{"type": "command", "command": "x"}]}],
+    "SessionStart": [{"matcher": "startup", "hooks": [{"type": "command", "command": "y"}]}]
+  }
+}
+"#;
+
+    #[test]
+    fn what_others_can_run_is_taken_and_the_rest_stays_and_says_why() {
+        let survey = survey(MINE).unwrap();
+        let said: Vec<_> =
+            survey.taken.iter().map(|own| (own.event, own.matcher.as_deref(), own.says.clone())).collect();
+        assert_eq!(
+            said,
+            [
+                (
+                    "PreToolUse",
+                    Some("Bash|Write"),
+                    vec![
+                        ("command", "~/guard.sh".into()),
+                        ("timeout", "5s".into()),
+                        ("fail", "closed".into())
+                    ]
+                ),
+                ("Stop", None, vec![("exec", serde_json::json!(["say", "done", "it's"]))]),
+            ]
+        );
+        let why: Vec<_> = survey.left.iter().map(|left| left.split_once(": ").unwrap().1).collect();
+        assert_eq!(
+            why,
+            [
+                "a hook of the kind `prompt` runs in Claude Code only",
+                "other harnesses have no such event",
+                "its matcher is about something that only Claude Code has",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tool_is_meant_under_all_of_its_names() {
+        let names = in_every_harness("Bash");
+        assert!(
+            names.starts_with("Bash|") && names.split('|').any(|name| name == "run_shell_command"),
+            "{names}"
+        );
+        assert!(!names.split('|').any(|name| name == "Write"), "{names}");
+        let names = in_every_harness("Edit, mcp__x__y");
+        assert!(names.starts_with("Edit|mcp__x__y|") && names.contains("apply_patch"), "{names}");
+        assert_eq!(in_every_harness("mcp__.*"), "mcp__.*");
+    }
+
+    #[test]
+    fn what_was_taken_can_be_put_back() {
+        let edited = Moving.put(MINE, &Created::default()).unwrap();
+        Moving.check(MINE, &edited.text).unwrap();
+        assert!(!edited.text.contains("guard.sh") && edited.text.contains("is it good?"), "{}", edited.text);
+        let back = Moving.take(&edited.text, &edited.created).unwrap();
+        let again = survey(&back).unwrap();
+        assert_eq!(again.taken.len(), 2);
+        assert_eq!(again.taken[0].matcher.as_deref(), Some("Bash|Write"));
+        assert!(plain_json(&back).is_ok(), "{back}");
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Server-managed settings of Claude Code, which the client fetches for the organisation that an account is signed in to
+//! and keeps in `remote-settings.json`. Measured on 2.1.325: while they are not empty, `managed-settings.json` and
+//! `managed-settings.d` are ignored, hooks included, without a message. Hooks of the user and of projects still run.
+
+use std::path::Path;
+
+use jsonc_parser::ast::{Object, Value};
+
+use super::install::{SIGNATURE, switched_off};
+use crate::{
+    Order, Warning, file,
+    jsonc::{self, Source},
+};
+
+/// The client's copy, in the directory of the user's settings. Empty when there are none.
+pub(super) const FILE: &str = "remote-settings.json";
+
+/// Warnings about the copies of this account, or of every account for the settings of the machine.
+pub(super) fn warnings(order: &Order) -> Vec<Warning> {
+    let mut directories = vec![order.user_directory.clone()];
+    directories.extend(order.account_homes.iter().map(|home| home.join(".claude")));
+    directories.dedup();
+    let mut warnings = Vec::new();
+    for path in directories.into_iter().map(|directory| directory.join(FILE)) {
+        let Ok(Some(bytes)) = file::read(&path) else { continue };
+        let Ok(text) = file::text(&path, &bytes) else { continue };
+        if order.is_machine() {
+            warnings.extend(replaces_files(text, &path));
+        } else {
+            warnings.extend(switched_off(text, &path).unwrap_or_default());
+        }
+    }
+    warnings
+}
+
+/// Settings in the copy without hooks of ours.
+fn replaces_files(text: &str, path: &Path) -> Option<Warning> {
+    let source = Source::parse(jsonc::split_mark(text).1).ok()?;
+    let root = source.root().ok()??;
+    if root.properties.is_empty() || runs_ours(root) {
+        return None;
+    }
+    Some(Warning::blocks(format!(
+        "Claude Code ignores every file of managed settings, our hooks included, for the account with `{}`: its organisation \
+         has server-managed settings. Add these hooks to the server-managed settings, or guard the account by itself \
+         (`tenterhook install claude-code` without `--system`)",
+        path.display()
+    )))
+}
+
+fn runs_ours(root: &Object<'_>) -> bool {
+    let groups = root.get_object("hooks").and_then(|hooks| hooks.get_array("PreToolUse"));
+    let groups = groups.iter().flat_map(|groups| &groups.elements).filter_map(Value::as_object);
+    let handlers = groups.filter_map(|group| group.get_array("hooks")).flat_map(|hooks| &hooks.elements);
+    let mut commands = handlers.filter_map(Value::as_object).filter_map(jsonc::command);
+    commands.any(SIGNATURE.is_our_command)
+}

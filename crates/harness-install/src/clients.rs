@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The table of clients: for each harness its traces on a machine, its installer and how it is run.
+
+use tenterhook_harness::Harness;
+
+use crate::launch::Launch;
+use crate::{
+    Installer, Signs, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt, opencode,
+    qwen, vscode,
+};
+
+/// One row for each row of [`HARNESSES`](tenterhook_harness::HARNESSES).
+pub const CLIENTS: &[ClientRow] = &[
+    claude_code::CLIENT,
+    codex::CLIENT,
+    codex::DESKTOP_CLIENT,
+    cursor::CLIENT,
+    gemini::CLIENT,
+    llxprt::CLIENT,
+    qwen::CLIENT,
+    opencode::CLIENT,
+    cline::CLIENT,
+    copilot::CLIENT,
+    vscode::CLIENT,
+    continue_dev::CLIENT,
+];
+
+/// The program of a harness on a machine.
+#[derive(Debug)]
+pub struct ClientRow {
+    /// The harness.
+    pub harness: &'static Harness,
+    /// How it is recognised on a machine.
+    pub signs: Signs,
+    /// How hooks are put into its settings and removed; `None`: it cannot be hooked.
+    pub installer: Option<Installer>,
+    /// How it is run without a user, against a model on loopback; or the reason why it cannot be.
+    pub launch: Result<Launch, &'static str>,
+}
+
+/// What this crate knows about a harness. A test holds that every harness has a row.
+pub trait HarnessClient {
+    /// The row of the harness.
+    fn client(&self) -> Option<&'static ClientRow>;
+
+    /// Its programs, by the names a user types.
+    fn programs(&self) -> &'static [&'static str] {
+        self.client().map_or(&[], |client| client.signs.programs)
+    }
+
+    /// How hooks are put into its settings and removed; `None`: it cannot be hooked.
+    fn installer(&self) -> Option<&'static Installer> {
+        self.client()?.installer.as_ref()
+    }
+
+    /// How it is run without a user, or the reason why it cannot be.
+    fn launch(&self) -> Result<&'static Launch, &'static str> {
+        match self.client().map(|client| client.launch.as_ref()) {
+            Some(launch) => launch.map_err(|reason| *reason),
+            None => Err("nothing is known about its program"),
+        }
+    }
+}
+
+impl HarnessClient for Harness {
+    fn client(&self) -> Option<&'static ClientRow> {
+        CLIENTS.iter().find(|client| client.harness.id == self.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenterhook_harness::HARNESSES;
+
+    use super::*;
+
+    #[test]
+    fn every_harness_has_a_client_in_the_same_place() {
+        let harnesses: Vec<_> = HARNESSES.iter().map(|harness| harness.id).collect();
+        let clients: Vec<_> = CLIENTS.iter().map(|client| client.harness.id).collect();
+        assert_eq!(clients, harnesses, "add a row to `CLIENTS` for every row of `HARNESSES`");
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A JSON value of ours, with its keys in the order we want them written.
+
+use jsonc_parser::ast::Value;
+
+/// A value to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Number(u64),
+    /// A string.
+    Text(String),
+    /// An array.
+    List(Vec<Node>),
+    /// An object.
+    Object(Vec<(String, Node)>),
+    /// Text of somebody's that is written as it stands.
+    Raw(String),
+}
+
+impl Node {
+    /// A string.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// An object with these properties, in this order.
+    pub fn object<'k>(properties: impl IntoIterator<Item = (&'k str, Node)>) -> Self {
+        Self::Object(properties.into_iter().map(|(name, node)| (name.to_owned(), node)).collect())
+    }
+
+    pub(crate) fn scalar(&self) -> String {
+        match self {
+            Self::Bool(value) => value.to_string(),
+            Self::Number(value) => value.to_string(),
+            Self::Text(value) => serde_json::Value::from(value.as_str()).to_string(),
+            Self::Raw(text) => text.clone(),
+            Self::List(items) if items.is_empty() => "[]".to_owned(),
+            Self::List(_) | Self::Object(_) => String::new(),
+        }
+    }
+
+    /// Whether the file already says this, in whatever order and layout.
+    pub fn is_said_by(&self, value: &Value<'_>) -> bool {
+        match (self, value) {
+            (Self::Bool(ours), Value::BooleanLit(theirs)) => *ours == theirs.value,
+            (Self::Number(ours), Value::NumberLit(theirs)) => ours.to_string() == theirs.value,
+            (Self::Text(ours), Value::StringLit(theirs)) => *ours == theirs.value,
+            (Self::List(ours), Value::Array(theirs)) => {
+                ours.len() == theirs.elements.len()
+                    && ours.iter().zip(&theirs.elements).all(|(ours, theirs)| ours.is_said_by(theirs))
+            }
+            (Self::Object(ours), Value::Object(theirs)) => {
+                ours.len() == theirs.properties.len()
+                    && ours.iter().all(|(name, node)| {
+                        theirs.get(name).is_some_and(|property| node.is_said_by(&property.value))
+                    })
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The MCP servers in a harness's own settings. Their names say where a joined name of server and tool splits.
+
+use crate::HarnessClient as _;
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use toml_edit::Document;
+
+use super::{Ground, Scope};
+use tenterhook_harness::Harness;
+
+/// A settings file that names MCP servers.
+#[derive(Debug, Clone, Copy)]
+pub struct McpSettings {
+    harness: &'static str,
+    base: Base,
+    file: &'static str,
+    format: Format,
+    /// The objects whose keys are servers; `*` stands for every key.
+    objects: &'static [&'static [&'static str]],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// The directory with the user's settings of this harness.
+    Settings,
+    /// The user's home directory.
+    Home,
+    /// The project's root.
+    Project,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Json,
+    Toml,
+}
+
+const SERVERS: &[&[&str]] = &[&["mcpServers"]];
+
+const fn row(
+    harness: &'static str,
+    base: Base,
+    file: &'static str,
+    objects: &'static [&'static [&'static str]],
+) -> McpSettings {
+    McpSettings { harness, base, file, format: Format::Json, objects }
+}
+
+const SETTINGS: &[McpSettings] = &[
+    row("claude-code", Base::Home, ".claude.json", &[&["mcpServers"], &["projects", "*", "mcpServers"]]),
+    row("claude-code", Base::Settings, ".claude.json", &[&["mcpServers"], &["projects", "*", "mcpServers"]]),
+    row("claude-code", Base::Project, ".mcp.json", SERVERS),
+    toml("codex", Base::Settings),
+    toml("codex-desktop", Base::Settings),
+    McpSettings { file: ".codex/config.toml", ..toml("codex", Base::Project) },
+    row("cursor", Base::Settings, "mcp.json", SERVERS),
+    row("cursor", Base::Project, ".cursor/mcp.json", SERVERS),
+    row("gemini", Base::Settings, "settings.json", SERVERS),
+    row("gemini", Base::Project, ".gemini/settings.json", SERVERS),
+    row("llxprt", Base::Settings, "settings.json", SERVERS),
+    row("llxprt", Base::Home, ".llxprt/settings.json", SERVERS),
+    row("llxprt", Base::Project, ".llxprt/settings.json", SERVERS),
+    row("qwen", Base::Settings, "settings.json", SERVERS),
+    row("qwen", Base::Project, ".qwen/settings.json", SERVERS),
+    row("opencode", Base::Settings, "opencode.json", &[&["mcp"]]),
+    row("opencode", Base::Settings, "opencode.jsonc", &[&["mcp"]]),
+    row("opencode", Base::Settings, "config.json", &[&["mcp"]]),
+    row("opencode", Base::Project, "opencode.json", &[&["mcp"]]),
+    row("opencode", Base::Project, "opencode.jsonc", &[&["mcp"]]),
+    row("opencode", Base::Project, ".opencode/opencode.json", &[&["mcp"]]),
+    row("copilot", Base::Settings, "mcp-config.json", SERVERS),
+    row("copilot", Base::Project, ".mcp.json", SERVERS),
+    row("cline", Base::Settings, "data/settings/cline_mcp_settings.json", SERVERS),
+    row("cline", Base::Settings, "mcp_settings.json", SERVERS),
+    row("vscode", Base::Home, ".config/Code/User/mcp.json", &[&["servers"]]),
+    row("vscode", Base::Home, "Library/Application Support/Code/User/mcp.json", &[&["servers"]]),
+    row("vscode", Base::Project, ".vscode/mcp.json", &[&["servers"]]),
+];
+
+const fn toml(harness: &'static str, base: Base) -> McpSettings {
+    McpSettings { harness, base, file: "config.toml", format: Format::Toml, objects: &[&["mcp_servers"]] }
+}
+
+/// The files in which a harness may name MCP servers; those of a project only if one is given.
+pub fn mcp_settings(
+    harness: &Harness,
+    ground: &Ground<'_>,
+    project: Option<&Path>,
+) -> Vec<(PathBuf, &'static McpSettings)> {
+    let directory = || (harness.installer()?.directory)(ground, &Scope::User);
+    let rows = SETTINGS.iter().filter(|row| row.harness == harness.id);
+    let path = |row: &'static McpSettings| {
+        let base = match row.base {
+            Base::Settings => directory()?,
+            Base::Home => ground.home?.to_owned(),
+            Base::Project => project?.to_owned(),
+        };
+        Some((base.join(row.file), row))
+    };
+    rows.filter_map(path).collect()
+}
+
+impl McpSettings {
+    /// The servers that a text of this file names; `None` if it cannot be read.
+    pub fn servers(&self, text: &str) -> Option<Vec<String>> {
+        match self.format {
+            Format::Json => {
+                let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+                let parsed = parse_to_ast(body, &CollectOptions::default(), &ParseOptions::default()).ok()?;
+                let root = parsed.value?;
+                let mut found = Vec::new();
+                for keys in self.objects {
+                    names_below(root.as_object()?, keys, &mut found);
+                }
+                Some(found)
+            }
+            Format::Toml => {
+                let document = Document::parse(text).ok()?;
+                let tables = self.objects.iter().filter_map(|keys| document.as_table().get(keys.first()?));
+                let names = tables.filter_map(|item| item.as_table_like());
+                Some(names.flat_map(|table| table.iter().map(|(name, _)| name.to_owned())).collect())
+            }
+        }
+    }
+}
+
+fn names_below(object: &Object<'_>, keys: &[&str], found: &mut Vec<String>) {
+    let Some((first, rest)) = keys.split_first() else {
+        found.extend(object.properties.iter().map(|property| property.name.as_str().to_owned()));
+        return;
+    };
+    for property in &object.properties {
+        if (*first == "*" || property.name.as_str() == *first)
+            && let Value::Object(inner) = &property.value
+        {
+            names_below(inner, rest, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn servers(harness: &str, file: &str, text: &str) -> Option<Vec<String>> {
+        let row = SETTINGS.iter().find(|row| row.harness == harness && row.file == file).unwrap();
+        row.servers(text)
+    }
+
+    #[test]
+    fn servers_are_found_in_every_form_of_settings() {
+        let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let claude = r#"{"mcpServers": {"a": {}}, "projects": {"/p": {"mcpServers": {"b": {}}}, "/q": {}}}"#;
+        assert_eq!(servers("claude-code", ".claude.json", claude), named(&["a", "b"]));
+        let codex = "model = 'x'\n[mcp_servers.brave-search]\ncommand = 'x'\n[mcp_servers.\"a.b\"]\n";
+        assert_eq!(servers("codex", "config.toml", codex), named(&["brave-search", "a.b"]));
+        let opencode = "{\n  // mine\n  \"mcp\": {\"google_drive\": {\"type\": \"local\"},},\n}";
+        assert_eq!(servers("opencode", "opencode.jsonc", opencode), named(&["google_drive"]));
+        assert_eq!(servers("gemini", "settings.json", "{}"), named(&[]));
+        for broken in ["", "[", "{\"mcpServers\":", "null"] {
+            assert_eq!(servers("gemini", "settings.json", broken), None, "{broken}");
+        }
+        assert_eq!(servers("codex", "config.toml", "[["), None);
+    }
+
+    #[test]
+    fn every_row_is_of_a_harness() {
+        for row in SETTINGS {
+            assert!(tenterhook_harness::find(row.harness).is_some(), "{}", row.harness);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tenterhook's plugin for OpenCode: one file of our own, in the directory whose files OpenCode loads by itself.
+
+use serde_json::json;
+
+use super::events;
+use crate::{
+    Content, InstallError, Installer, MachineScope, Order, Owned, Piece, Scope, list_item::ListItem, marked,
+    utf8,
+};
+use tenterhook_harness::Wiring;
+
+const HARNESS: &str = "opencode";
+
+pub(super) const INSTALLER: Installer = Installer {
+    wired_as: HARNESS,
+    variables: &["XDG_CONFIG_HOME"],
+    directory: |ground, scope| match scope {
+        Scope::User => Some(ground.variable_or("XDG_CONFIG_HOME", ".config")?.join("opencode")),
+        Scope::Project(root) => Some(root.join(".opencode")),
+        Scope::Machine(_) => None,
+    },
+    machine: MachineScope::Outranks {
+        directory: if cfg!(target_os = "macos") {
+            "Library/Application Support/opencode"
+        } else {
+            "etc/opencode"
+        },
+        bypasses: &[
+            "the flag `--pure` and the variable `OPENCODE_PURE`, which load no plugins",
+            "the variable `OPENCODE_TEST_MANAGED_CONFIG_DIR`, set where OpenCode is started",
+        ],
+    },
+    pieces,
+};
+
+const PLUGIN_FILE: &str = "tenterhook.js";
+
+/// The plugin we named, from whatever root.
+fn is_our_plugin(name: &str) -> bool {
+    name.starts_with("file:///") && name.ends_with("/opencode/tenterhook.js")
+}
+
+/// The plugin; what is in quotes and between `@` is filled in.
+const PLUGIN: &str = include_str!("plugin.js");
+
+/// Longer than the small program takes, whatever it waits for.
+const DEADLINE_MS: u64 = 60_000;
+
+fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
+    let guarded = events::EVENTS.iter().filter(|row| row.wiring == Wiring::Guard);
+    let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, Wiring::Left(_)));
+    let shim = order.program_path("tenterhook-hook")?;
+    let filled = [
+        ("SHIM", json!(shim)),
+        ("GUARDED", guarded.map(|row| row.native).collect()),
+        ("WIRED", wired.map(|row| row.native).collect()),
+        ("DEADLINE_MS", json!(DEADLINE_MS)),
+    ];
+    let plugin = filled.into_iter().fold(PLUGIN.to_owned(), |plugin, (name, value)| {
+        plugin.replace(&format!("\"@{name}@\""), &value.to_string())
+    });
+    let owned = Owned {
+        bytes: plugin.into_bytes(),
+        mode: 0o644,
+        is_ours: marked,
+        holds: vec![json!(shim).to_string()],
+        warnings: Vec::new(),
+    };
+    if !order.is_machine() {
+        let path = order.directory.join("plugin").join(PLUGIN_FILE);
+        return Ok(vec![Piece::new(path, Content::Owned(owned))]);
+    }
+    // Plugins of the machine's directory are not loaded by themselves; its settings have to name them.
+    let path = order.directory.join(PLUGIN_FILE);
+    let url = format!("file://{}", utf8(&path)?);
+    let item = ListItem { key: "plugin", value: url, is_ours: is_our_plugin };
+    Ok(vec![
+        Piece::new(order.directory.join("opencode.json"), Content::Edited(Box::new(item))),
+        Piece::new(path, Content::Owned(owned)),
+    ])
+}

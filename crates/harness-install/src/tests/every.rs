@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What holds for every harness, with real files: nothing is lost, twice is once, and what is written is this.
+
+use crate::HarnessClient;
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use super::super::{Ground, InstallError, Installer, Order, Plan, Scope, jsonc::tests::Dice, receipt};
+use tenterhook_harness::HARNESSES;
+
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) root: TempDir,
+    pub(super) installer: &'static Installer,
+    pub(super) order: Order,
+}
+
+impl Place {
+    pub(super) fn of(id: &str) -> Self {
+        Self::in_scope(id, |_| Scope::User).expect("a user's scope")
+    }
+
+    /// The settings of the machine, whose files are in the same place as the person's.
+    fn of_machine(id: &str) -> Option<Self> {
+        Self::in_scope(id, |person| Scope::Machine(person.to_owned()))
+    }
+
+    fn in_scope(id: &str, scope: fn(&Path) -> Scope) -> Option<Self> {
+        let root = tempfile::tempdir().expect("a directory");
+        let installer =
+            tenterhook_harness::find(id).and_then(HarnessClient::installer).expect("an installer");
+        let (person, variables) = (root.path().join("person"), BTreeMap::new());
+        fs::create_dir(&person).expect("a home");
+        let ground = Ground { home: Some(&person), variables: &variables, path: OsStr::new("") };
+        let order = installer.order(&ground, scope(&person), &root.path().join("th"))?;
+        Some(Self { name: format!("{id} in {:?}", order.scope), root, installer, order })
+    }
+
+    /// Fewer rounds for the settings of a machine, whose files are edited as the user's are.
+    fn rounds(&self, most: u64) -> u64 {
+        if self.order.is_machine() { most / 5 } else { most }
+    }
+
+    fn receipts(&self) -> PathBuf {
+        self.root.path().join("th/install")
+    }
+
+    pub(super) fn plan(&self) -> Result<Plan, InstallError> {
+        self.installer.plan_install(&self.order, &self.receipts())
+    }
+
+    pub(super) fn install(&self) -> Plan {
+        let plan = self.plan().expect("plans");
+        plan.apply().expect("installs");
+        plan
+    }
+
+    pub(super) fn uninstall(&self) -> Plan {
+        let plan = self.installer.plan_uninstall(&self.order, &self.receipts()).expect("plans");
+        plan.apply().expect("uninstalls");
+        plan
+    }
+
+    /// The files that belong to the harness.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let plan = self.plan().expect("plans");
+        plan.steps.iter().map(|step| step.change.path.clone()).collect()
+    }
+
+    pub(super) fn write(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(path, text).expect("writes");
+    }
+
+    /// Everything in the person's home, by path.
+    pub(super) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        fn walk(directory: &Path, found: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
+            for item in fs::read_dir(directory).expect("lists") {
+                let path = item.expect("an item").path();
+                found.insert(path.clone(), fs::read(&path).ok());
+                if path.is_dir() {
+                    walk(&path, found);
+                }
+            }
+        }
+        let mut found = BTreeMap::new();
+        walk(&self.root.path().join("person"), &mut found);
+        found
+    }
+}
+
+pub(super) fn every() -> impl Iterator<Item = &'static str> {
+    HARNESSES.iter().filter(|harness| harness.installer().is_some()).map(|harness| harness.id)
+}
+
+/// The settings of the user, and of the machine where there are any, of every harness.
+fn places() -> impl Iterator<Item = Place> {
+    every().flat_map(|id| [Some(Place::of(id)), Place::of_machine(id)]).flatten()
+}
+
+/// A file of settings as somebody may have it.
+fn settings(path: &Path, dice: &mut Dice) -> String {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("toml") => dice.toml(),
+        _ => dice.settings(),
+    }
+}
+
+// seed: 001-059
+#[test]
+fn nothing_there_is_nothing_left() {
+    for place in places() {
+        let id = &place.name;
+        let before = place.content();
+        assert!(!place.install().is_noop(), "{id}");
+        assert!(place.plan().expect("plans").is_noop(), "{id}: twice is once");
+        assert!(place.uninstall().restores(), "{id}");
+        assert_eq!(place.content(), before, "{id}");
+        assert!(!place.receipts().exists(), "{id}: no receipt is left");
+    }
+}
+
+// seed: 001-025, 001-062
+#[test]
+fn any_settings_come_back_byte_for_byte() {
+    for place in places() {
+        let id = &place.name;
+        let files = place.files();
+        for seed in 0..place.rounds(60) {
+            let mut dice = Dice(seed * 31 + 7);
+            for path in &files {
+                if is_edited(path) {
+                    place.write(path, &settings(path, &mut dice));
+                }
+            }
+            let before = place.content();
+            let Ok(plan) = place.plan() else {
+                panic!("{id}, seed {seed}: {:?}", place.plan());
+            };
+            plan.apply().expect("installs");
+            let installed = place.content();
+            assert!(place.plan().expect("plans").is_noop(), "{id}, seed {seed}: twice is once");
+            assert_ne!(installed, before, "{id}, seed {seed}");
+            place.uninstall();
+            assert_eq!(place.content(), before, "{id}, seed {seed}");
+        }
+    }
+}
+
+// seed: 001-060, 001-063
+#[test]
+fn what_others_write_in_between_stays() {
+    for place in places() {
+        let id = &place.name;
+        let files = place.files();
+        for seed in 0..place.rounds(40) {
+            let mut dice = Dice(seed * 17 + 3);
+            let mut expected = BTreeMap::new();
+            for path in files.iter().filter(|path| is_edited(path)) {
+                let text = settings(path, &mut dice);
+                place.write(path, &text);
+                expected.insert(path.clone(), text);
+            }
+            place.install();
+            for path in expected.keys() {
+                place.write(path, &touched(path, &fs::read_to_string(path).expect("reads")));
+            }
+            place.uninstall();
+            for (path, text) in &expected {
+                let left = fs::read_to_string(path).expect("reads");
+                let solid = |text: &str| text.split_whitespace().collect::<String>();
+                let wanted = solid(&touched(path, text));
+                // A comma between what was there and what came is of no account.
+                let same =
+                    solid(&left) == wanted || solid(&left).replace(",}", "}") == wanted.replace(",}", "}");
+                assert!(same, "{id}, seed {seed}: {text:?} became {left:?}");
+            }
+            place.uninstall();
+        }
+    }
+}
+
+fn touched(path: &Path, text: &str) -> String {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("toml") => format!("# mine\nmine = 1\n{text}"),
+        _ => text.replacen('{', "{\"mine\":[1],", 1),
+    }
+}
+
+fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+/// Whether the file is the person's own, and only a part of it ours.
+fn is_edited(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let shared = ["settings.json", "hooks.json", "managed-settings.json", "opencode.json"];
+    shared.contains(&name) || is_toml(path)
+}
+
+#[test]
+fn a_failure_in_the_middle_leaves_every_file_as_it_was() {
+    for place in places() {
+        let id = &place.name;
+        for path in place.files().iter().filter(|path| is_edited(path)) {
+            place.write(path, if is_toml(path) { "# mine\n" } else { "{ }" });
+        }
+        let before = place.content();
+        let mut plan = place.plan().expect("plans");
+        let last = plan.steps.len() - 1;
+        // More than a settings file may hold: the last file cannot be written.
+        plan.steps[last].change.after = Some(vec![b' '; 17 * 1024 * 1024]);
+        assert!(matches!(plan.apply(), Err(InstallError::TooLarge { .. })), "{id}");
+        assert_eq!(place.content(), before, "{id}");
+        assert!(!place.receipts().exists(), "{id}: {:?}", fs::read_dir(place.receipts()));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_and_stays() {
+    for place in places() {
+        let id = &place.name;
+        for path in place.files().iter().filter(|path| is_edited(path)) {
+            let text = if is_toml(path) { "a = \n" } else { "{\"hooks\": 1" };
+            place.write(path, text);
+            let before = place.content();
+            let error = place.plan().expect_err(id);
+            assert!(matches!(error, InstallError::Settings { line: 1, .. }), "{id}: {error}");
+            assert_eq!(place.content(), before, "{id}");
+            fs::remove_file(path).expect("removes");
+        }
+    }
+}
+
+#[test]
+fn lost_wiring_is_seen_by_its_receipt() {
+    for place in places() {
+        let id = &place.name;
+        place.install();
+        let receipts = receipt::every(&place.receipts());
+        assert!(!receipts.is_empty() && receipts.iter().all(receipt::Receipt::is_kept), "{id}");
+        let first = place.files().remove(0);
+        fs::write(&first, "{}").expect("writes");
+        assert!(!receipt::every(&place.receipts()).iter().all(receipt::Receipt::is_kept), "{id}");
+        fs::remove_file(&first).expect("removes");
+        assert!(!receipt::every(&place.receipts()).iter().all(receipt::Receipt::is_kept), "{id}");
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tables of ours at the end of a TOML file, between two comments. Arrays of tables such as `[[hooks.PreToolUse]]` add
+//! up, so those of the organisation keep running.
+
+use toml_edit::{Document, Item, TableLike, Value};
+
+use super::{Settings, flaw, parse, spliced};
+use crate::{
+    Editor, MARK, Warning,
+    jsonc::{Created, Edited, Flaw},
+};
+
+const LAST_LINE: &str = "# End of what `tenterhook install` wrote.";
+
+/// The tables.
+#[derive(Debug)]
+pub struct TomlBlock {
+    /// Their text, with a line end at its end.
+    pub body: String,
+    /// Whether a command is one we wrote, in whatever version.
+    pub is_our_command: fn(&str) -> bool,
+}
+
+/// Single settings, and tables at the end of the same file.
+#[derive(Debug)]
+pub struct WithBlock {
+    /// The settings.
+    pub settings: Settings,
+    /// The tables.
+    pub block: TomlBlock,
+}
+
+impl TomlBlock {
+    fn text(&self, newline: &str) -> String {
+        let text = format!("# {MARK}; `tenterhook uninstall` removes it.\n{}{LAST_LINE}\n", self.body);
+        if newline == "\n" { text } else { text.replace('\n', newline) }
+    }
+
+    fn put(&self, text: &str) -> Result<String, Flaw> {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let wanted = self.text(newline);
+        let edited = if let Some(range) = find(text) {
+            spliced(text, range, &wanted)
+        } else {
+            let gap = match text {
+                "" => String::new(),
+                ends if ends.ends_with('\n') => newline.to_owned(),
+                _ => newline.repeat(2),
+            };
+            format!("{text}{gap}{wanted}")
+        };
+        let outside = without(&edited);
+        let document = parse(&outside)?;
+        if let Some(at) = self.first_command(&document) {
+            let what = "hooks of Tenterhook stand outside the lines that it wrote: remove them by hand";
+            return Err(flaw(&outside, at, what.to_owned()));
+        }
+        parse(&edited).map_err(|Flaw { what, .. }| {
+            let what = format!(
+                "`[[hooks.<Event>]]` tables cannot be added: write `hooks` as tables of that form ({what})"
+            );
+            flaw(text, 0, what)
+        })?;
+        Ok(edited)
+    }
+
+    /// Where the first command of ours stands.
+    fn first_command(&self, document: &Document<&str>) -> Option<usize> {
+        let hooks = document.as_table().get("hooks")?.as_table_like()?;
+        let groups = hooks.iter().flat_map(|(_, groups)| tables(groups));
+        let mut handlers = groups.filter_map(|group| group.get("hooks")).flat_map(tables);
+        handlers.find_map(|handler| {
+            let command = handler.get("command")?;
+            command.as_str().filter(|command| (self.is_our_command)(command))?;
+            Some(command.span().map_or(0, |span| span.start))
+        })
+    }
+}
+
+/// The tables of an array, in either of the two forms of TOML.
+fn tables(item: &Item) -> Vec<&dyn TableLike> {
+    match item {
+        Item::ArrayOfTables(array) => array.iter().map(|table| table as &dyn TableLike).collect(),
+        Item::Value(Value::Array(array)) => array
+            .iter()
+            .filter_map(|value| value.as_inline_table().map(|table| table as &dyn TableLike))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The lines of ours, from the first comment to the end of the last.
+fn find(text: &str) -> Option<std::ops::Range<usize>> {
+    let mark = text.find(MARK)?;
+    let start = text.get(..mark)?.rfind('\n').map_or(0, |at| at + 1);
+    let last = mark + text.get(mark..)?.find(LAST_LINE)? + LAST_LINE.len();
+    let end = text.get(last..)?.find('\n').map_or(text.len(), |at| last + at + 1);
+    Some(start..end)
+}
+
+/// The text without ours and without the blank line that was put before it.
+fn without(text: &str) -> String {
+    let Some(range) = find(text) else { return text.to_owned() };
+    let before = text.get(..range.start).unwrap_or_default();
+    let gap = ["\r\n", "\n"].iter().find(|newline| before.ends_with(&newline.repeat(2)));
+    let start = range.start - gap.map_or(0, |newline| newline.len());
+    spliced(text, start..range.end, "")
+}
+
+impl Editor for WithBlock {
+    fn put(&self, text: &str, created: &Created) -> Result<Edited, Flaw> {
+        let edited = self.settings.put(text, created)?;
+        Ok(Edited { text: self.block.put(&edited.text)?, created: edited.created })
+    }
+
+    fn take(&self, text: &str, created: &Created) -> Result<String, Flaw> {
+        self.settings.take(&without(text), created)
+    }
+
+    fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw> {
+        Ok(find(text).is_some() || self.settings.holds(text, created)?)
+    }
+
+    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+        self.settings.check(before, after)?;
+        match self.block.first_command(&parse(after).map_err(|flaw| flaw.what)?) {
+            Some(_) => Ok(()),
+            None => Err("the hooks are not in the file".to_owned()),
+        }
+    }
+
+    fn is_hollow(&self, text: &str) -> bool {
+        text.trim().is_empty()
+    }
+
+    fn marks(&self) -> Vec<String> {
+        self.block.body.lines().filter(|line| line.starts_with("hooks = ")).map(ToOwned::to_owned).collect()
+    }
+
+    fn warnings(&self, text: &str) -> Result<Vec<Warning>, Flaw> {
+        self.settings.warnings(text)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Codex's transcripts: `sessions/<year>/<month>/<day>/rollout-….jsonl`, one for each agent; a subagent's names
+//! the session it belongs to.
+
+mod usage;
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines};
+use tenterhook_harness::keys;
+
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    variables: &["CODEX_HOME"],
+    places: |ground| {
+        let home = ground.variable_or("CODEX_HOME", ".codex");
+        let below = |home: std::path::PathBuf| [home.join("sessions"), home.join("archived_sessions")];
+        home.map(below).into_iter().flatten().collect()
+    },
+    is_one: |path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("rollout-") && path.extension().is_some_and(|extension| extension == "jsonl")
+    },
+    read,
+    usage: Some(usage::USAGE),
+};
+
+/// Lines about the client itself, or that say again what a line of the conversation says.
+const BESIDE: &[&str] = &["compacted", "event_msg", "token_usage_record", "world_state"];
+
+/// Items of the conversation in which no tool of this machine is called.
+const ITEMS_BESIDE: &[&str] = &["ghost_snapshot", "message", "reasoning", "web_search_call"];
+
+fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
+    let mut known = Around::default();
+    json_lines(path, teller, &mut |line, teller| {
+        known.ts = keys::id(&line, &["timestamp"]).and_then(|ts| ts.parse().ok());
+        let empty = Map::new();
+        let payload = line.get("payload").and_then(Value::as_object).unwrap_or(&empty);
+        match line.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "session_meta" => {
+                begin(payload, &mut known);
+                if known.agent.is_some() { teller.subagent(&known) } else { teller.session(&known) }
+            }
+            "turn_context" => {
+                for (place, now) in
+                    [("turn_id", &mut known.turn), ("cwd", &mut known.cwd), ("model", &mut known.model)]
+                {
+                    if let Some(said) = payload.get(place).and_then(Value::as_str) {
+                        *now = Some(said.to_owned());
+                    }
+                }
+            }
+            "response_item" => item(payload, &known, teller),
+            kind if BESIDE.contains(&kind) => {}
+            kind => teller.unknown(kind),
+        }
+    })
+}
+
+fn begin(payload: &Map<String, Value>, known: &mut Around) {
+    let id = keys::id(payload, &["id"]);
+    known.session = keys::id(payload, &["session_id", "id"]);
+    known.cwd = keys::id(payload, &["cwd"]);
+    known.project.clone_from(&known.cwd);
+    known.agent_parent =
+        keys::id(payload, &["parent_thread_id", "source.subagent.thread_spawn.parent_thread_id"]);
+    if known.agent_parent.is_some() {
+        known.agent = id;
+        known.agent_type =
+            keys::id(payload, &["source.subagent.thread_spawn.agent_role", "agent_role", "agent_nickname"]);
+    }
+}
+
+/// One item of the conversation.
+fn item(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+    let text = |key: &'static str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
+    let call_id = if text("call_id").is_empty() { text("id") } else { text("call_id") };
+    match text("type") {
+        "message" if text("role") == "user" => prompt(payload, known, teller),
+        "function_call" => match serde_json::from_str(text("arguments")) {
+            // Tools come in groups; those of MCP servers are named after both.
+            Ok(args) if text("namespace").starts_with("mcp__") => {
+                let name = format!("{}__{}", text("namespace").trim_end_matches('_'), text("name"));
+                teller.call(known, call_id, &name, args, None);
+            }
+            Ok(args) => teller.call(known, call_id, text("name"), args, None),
+            Err(_) => teller.unread(Unread::Partial),
+        },
+        "custom_tool_call" => {
+            // Its input is one text; for `apply_patch` that is the patch.
+            let key = if text("name") == "apply_patch" { "patch" } else { "input" };
+            teller.call(known, call_id, text("name"), json!({key: text("input")}), None);
+        }
+        "local_shell_call" => {
+            let args = payload.get("action").cloned().unwrap_or_default();
+            teller.call(known, call_id, "local_shell", args, None);
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            let output = payload.get("output").cloned().unwrap_or_default();
+            let error = failure(&output);
+            teller.result(known, call_id, Ended { error, output: Some(output), duration_ms: None });
+        }
+        kind if ITEMS_BESIDE.contains(&kind) => {}
+        kind => teller.unknown(&format!("response_item/{kind}")),
+    }
+}
+
+/// What a person typed; what the client tells the model in their name says where it comes from, or begins with a tag.
+fn prompt(payload: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+    let pieces = payload.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<_> = pieces.filter_map(|piece| piece.get("text")?.as_str()).collect();
+    let text = texts.join("\n");
+    let origin = keys::id(
+        payload,
+        &["internal_chat_message_metadata_passthrough.content_item_metadata.0.provenance.type"],
+    );
+    let typed = origin.map_or_else(|| !text.starts_with('<'), |origin| origin == "user");
+    if typed && known.agent.is_none() {
+        let mark = keys::id(payload, &["id"]).unwrap_or_else(|| text.clone());
+        teller.prompt(known, &mark, &text);
+    }
+}
+
+/// What went wrong: older versions say so in a JSON text, newer ones write the exit code into what the model reads.
+fn failure(output: &Value) -> Option<String> {
+    if output.get("success").and_then(Value::as_bool) == Some(false) {
+        return Some(output.get("content").and_then(Value::as_str).unwrap_or_default().to_owned());
+    }
+    let text = output.as_str()?;
+    if let Ok(Value::Object(said)) = serde_json::from_str::<Value>(text) {
+        let code =
+            said.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64);
+        return code.filter(|code| *code != 0).map(|_| text.to_owned());
+    }
+    let code = text.lines().take(6).find_map(|line| line.strip_prefix("Process exited with code "));
+    let refused =
+        text.lines().next().is_some_and(|line| line.contains(" failed: ") || line.contains(" failed for "));
+    (code.is_some_and(|code| code.trim() != "0") || refused).then(|| text.to_owned())
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The transcripts on this machine. Links are not followed: what is read is what the harness wrote there.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use tenterhook_harness::Harness;
+use tenterhook_harness_install::Ground;
+
+use crate::transcripts_of;
+
+/// How deep below its directory a transcript may be.
+const DEEPEST: usize = 8;
+
+/// One transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// How long it is.
+    pub bytes: u64,
+    /// When it was last written, in milliseconds since the Unix epoch.
+    pub modified_ms: u64,
+}
+
+/// A file or directory that is not read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Which.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+/// The directories in which a harness keeps its transcripts.
+pub fn directories(harness: &Harness, ground: &Ground<'_>) -> Vec<PathBuf> {
+    transcripts_of(harness).map_or_else(Vec::new, |transcripts| (transcripts.places)(ground))
+}
+
+/// All transcripts of a harness, and what looks like one but is not read.
+pub fn find(harness: &Harness, ground: &Ground<'_>) -> (Vec<Found>, Vec<LeftOut>) {
+    let (mut found, mut left_out) = (Vec::new(), Vec::new());
+    let Some(transcripts) = transcripts_of(harness) else { return (found, left_out) };
+    for place in directories(harness, ground) {
+        let mut directories = vec![(place.clone(), 0)];
+        while let Some((directory, depth)) = directories.pop() {
+            let entries = match std::fs::read_dir(&directory) {
+                Ok(entries) => entries,
+                // A harness that was never used has left nothing.
+                Err(error) if depth == 0 && error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    left_out.push(LeftOut { path: directory, why: error.to_string() });
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let below = path.strip_prefix(&place).unwrap_or(&path);
+                let Ok(metadata) = entry.metadata() else { continue };
+                if metadata.is_dir() {
+                    if depth < DEEPEST {
+                        directories.push((path, depth + 1));
+                    } else {
+                        left_out.push(LeftOut { path, why: "it is too deep below".to_owned() });
+                    }
+                } else if (transcripts.is_one)(below) {
+                    if metadata.is_file() {
+                        let modified =
+                            metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+                        let modified_ms =
+                            modified.map_or(u64::MAX, |at| u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
+                        found.push(Found { path, bytes: metadata.len(), modified_ms });
+                    } else {
+                        let why =
+                            if metadata.is_symlink() { "it is a link" } else { "it is not a regular file" };
+                        left_out.push(LeftOut { path, why: why.to_owned() });
+                    }
+                } else if metadata.is_symlink() && is_directory(&path) {
+                    left_out.push(LeftOut { path, why: "it is a link".to_owned() });
+                }
+            }
+        }
+    }
+    found.sort_by_cached_key(|found| order(&found.path));
+    left_out.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    (found, left_out)
+}
+
+/// Files before directories: a session's own transcript comes before those of its subagents.
+fn order(path: &Path) -> (Vec<(bool, OsString)>, OsString) {
+    let above = path.parent().into_iter().flat_map(Path::iter).map(|name| (true, name.to_owned()));
+    let name = path.file_name().unwrap_or_default().to_owned();
+    (above.chain([(false, OsString::new())]).collect(), name)
+}
+
+fn is_directory(link: &Path) -> bool {
+    std::fs::metadata(link).is_ok_and(|behind| behind.is_dir())
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Gemini CLI's transcripts: `tmp/<project>/chats/session-….jsonl`, with subagents in a directory of the
+//! session's id; older versions write one JSON document, `session-….json`, anew with every message.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::{Around, Ended, Teller, Transcripts, Unread, json_lines, regular};
+use tenterhook_harness::{MAX_PAYLOAD, keys};
+
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    variables: &["GEMINI_CLI_HOME"],
+    places: |ground| {
+        let home = ground.variable("GEMINI_CLI_HOME").or_else(|| ground.home.map(Path::to_owned));
+        home.map(|home| home.join(".gemini/tmp")).into_iter().collect()
+    },
+    is_one: |path| {
+        let chats = path.iter().nth(1).is_some_and(|name| name == "chats");
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        chats && matches!(extension, Some("json" | "jsonl"))
+    },
+    read,
+    usage: None,
+};
+
+/// Messages in which no tool is called.
+const BESIDE: &[&str] = &["error", "info", "warning"];
+
+fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
+    let mut known = Around { project: project(path), ..Around::default() };
+    known.cwd.clone_from(&known.project);
+    let parent = parent(path);
+    if path.extension().is_some_and(|extension| extension == "jsonl") {
+        return json_lines(path, teller, &mut |line, teller| {
+            if line.contains_key("sessionId") {
+                begin(&line, parent.as_deref(), &mut known, teller);
+            } else if let Some(set) = line.get("$set").and_then(Value::as_object) {
+                messages(set, &mut known, teller);
+            } else if line.contains_key("type") {
+                message(&line, &mut known, teller);
+            } else if !line.contains_key("$rewindTo") {
+                teller.unknown(line.keys().next().map_or("", String::as_str));
+            }
+        });
+    }
+    let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    let file = regular(path)?;
+    teller.advance(file.metadata()?.len());
+    if file.take(limit + 1).read_to_end(&mut bytes)? > MAX_PAYLOAD {
+        teller.unread(Unread::TooLong);
+        return Ok(());
+    }
+    match serde_json::from_slice::<Value>(&bytes) {
+        Ok(Value::Object(whole)) => {
+            begin(&whole, parent.as_deref(), &mut known, teller);
+            messages(&whole, &mut known, teller);
+        }
+        _ => teller.unread(Unread::Broken),
+    }
+    Ok(())
+}
+
+fn begin(head: &Map<String, Value>, parent: Option<&str>, known: &mut Around, teller: &mut Teller<'_>) {
+    known.ts = keys::id(head, &["startTime"]).and_then(|ts| ts.parse().ok());
+    known.session = keys::id(head, &["sessionId"]);
+    if let (Some(parent), true) = (parent, head.get("kind").is_some_and(|kind| kind == "subagent")) {
+        known.agent = known.session.replace(parent.to_owned());
+        teller.subagent(known);
+    } else {
+        teller.session(known);
+    }
+}
+
+fn messages(holder: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>) {
+    let list = holder.get("messages").and_then(Value::as_array);
+    for one in list.into_iter().flatten().filter_map(Value::as_object) {
+        message(one, known, teller);
+    }
+}
+
+fn message(one: &Map<String, Value>, known: &mut Around, teller: &mut Teller<'_>) {
+    let text = |key: &'static str| one.get(key).and_then(Value::as_str).unwrap_or_default();
+    known.ts = text("timestamp").parse().ok();
+    match text("type") {
+        "user" => {
+            let said = said(one.get("content"));
+            // The first one is the client's own, about where it runs.
+            if !said.is_empty() && !said.starts_with("<session_context>") && known.agent.is_none() {
+                teller.prompt(known, text("id"), &said);
+            }
+        }
+        "gemini" => {
+            known.model = keys::id(one, &["model"]).or_else(|| known.model.take());
+            let calls = one.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
+            for call in calls.filter_map(Value::as_object) {
+                tool(call, known, teller);
+            }
+        }
+        kind if BESIDE.contains(&kind) => {}
+        kind => teller.unknown(kind),
+    }
+}
+
+/// A call and its end are written down together. A message is written again when more is known of it.
+fn tool(call: &Map<String, Value>, known: &Around, teller: &mut Teller<'_>) {
+    let text = |key: &'static str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+    let args = call.get("args").cloned().unwrap_or_default();
+    teller.call(known, text("id"), text("name"), args, None);
+    let around = Around { ts: text("timestamp").parse().ok().or(known.ts), ..known.clone() };
+    let output = call.get("result").cloned();
+    let response = |key: &'static str| {
+        let first = output.as_ref()?.get(0)?.get("functionResponse")?.get("response")?;
+        Some(first.get(key)?.as_str().map_or_else(|| first.to_string(), ToOwned::to_owned))
+    };
+    let error = match text("status") {
+        "success" => response("output").filter(|output| output.contains("\nExit Code: ")),
+        "error" | "cancelled" => Some(response("error").unwrap_or_else(|| text("status").to_owned())),
+        // It has not ended yet.
+        _ => return,
+    };
+    teller.result(&around, text("id"), Ended { error, output, duration_ms: None });
+}
+
+/// The texts of a message; older versions have one, newer ones a list.
+fn said(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(pieces)) => {
+            let texts: Vec<_> = pieces.iter().filter_map(|piece| piece.get("text")?.as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The project's directory, which is written down beside the chats.
+fn project(path: &Path) -> Option<String> {
+    let mut above = path.ancestors();
+    let chats = above.find(|directory| directory.file_name().is_some_and(|name| name == "chats"))?;
+    let mut text = String::new();
+    regular(&chats.parent()?.join(".project_root")).ok()?.take(1 << 16).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned()).filter(|root| !root.is_empty())
+}
+
+/// The session that a subagent's transcript belongs to: the directory it is in.
+fn parent(path: &Path) -> Option<String> {
+    let directory = path.parent()?.file_name()?.to_str()?;
+    (directory != "chats").then(|| directory.to_owned())
+}

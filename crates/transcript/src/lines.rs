@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! A file of JSON objects, one on each line. At most one line of it is in memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tenterhook_files::FileClass;
+
+use super::{Teller, Unread};
+use tenterhook_harness::MAX_PAYLOAD;
+
+/// Opens a regular file; a link or a pipe in its place is not followed or waited for.
+pub(crate) fn regular(path: &Path) -> io::Result<File> {
+    let file = tenterhook_files::open(path, FileClass::Untrusted)?;
+    file.ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// Hands every line on. What is no JSON object, or longer than a payload may be, is told as unread.
+pub(crate) fn json_lines(
+    path: &Path,
+    teller: &mut Teller<'_>,
+    each: &mut dyn FnMut(Map<String, Value>, &mut Teller<'_>),
+) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(1 << 16, regular(path)?);
+    let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX) + 1;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line that was long once must not hold its memory for the rest of the file.
+        line.shrink_to(1 << 20);
+        let read = input.by_ref().take(limit).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(());
+        }
+        let whole = line.last() == Some(&b'\n') || line.len() <= MAX_PAYLOAD;
+        let rest = if whole { 0 } else { skip_line(&mut input)? };
+        teller.advance(u64::try_from(read).unwrap_or(0) + rest);
+        if !whole {
+            teller.unread(Unread::TooLong);
+        } else if !line.iter().all(u8::is_ascii_whitespace) {
+            match serde_json::from_slice::<Value>(&line) {
+                Ok(Value::Object(fields)) => each(fields, teller),
+                _ => teller.unread(Unread::Broken),
+            }
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let (used, done) = end.map_or((buffer.len(), buffer.is_empty()), |at| (at + 1, true));
+        input.consume(used);
+        skipped += u64::try_from(used).unwrap_or(0);
+        if done {
+            return Ok(skipped);
+        }
+    }
+}

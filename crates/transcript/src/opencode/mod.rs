@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! OpenCode's transcripts: the database `opencode.db`, which is only ever read, and is not created, repaired or
+//! locked against writers by reading it.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use tenterhook_event::Timestamp;
+
+use crate::{Around, Ended, Teller, Transcripts, Unread, regular};
+
+pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+    variables: &["XDG_DATA_HOME"],
+    places: |ground| {
+        let data = ground.variable_or("XDG_DATA_HOME", ".local/share");
+        data.map(|data| data.join("opencode")).into_iter().collect()
+    },
+    // Builds from other channels have a database of their own, `opencode-dev.db`.
+    is_one: |path| {
+        let own = path.to_str().is_some_and(|name| name.starts_with("opencode"));
+        own && path.iter().count() == 1 && path.extension().is_some_and(|extension| extension == "db")
+    },
+    read,
+    usage: None,
+};
+
+/// Parts of messages in which no tool is called.
+const BESIDE: &[&str] = &[
+    "agent",
+    "compaction",
+    "file",
+    "patch",
+    "reasoning",
+    "retry",
+    "snapshot",
+    "step-finish",
+    "step-start",
+    "subtask",
+];
+
+/// Every part with its session and message, in the order in which they came; ids sort by time.
+const PARTS: &str =
+    "SELECT s.id, s.parent_id, s.directory, s.agent, s.time_created, m.data, p.id, p.data, p.time_created
+    FROM part p JOIN message m ON m.id = p.message_id JOIN session s ON s.id = p.session_id
+    ORDER BY s.time_created, s.id, m.time_created, m.id, p.id";
+
+fn read(path: &Path, teller: &mut Teller<'_>) -> std::io::Result<()> {
+    let bytes = regular(path)?.metadata()?.len();
+    let done = parts(path, teller).map_err(|error| std::io::Error::other(error.to_string()));
+    teller.advance(bytes);
+    done
+}
+
+fn parts(path: &Path, teller: &mut Teller<'_>) -> rusqlite::Result<()> {
+    let connection = open(path)?;
+    let mut statement = connection.prepare(PARTS)?;
+    let mut rows = statement.query([])?;
+    let mut session = String::new();
+    while let Some(row) = rows.next()? {
+        let text = |at: usize| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default);
+        let ms = |at: usize| {
+            row.get::<_, i64>(at).map(|ms| Timestamp::from_unix_ms(u64::try_from(ms).unwrap_or(0)))
+        };
+        let (id, parent) = (text(0)?, text(1)?);
+        let message: Value = serde_json::from_str(&text(5)?).unwrap_or_default();
+        let said = |place: &[&str]| {
+            let value = place.iter().try_fold(&message, |value, key| value.get(key));
+            value.and_then(Value::as_str).map(ToOwned::to_owned)
+        };
+        let mut around = Around {
+            ts: Some(ms(4)?),
+            session: Some(id.clone()),
+            cwd: said(&["path", "cwd"]).or(Some(text(2)?)).filter(|cwd| !cwd.is_empty()),
+            project: said(&["path", "root"]).filter(|root| root != "/").or(Some(text(2)?)),
+            model: said(&["modelID"]).or_else(|| said(&["model", "modelID"])),
+            ..Around::default()
+        };
+        if !parent.is_empty() {
+            around.agent.clone_from(&around.session);
+            around.agent_type = Some(text(3)?).filter(|agent| !agent.is_empty());
+            around.agent_parent = Some(parent);
+        }
+        if id != session {
+            session = id;
+            if around.agent.is_some() { teller.subagent(&around) } else { teller.session(&around) }
+        }
+        around.ts = Some(ms(8)?);
+        around.turn = said(&["parentID"]);
+        match serde_json::from_str::<Value>(&text(7)?) {
+            Ok(part) => piece(&part, &text(6)?, said(&["role"]).as_deref(), &around, teller),
+            Err(_) => teller.unread(Unread::Broken),
+        }
+    }
+    Ok(())
+}
+
+fn piece(part: &Value, id: &str, role: Option<&str>, around: &Around, teller: &mut Teller<'_>) {
+    let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "tool" => tool(part, around, teller),
+        "text" => {
+            let own = part.get("synthetic").and_then(Value::as_bool).unwrap_or_default();
+            if role == Some("user") && around.agent.is_none() && !own {
+                teller.prompt(around, id, text("text"));
+            }
+        }
+        kind if BESIDE.contains(&kind) => {}
+        kind => teller.unknown(kind),
+    }
+}
+
+fn tool(part: &Value, around: &Around, teller: &mut Teller<'_>) {
+    let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
+    let state = part.get("state").unwrap_or(&Value::Null);
+    let args = state.get("input").cloned().unwrap_or_default();
+    teller.call(around, text("callID"), text("tool"), args, None);
+    let at = |key: &str| state.get("time")?.get(key)?.as_u64();
+    let output = state.get("output").cloned();
+    let exit = state.get("metadata").and_then(|metadata| metadata.get("exit")).and_then(Value::as_i64);
+    let words = |key: &str| state.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let error = match state.get("status").and_then(Value::as_str) {
+        Some("error") => Some(words("error")),
+        Some("completed") => exit.filter(|code| *code != 0).map(|_| words("output")),
+        // It has not ended.
+        _ => return,
+    };
+    let duration_ms = at("end").zip(at("start")).map(|(end, start)| end.saturating_sub(start));
+    let after = Around { ts: at("end").map(Timestamp::from_unix_ms).or(around.ts), ..around.clone() };
+    teller.result(&after, text("callID"), Ended { error, output, duration_ms });
+}
+
+/// Opens a database as it stands. Where everything is in the file itself, no log is looked for, since looking
+/// would make one. Where there is a log, its index is used as it is; where that is missing, nobody has the
+/// database open, and the index is made in memory.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri += &format!("%{byte:02X}");
+        }
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let logged = std::fs::metadata(path.with_extension("db-wal")).is_ok_and(|log| log.len() > 0);
+    let indexed = path.with_extension("db-shm").exists();
+    uri += match (logged, indexed) {
+        (false, _) => "?mode=ro&immutable=1",
+        (true, true) => "?mode=ro&readonly_shm=1",
+        (true, false) => "?mode=ro&vfs=unix-none",
+    };
+    let connection = Connection::open_with_flags(uri, flags)?;
+    if logged && !indexed {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
+    }
+    connection.busy_timeout(std::time::Duration::from_secs(2))?;
+    Ok(connection)
+}

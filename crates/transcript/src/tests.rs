@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! What the pinned clients left on disk, event by event. `tests/fixtures/transcripts` is a home in which each of
+//! them was given the same work: write a file, fail, delete a directory, ask an MCP server, start a subagent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use tenterhook_event::Event;
+
+use super::{Found, LeftOut, Teller, Told, Unread, find};
+use crate::transcripts_of;
+use tenterhook_harness::Harness;
+use tenterhook_harness_install::Ground;
+
+/// A copy of the fixtures in which OpenCode's database is one.
+fn home() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/transcripts");
+    copy(&fixtures, dir.path());
+    let sql = dir.path().join(".local/share/opencode/opencode.sql");
+    let database = rusqlite::Connection::open(sql.with_extension("db")).unwrap();
+    database.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    database.execute_batch(&std::fs::read_to_string(&sql).unwrap()).unwrap();
+    dir
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() { copy(&path, &to) } else { assert!(std::fs::copy(&path, &to).is_ok()) }
+    }
+}
+
+struct Heard {
+    events: Vec<Event>,
+    unread: Vec<Unread>,
+    left_out: Vec<LeftOut>,
+}
+
+fn hear(harness: &'static Harness, home: &Path) -> Heard {
+    let ground = Ground { home: Some(home), variables: &BTreeMap::new(), path: "".as_ref() };
+    let (found, mut left_out) = find(harness, &ground);
+    let (mut events, mut unread) = (Vec::new(), Vec::new());
+    let mut to = |told| match told {
+        Told::Event(event) => events.push(*event),
+        Told::Unread(why) => unread.push(why),
+        Told::Advanced(_) => {}
+    };
+    let mut teller = Teller::new(harness, &mut to);
+    for one in &found {
+        if let Err(error) = teller.read(one) {
+            left_out.push(LeftOut { path: one.path.clone(), why: error.to_string() });
+        }
+    }
+    Heard { events, unread, left_out }
+}
+
+fn of(id: &str) -> &'static Harness {
+    tenterhook_harness::find(id).unwrap()
+}
+
+/// One line for each event, with all that is in it.
+fn told(events: &[Event]) -> String {
+    let mut text = String::new();
+    for event in events {
+        let mut value = serde_json::to_value(event).unwrap();
+        let fields = value.as_object_mut().unwrap();
+        for same in ["v", "source", "cwd"] {
+            fields.remove(same);
+        }
+        writeln!(text, "{value}").unwrap();
+        assert_eq!(event.cwd.as_deref(), Some("/home/dev/project"));
+    }
+    text
+}
+
+#[test]
+fn what_every_client_left_is_read_to_the_last_field() {
+    let home = home();
+    for harness in tenterhook_harness::HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some()) {
+        let heard = hear(harness, home.path());
+        assert_eq!((&heard.unread, &heard.left_out), (&vec![], &vec![]), "{}", harness.id);
+        insta::assert_snapshot!(format!("transcript-{}", harness.id), told(&heard.events));
+    }
+}
+
+#[test]
+fn reading_changes_nothing_and_says_the_same_again() {
+    fn files(dir: &Path) -> Vec<(PathBuf, u64)> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                found.extend(files(&path));
+            } else {
+                found.push((path, entry.metadata().unwrap().len()));
+            }
+        }
+        found.sort();
+        found
+    }
+    let home = home();
+    let before = files(home.path());
+    for harness in tenterhook_harness::HARNESSES.iter().filter(|harness| transcripts_of(harness).is_some()) {
+        let (once, again) = (hear(harness, home.path()), hear(harness, home.path()));
+        assert_eq!(once.events, again.events, "{}", harness.id);
+    }
+    assert_eq!(files(home.path()), before);
+}
+
+#[test]
+fn a_database_that_was_not_closed_is_read_with_its_log_and_left_alone() {
+    let home = home();
+    let (db, aside) = (home.path().join(".local/share/opencode/opencode.db"), home.path().join("aside"));
+    std::fs::create_dir(&aside).unwrap();
+    // As a crash leaves it: the log is there, and its index is not.
+    let writer = rusqlite::Connection::open(&db).unwrap();
+    writer
+        .execute_batch(
+            "PRAGMA wal_autocheckpoint = 0; UPDATE part SET data = replace(data, 'errand.txt', 'other.txt')",
+        )
+        .unwrap();
+    for name in ["opencode.db", "opencode.db-wal"] {
+        std::fs::copy(db.with_file_name(name), aside.join(name)).unwrap();
+    }
+    drop(writer);
+    let left = db.parent().unwrap();
+    for name in ["opencode.db", "opencode.db-wal", "opencode.db-shm"] {
+        drop(std::fs::remove_file(left.join(name)));
+    }
+    copy(&aside, left);
+    // Once without the index of the log, once with an index that says nothing.
+    for index in [None, Some("")] {
+        if let Some(text) = index {
+            std::fs::write(left.join("opencode.db-shm"), text).unwrap();
+        }
+        let before = std::fs::read(left.join("opencode.db-wal")).unwrap();
+        let heard = hear(of("opencode"), home.path());
+        assert!(heard.left_out.is_empty(), "{:?}", heard.left_out);
+        assert!(told(&heard.events).contains("touch other.txt"), "what is only in the log counts");
+        let shm = std::fs::read_to_string(left.join("opencode.db-shm")).ok();
+        assert_eq!(shm.as_deref(), index, "nothing is made by reading");
+        assert_eq!(std::fs::read(left.join("opencode.db-wal")).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_session_that_is_written_down_twice_is_told_once() {
+    let home = home();
+    let once = hear(of("claude-code"), home.path()).events.len();
+    let project = home.path().join(".claude/projects/-home-dev-project");
+    let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
+    // Taken up again, a session goes on in a file of its own that begins with all of the first.
+    let text = std::fs::read_to_string(&session).unwrap().replace("861cdcc5", "99999999");
+    std::fs::write(project.join("99999999-2d89-41f0-8a3c-c34d6213dc7d.jsonl"), text).unwrap();
+    let twice = hear(of("claude-code"), home.path()).events;
+    assert_eq!(twice.len(), once + 1, "only the session itself is another");
+}
+
+#[test]
+fn what_cannot_be_used_is_told_and_the_rest_is_read() {
+    let home = home();
+    let project = home.path().join(".claude/projects/-home-dev-project");
+    let broken = [
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"\",\"name\":\"Bash\"}]}}",
+        "not json",
+        "[1]",
+        "{\"type\":\"hologram\"}",
+        "",
+        "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"nobody\"}]}}",
+        "{\"type\":\"assistant\",\"timestamp\":\"2026-11-15T08:00:00Z\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Bash\",\"input\":{\"command\":\"ls\"}}]}}",
+        "{\"type\":\"assist",
+    ];
+    let session = project.join("861cdcc5-2d89-41f0-8a3c-c34d6213dc7d.jsonl");
+    std::fs::remove_dir_all(session.with_extension("")).unwrap();
+    let huge =
+        format!("{{\"type\":\"user\",\"message\":\"{}\"}}", "x".repeat(tenterhook_harness::MAX_PAYLOAD));
+    std::fs::write(&session, format!("{huge}\n{}", broken.join("\n"))).unwrap();
+    let heard = hear(of("claude-code"), home.path());
+    assert_eq!(
+        heard.unread,
+        [
+            Unread::TooLong,
+            Unread::Partial,
+            Unread::Broken,
+            Unread::Broken,
+            Unread::Unknown("hologram".to_owned()),
+            Unread::Partial,
+            Unread::Broken,
+        ]
+    );
+    let tools: Vec<_> = heard.events.iter().filter_map(|event| Some(event.tool.as_ref()?.gist())).collect();
+    assert_eq!(tools, ["ls"]);
+}
+
+#[test]
+fn links_and_pipes_are_named_and_never_opened() {
+    let home = home();
+    let project = home.path().join(".claude/projects/-home-dev-project");
+    let all = hear(of("claude-code"), home.path()).events.len();
+    std::os::unix::fs::symlink("/dev/zero", project.join("zero.jsonl")).unwrap();
+    std::os::unix::fs::symlink("/", project.join("root")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        project.join("pipe.jsonl"),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
+    let heard = hear(of("claude-code"), home.path());
+    assert_eq!(heard.events.len(), all);
+    let why: Vec<_> = heard
+        .left_out
+        .iter()
+        .map(|one| (one.path.file_name().unwrap().to_str().unwrap(), one.why.as_str()))
+        .collect();
+    assert_eq!(
+        why,
+        [
+            ("pipe.jsonl", "it is not a regular file"),
+            ("root", "it is a link"),
+            ("zero.jsonl", "it is a link")
+        ]
+    );
+    // One that takes the place of a file after it was found is not opened either.
+    let found = Found { path: project.join("pipe.jsonl"), bytes: 0, modified_ms: 0 };
+    let mut to = |_| {};
+    assert!(Teller::new(of("claude-code"), &mut to).read(&found).is_err());
+}
+
+#[test]
+fn older_forms_are_read_too() {
+    let home = tempfile::tempdir().unwrap();
+    let chats = home.path().join(".gemini/tmp/abc/chats");
+    std::fs::create_dir_all(&chats).unwrap();
+    let whole = serde_json::json!({
+        "sessionId": "s", "startTime": "2025-10-01T00:00:00Z", "messages": [
+            {"id": "1", "timestamp": "2025-10-01T00:00:01Z", "type": "user", "content": "hello"},
+            {"id": "2", "timestamp": "2025-10-01T00:00:02Z", "type": "gemini", "content": "", "model": "m", "toolCalls": [
+                {"id": "c", "name": "run_shell_command", "args": {"command": "ls"}, "status": "cancelled"},
+            ]},
+        ],
+    });
+    std::fs::write(chats.join("session-2025.json"), whole.to_string()).unwrap();
+    let heard = hear(of("gemini"), home.path());
+    let kinds: Vec<_> = heard.events.iter().map(|event| event.event.name()).collect();
+    assert_eq!(kinds, ["session-start", "prompt", "pre-tool", "tool-error"]);
+
+    let codex = home.path().join(".codex/sessions/2025/10/01");
+    std::fs::create_dir_all(&codex).unwrap();
+    let lines = [
+        serde_json::json!({"timestamp": "2025-10-01T00:00:00Z", "type": "session_meta", "payload": {"id": "s", "cwd": "/w"}}),
+        serde_json::json!({"timestamp": "2025-10-01T00:00:01Z", "type": "response_item", "payload": {
+            "type": "custom_tool_call", "call_id": "p", "name": "apply_patch",
+            "input": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch",
+        }}),
+        serde_json::json!({"timestamp": "2025-10-01T00:00:02Z", "type": "response_item", "payload": {
+            "type": "local_shell_call", "call_id": "l", "action": {"type": "exec", "command": ["ls", "-l"]},
+        }}),
+        serde_json::json!({"timestamp": "2025-10-01T00:00:03Z", "type": "response_item", "payload": {
+            "type": "function_call_output", "call_id": "l", "output": "{\"output\":\"no\",\"metadata\":{\"exit_code\":2}}",
+        }}),
+    ];
+    let text: Vec<_> = lines.iter().map(ToString::to_string).collect();
+    std::fs::write(codex.join("rollout-x.jsonl"), text.join("\n")).unwrap();
+    let heard = hear(of("codex"), home.path());
+    assert!(heard.unread.is_empty(), "{:?}", heard.unread);
+    let patch =
+        heard.events.iter().find_map(|event| event.tool.as_ref()?.patches().first().map(ToString::to_string));
+    assert!(patch.is_some_and(|patch| patch.contains("Add File: a")));
+    let last = heard.events.last().unwrap();
+    assert_eq!((last.event.name(), last.tool.as_ref().unwrap().gist().as_ref()), ("tool-error", "ls -l"));
+}
