@@ -100,13 +100,13 @@ impl InstallError {
     /// The cause, as far as a caller can act on it.
     pub fn kind(&self) -> ErrorKind {
         match self {
+            Self::PathNotUtf8 { .. } | Self::RelativePath { .. } => ErrorKind::User,
+            // The command is right; a file on the machine is in its way.
             Self::Settings { .. }
             | Self::NotUtf8 { .. }
             | Self::TooLarge { .. }
             | Self::LinkLoop { .. }
-            | Self::PathNotUtf8 { .. }
-            | Self::RelativePath { .. } => ErrorKind::User,
-            Self::NotAFile { .. }
+            | Self::NotAFile { .. }
             | Self::NotOurs { .. }
             | Self::Changed { .. }
             | Self::ReceiptTooNew { .. } => ErrorKind::Conflict,
