@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::context::repository;
 
 /// Which of our crates each of our crates may use. `event` is the words; engine, policy and ledger
-/// meet only in `home`, which the daemon and the command line stand on.
+/// meet only in `guard`, which the daemon and the command line use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-event", &[]),
     ("tenterhook-api", &["tenterhook-event"]),
@@ -80,6 +80,31 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-files",
             "tenterhook-harness",
             "tenterhook-harness-install",
+            "tenterhook-policy",
+        ],
+    ),
+    (
+        "tenterhook-authority",
+        &[
+            "tenterhook-api",
+            "tenterhook-error",
+            "tenterhook-harness",
+            "tenterhook-harness-install",
+            "tenterhook-home",
+        ],
+    ),
+    (
+        "tenterhook-guard",
+        &[
+            "tenterhook-baseline",
+            "tenterhook-document",
+            "tenterhook-engine",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-files",
+            "tenterhook-harness",
+            "tenterhook-harness-install",
+            "tenterhook-home",
             "tenterhook-ledger",
             "tenterhook-policy",
             "tenterhook-records",
@@ -99,11 +124,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "tenterhook-agent",
             "tenterhook-api",
+            "tenterhook-authority",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
             "tenterhook-event",
             "tenterhook-files",
+            "tenterhook-guard",
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-home",
@@ -120,12 +147,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "tenterhook-agent",
             "tenterhook-api",
+            "tenterhook-authority",
             "tenterhook-daemon",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
             "tenterhook-event",
             "tenterhook-files",
+            "tenterhook-guard",
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-home",
@@ -160,7 +189,7 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
 
 /// What the projection of sessions must not pull in: it is evaluated from events alone.
 const NOT_IN_SESSIONS: &[&str] =
-    &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-home"];
+    &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
 
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))

@@ -76,7 +76,7 @@ impl TestContext {
     pub(crate) fn leaves(&self) -> Vec<Value> {
         let dir = self.home().join("ledger");
         let home = tenterhook_home::Home::whole(self.home());
-        tenterhook_home::Book::of(&home).take_in_if_free();
+        tenterhook_guard::Book::of(&home).take_in_if_free();
         if !dir.join("ledger.db").exists() {
             return Vec::new();
         }

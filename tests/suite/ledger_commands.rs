@@ -125,10 +125,10 @@ fn tail_follows_a_process_that_keeps_the_ledger_open() {
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
     assert_eq!(next()["seq"], 5, "what was there already");
     // A daemon, which never lets go: this process.
-    let options = tenterhook_ledger::Options::new(tenterhook_home::door::now_ms);
+    let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for number in 0..30_u64 {
-        let door = tenterhook_home::door::mint().unwrap();
+        let door = tenterhook_home::call_meta::mint().unwrap();
         let detail = json!({"number": number});
         let entry =
             tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());

@@ -105,7 +105,8 @@ fn a_key_that_is_gone_makes_nothing_true() {
 
 #[test]
 fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
-    use tenterhook_home::{Book, Home, Spool, door};
+    use tenterhook_guard::{Book, Spool};
+    use tenterhook_home::{Home, call_meta};
     use tenterhook_records::secrets;
     let test = TestContext::new();
     // One leaf, so that there is a ledger, and then more files than the spool should hold.
@@ -116,7 +117,7 @@ fn a_spool_that_grows_without_a_daemon_is_taken_in_by_itself() {
     let sealing = ledger.sealing().clone();
     ledger.close().unwrap();
     for number in 0..300 {
-        let door = door::mint().unwrap();
+        let door = call_meta::mint().unwrap();
         let entry =
             Entry::change(door.id, door.ts, &format!("waits {number}"), "test", Value::Null, &secrets);
         Spool::of(&home).put(&entry.seal(&sealing).unwrap()).unwrap();

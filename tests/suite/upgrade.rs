@@ -303,7 +303,7 @@ fn without_a_person_a_refused_restart_changes_nothing() {
 fn th1(socket: &Path, event: &str, lines: &str, payload: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let id = tenterhook_home::door::mint().unwrap().id;
+    let id = tenterhook_home::call_meta::mint().unwrap().id;
     write!(stream, "TH1 hook claude-code {event} {id} 50000 {}\n{lines}\n{payload}", payload.len()).unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();

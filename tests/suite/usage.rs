@@ -50,7 +50,7 @@ impl Session {
     /// An answer of Claude, as its client writes it down.
     fn answer(&self, id: &str, tokens: u64) {
         let usage = json!({"input_tokens": tokens - 1, "output_tokens": 1});
-        let now = tenterhook_home::door::now();
+        let now = tenterhook_home::call_meta::now();
         let line = json!({"message": {"id": id, "model": "claude-opus-5-5", "usage": usage}, "requestId": id,
             "type": "assistant", "timestamp": now, "sessionId": "s"});
         self.append(&format!("{line}\n"));
@@ -120,7 +120,7 @@ fn codex_is_stopped_by_the_totals_of_its_rollout() {
     let session = Session::codex();
     let total = |tokens: u64| {
         let usage = json!({"input_tokens": tokens - 10, "cached_input_tokens": 100, "output_tokens": 10});
-        let line = json!({"timestamp": tenterhook_home::door::now(), "type": "event_msg",
+        let line = json!({"timestamp": tenterhook_home::call_meta::now(), "type": "event_msg",
             "payload": {"type": "token_count", "info": {"total_token_usage": usage}}});
         session.append(&format!("{line}\n"));
     };
@@ -227,7 +227,7 @@ fn without_a_daemon_the_hook_reads_the_transcript_itself() {
     };
     let answer = |id: &str, tokens: u64| {
         let line = json!({"message": {"id": id, "model": "m", "usage": {"input_tokens": tokens}}, "type": "assistant",
-            "timestamp": tenterhook_home::door::now()});
+            "timestamp": tenterhook_home::call_meta::now()});
         let before = std::fs::read_to_string(&transcript).unwrap_or_default();
         test.write("person/.claude/projects/-work/s.jsonl", &format!("{before}{line}\n"));
     };

@@ -2,8 +2,9 @@
 
 //! What every command is given: the terminal, the environment, the home.
 
+use tenterhook_guard::StateFormat;
 use tenterhook_harness::{Door, Harness};
-use tenterhook_home::{Home, StateFormat};
+use tenterhook_home::Home;
 
 use crate::args::Cli;
 use crate::env::{self, Env};
@@ -67,7 +68,7 @@ impl Context {
 
     /// Mints an id and reads the clock: the door of one call.
     pub(crate) fn door(&self, harness: &Harness, event: &str) -> Result<Door, CommandError> {
-        let mut door = tenterhook_home::door::mint()?;
+        let mut door = tenterhook_home::call_meta::mint()?;
         event.clone_into(&mut door.event);
         door.project = self.env.project_of(harness);
         door.user = Some(tenterhook_home::env::user());

@@ -8,8 +8,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tenterhook_home::authority::{Action, Authority, Caller, Needs, Proof};
-use tenterhook_home::{Book, Home, door};
+use tenterhook_authority::{Action, Authority, Caller, Needs, Proof};
+use tenterhook_guard::Book;
+use tenterhook_home::{Home, call_meta};
 
 use crate::ask;
 use crate::context::Context;
@@ -51,7 +52,7 @@ pub(crate) fn pass(
     home.make()?;
     let authority = authority(home);
     let caller = Caller::own(&authority.agents);
-    let result = authority.admit(action, &caller, &proof, door::now_ms());
+    let result = authority.admit(action, &caller, &proof, call_meta::now_ms());
     let (what, detail) = Authority::leaf(action, &caller, &result, detail);
     Book::of(home).change(what, detail)?;
     result.map(drop).map_err(CommandError::from)

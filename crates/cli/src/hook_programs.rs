@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fs_err::File;
+use tenterhook_authority::Action;
 use tenterhook_files::FileClass;
-use tenterhook_home::authority::Action;
 use tenterhook_home::{Home, write_whole};
 
 use crate::error::CommandError;

@@ -95,7 +95,7 @@ impl Rulebook {
         let (home, programs) = (self.home.as_deref(), self.rules.programs());
         let around = Surroundings { home, programs, ..Surroundings::default() };
         if self.looks {
-            tenterhook_home::seen::facts(event, &around)
+            tenterhook_guard::symlinks::facts(event, &around)
         } else {
             tenterhook_policy::facts(event, &around)
         }

@@ -3,7 +3,7 @@
 //! Work that ends when somebody tells us to.
 
 use tenterhook_event::{Call, Outcome};
-use tenterhook_home::Road;
+use tenterhook_guard::Road;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::CommandError;

@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use rustix::process::Pid;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tenterhook_home::{Home, STATE_FORMAT, state_file};
+use tenterhook_guard::STATE_FORMAT;
+use tenterhook_home::{Home, state_file};
 
 use crate::context::Context;
 use crate::error::CommandError;

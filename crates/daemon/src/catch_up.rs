@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_event::EventId;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Origin, Reader};
 use tenterhook_records::recorded::Recorded;
 

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use tenterhook_api::SpoolCounts;
-use tenterhook_home::authority::Authority;
-use tenterhook_home::usage::UsageReader;
-use tenterhook_home::{Book, Env, Home, Mode};
+use tenterhook_authority::Authority;
+use tenterhook_guard::Book;
+use tenterhook_guard::usage::UsageReader;
+use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
 use tokio::sync::{Semaphore, watch};
 

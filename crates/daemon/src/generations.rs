@@ -16,9 +16,9 @@ use tenterhook_document::Problem;
 use tenterhook_engine::load::Defaults;
 use tenterhook_engine::{Generation, Hook};
 use tenterhook_error::Failure;
+use tenterhook_guard::Configuration;
 use tenterhook_home::{
-    Configuration, Env, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files, regular_file,
-    trust,
+    Env, Home, Mode, Place, Sources, Switches, hook_files, kits, program_files, regular_file, trust,
 };
 
 use crate::account_projects::{AccountProjects, read_as};
@@ -338,7 +338,7 @@ mod tests {
             let others: Vec<_> = others.collect();
             for number in 0..8 {
                 let mode = if number % 2 == 0 { Mode::Monitor } else { Mode::Enforce };
-                mode.write(&home, tenterhook_home::door::now()).unwrap();
+                mode.write(&home, tenterhook_home::call_meta::now()).unwrap();
                 generations.refresh(true).unwrap();
                 assert_eq!(generations.base().mode, mode, "{number}");
             }

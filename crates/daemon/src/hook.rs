@@ -10,7 +10,7 @@ use tenterhook_api::{LiveEvent, LiveWarning};
 use tenterhook_engine::{HookId, flow};
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_home::{Place, door};
+use tenterhook_home::{Place, call_meta};
 use tenterhook_ledger::Entry;
 use tenterhook_records::{has_secret_identifier, redact_identifiers, secrets};
 use tokio::time::Instant;
@@ -71,7 +71,7 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     // Project files are read with the rights of the caller, if it is not the daemon's own account.
     let caller = daemon.other_account(peer);
     let began = Instant::now();
-    let mut door = Door::new(id, door::now(), event);
+    let mut door = Door::new(id, call_meta::now(), event);
     (door.project, door.user) = (project, user);
     let call = match harness.decode(&door, payload) {
         Ok(mut call) => {
@@ -186,7 +186,7 @@ async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> R
     let (name, why) = (sanitize(&door.event, MAX_REFUSAL_CHARS), sanitize(why, MAX_REFUSAL_CHARS));
     tracing::warn!(harness = harness.id, event = name, why, "a call was refused");
     daemon.observers.metrics.refused();
-    daemon.observers.metrics.minutes.refused(door::now_ms());
+    daemon.observers.metrics.minutes.refused(call_meta::now_ms());
     daemon.observers.live.tell(|| {
         let (harness, event, why) = (harness.id.to_owned(), name.clone(), why.clone());
         LiveEvent::Warning(LiveWarning {

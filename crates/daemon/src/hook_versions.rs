@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tenterhook_api::HookVersionCount;
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_records::sanitize;
 
 /// The daemon's own version.
@@ -63,7 +63,7 @@ impl HookVersions {
 impl CallCount {
     fn count(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.last_ms.store(door::now_ms(), Ordering::Relaxed);
+        self.last_ms.store(call_meta::now_ms(), Ordering::Relaxed);
     }
 
     fn row(&self, version: &str) -> Option<HookVersionCount> {

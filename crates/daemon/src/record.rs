@@ -10,7 +10,7 @@ use serde_json::Value;
 use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{Call, Decided};
-use tenterhook_home::generation_entry;
+use tenterhook_guard::generation_entry;
 use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, Sealed};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;

@@ -10,9 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 use tenterhook_api::{GenerationChange, LiveEvent, LiveWarning};
 use tenterhook_error::Failure;
-use tenterhook_home::{
-    Book, Env, Home, Place, Sources, StateFormat, daemon_port, door, make_private, snapshot, write_whole,
-};
+use tenterhook_guard::{Book, StateFormat, snapshot};
+use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
 use tenterhook_ledger::{Durability, OpenError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -197,7 +196,7 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
 fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Failure> {
     let metrics = Arc::new(Metrics::default());
     let telemetry = match &options.otlp {
-        Some(otlp) => Some(Exporter::start(otlp.clone(), Arc::clone(&metrics), door::now)?),
+        Some(otlp) => Some(Exporter::start(otlp.clone(), Arc::clone(&metrics), call_meta::now)?),
         None => None,
     };
     let person = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
@@ -286,7 +285,7 @@ fn card(running: &Running) -> Result<Vec<u8>, Failure> {
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),
         "listen": running.listen,
-        "started": door::now(),
+        "started": call_meta::now(),
     });
     serde_json::to_vec_pretty(&card).map_err(|error| Failure::internal(error.to_string()))
 }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tenterhook_authority::Process;
 use tenterhook_event::{Event, SessionCheck};
-use tenterhook_home::authority::Process;
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tenterhook_event::Call;
-use tenterhook_harness::Harness;
-use tenterhook_home::caller_rights::spawn_as;
-use tenterhook_home::usage::{
+use tenterhook_guard::usage::{
     MAX_INLINE_READ_BYTES, MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader, UsageRequest,
 };
+use tenterhook_harness::Harness;
+use tenterhook_home::caller_rights::spawn_as;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 

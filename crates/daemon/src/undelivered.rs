@@ -232,7 +232,7 @@ mod tests {
 
     fn event(native: &str, id: u8, payload: &Value) -> (Door, Vec<u8>) {
         let id = format!("01JCQZ8W3N6R5T4V7X9Y2B1D{id:02}").parse().unwrap();
-        (Door::new(id, tenterhook_home::door::now(), native), payload.to_string().into_bytes())
+        (Door::new(id, tenterhook_home::call_meta::now(), native), payload.to_string().into_bytes())
     }
 
     fn claude() -> &'static Harness {

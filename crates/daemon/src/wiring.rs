@@ -13,7 +13,7 @@ use tenterhook_event::Timestamp;
 use tenterhook_harness::HARNESSES;
 use tenterhook_harness_install::HarnessClient;
 use tenterhook_harness_install::{detect, receipt};
-use tenterhook_home::{Env, Home, door};
+use tenterhook_home::{Env, Home, call_meta};
 
 use crate::daemon::Daemon;
 
@@ -148,7 +148,7 @@ fn unguarded(found: &BTreeSet<&'static str>, guarded: &BTreeSet<String>) -> BTre
 
 fn recently() -> Timestamp {
     let ms = u64::try_from(RECENTLY.as_millis()).unwrap_or(u64::MAX);
-    Timestamp::from_unix_ms(door::now().unix_ms().saturating_sub(ms))
+    Timestamp::from_unix_ms(call_meta::now().unix_ms().saturating_sub(ms))
 }
 
 async fn tell(daemon: &Daemon, what: &str, about: &UnwiredHarness) {

@@ -14,7 +14,7 @@ use tenterhook_policy::Layer;
 
 use crate::sources::Text;
 use crate::trust::Standing;
-use crate::{Home, intake, write_whole};
+use crate::{Home, read_file, write_whole};
 use tenterhook_error::Failure;
 
 /// Where a daemon listens unless it is told otherwise.
@@ -40,7 +40,7 @@ pub fn record(home: &Home, port: Option<u16>) -> Result<(), Failure> {
 
 /// The port, if it is not the default.
 fn read(home: &Home) -> Option<u16> {
-    intake::state_file(&home.port()).ok()??.trim().parse().ok()
+    read_file::state_file(&home.port()).ok()??.trim().parse().ok()
 }
 
 /// A rule for the port of this home's daemon, if it is not the one that `guard-files` names.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::env::Env;
-use crate::intake;
+use crate::read_file;
 use tenterhook_error::Failure;
 
 /// A file in the state directory that says: somebody installed Tenterhook here.
@@ -158,7 +158,7 @@ impl Home {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("install again: `tenterhook install <harness>`")
         };
-        let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
+        let Some(text) = read_file::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(None);
         };
         let mark: Mark = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
@@ -209,7 +209,7 @@ impl Home {
     /// Version of the installed hook programs, by the mark beside them. `None`: none are installed, or by 0.1.0, which
     /// wrote no version.
     pub fn installed_version(&self) -> Option<String> {
-        let text = intake::state_file(&self.programs().join(MARK)).ok().flatten()?;
+        let text = read_file::state_file(&self.programs().join(MARK)).ok().flatten()?;
         serde_json::from_str::<Mark>(&text).ok()?.version
     }
 

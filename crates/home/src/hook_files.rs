@@ -13,7 +13,7 @@ use tenterhook_policy::Layer;
 use crate::env::Env;
 use crate::sources::Text;
 use crate::trust::Standing;
-use crate::{Home, intake};
+use crate::{Home, read_file};
 
 /// The name of the generated rule file, and the id of its rule.
 const NAME: &str = "hook-files";
@@ -22,7 +22,7 @@ const SYSTEM_DIRS: &[&str] =
     &["/bin/", "/lib/", "/nix/store/", "/sbin/", "/usr/bin/", "/usr/lib/", "/usr/sbin/"];
 
 /// The hooks of the settings that cannot run as they are written, with the reason.
-pub(crate) fn problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
+pub fn problems(hooks: &[Hook], places: &[(String, Spot)], env: &Env) -> Vec<Problem> {
     let search = env.all.get("PATH").map(String::as_str);
     let problem = |(hook, place): (&Hook, &(String, Spot))| {
         let Runner::Command(command) = &hook.runner else { return None };
@@ -67,7 +67,7 @@ pub(crate) fn rule(home: &Home, env: &Env) -> Option<Text> {
 }
 
 fn from_settings(home: &Home, env: &Env) -> Vec<Hook> {
-    let Ok(Some(text)) = intake::regular_file(&home.settings()) else { return Vec::new() };
+    let Ok(Some(text)) = read_file::regular_file(&home.settings()) else { return Vec::new() };
     let person = env.home.as_deref().and_then(Path::to_str);
     let around = load::Around { dir: &home.config, home: person, env: &env.all };
     load::settings("", &text, &around).hooks

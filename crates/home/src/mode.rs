@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::Timestamp;
 
 use crate::home::write_whole;
-use crate::{Home, intake};
+use crate::{Home, read_file};
 use tenterhook_error::Failure;
 
 /// How the rules of a home are applied. Locked rules hold in both.
@@ -37,7 +37,7 @@ impl Mode {
             Failure::internal(format!("`{}` cannot be read: {why}; the rules hold", path.display()))
                 .hint("set it again: `tenterhook mode enforce`")
         };
-        let Some(text) = intake::state_file(&path).map_err(|error| broken(error.to_string()))? else {
+        let Some(text) = read_file::state_file(&path).map_err(|error| broken(error.to_string()))? else {
             return Ok(Self::Enforce);
         };
         let kept: Kept = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;

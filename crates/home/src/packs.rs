@@ -11,7 +11,7 @@ use tenterhook_document::{parse, read};
 use tenterhook_policy::{Pack, Problem, RuleSet};
 
 use crate::home::{Home, make_private, write_whole};
-use crate::intake;
+use crate::read_file;
 use crate::trust::sha256;
 use tenterhook_error::Failure;
 
@@ -66,7 +66,7 @@ impl PackList {
         let path = home.pack_list();
         let name = path.display().to_string();
         let hint = "until it can be read, only the packs that are on by default are in force";
-        let text = intake::regular_file(&path)
+        let text = read_file::regular_file(&path)
             .map_err(|error| Box::new(Problem::whole(&name, error.to_string()).hint(hint)))?;
         let Some(text) = text else { return Ok(Self::default()) };
         if text.trim().is_empty() {
@@ -164,7 +164,7 @@ impl Added {
         for (file, pinned) in &self.files {
             let path = dir.join(file);
             let name = path.display().to_string();
-            match intake::regular_file(&path) {
+            match read_file::regular_file(&path) {
                 Ok(Some(text)) if sha256(text.as_bytes()) == *pinned => texts.push((name, text)),
                 Ok(Some(_)) => {
                     refuse(&name, "this file was changed since the pack was added; it is not used");

@@ -12,12 +12,12 @@ use crate::Home;
 use crate::caller_rights::ReadRights;
 use crate::daemon_port;
 use crate::env::Env;
-use crate::guarded;
 use crate::hook_files;
-use crate::intake;
 use crate::mode::Mode;
+use crate::ownership_check;
 use crate::packs::PackList;
 use crate::program_files::list_descriptions;
+use crate::read_file;
 use crate::trust::{self, ProjectFile, ProjectText, Standing, Trust};
 use tenterhook_error::Failure;
 
@@ -88,7 +88,7 @@ impl Place {
     pub fn read_project_with(&self, person: Option<&Path>, rights: ReadRights) -> Vec<ProjectText> {
         let Some(cwd) = &self.cwd else { return Vec::new() };
         let read = |path: PathBuf| {
-            let text = intake::project_file(&path, rights.required_owner()).transpose()?;
+            let text = read_file::project_file(&path, rights.required_owner()).transpose()?;
             Some(ProjectText { text: text.map_err(|error| error.to_string()), path })
         };
         trust::project_files(cwd, self.project.as_deref(), person).into_iter().filter_map(read).collect()
@@ -148,7 +148,7 @@ impl Sources {
         self.file(path, layer);
         let Some(mut text) = self.texts.drain(before..).next() else { return };
         if layer == Layer::Organisation
-            && let Some(why) = guarded::exposed(path)
+            && let Some(why) = ownership_check::exposed(path)
         {
             text.standing = Standing::Exposed;
             let message = format!("OTHERS CAN CHANGE THIS FILE: {why}. Its descriptions replace none");
@@ -160,7 +160,7 @@ impl Sources {
 
     fn prices(&mut self, path: &Path) {
         let name = path.display().to_string();
-        match intake::regular_file(path) {
+        match read_file::regular_file(path) {
             Ok(text) => self.prices = text.map(|text| (name, text)),
             Err(error) => self.problems.push(Problem::whole(&name, error.to_string())),
         }
@@ -169,7 +169,7 @@ impl Sources {
     /// What models cost in a home. What is wrong with its own table is said where the rules are checked.
     pub fn prices_of(home: &Home) -> Prices {
         let path = home.prices();
-        match intake::regular_file(&path) {
+        match read_file::regular_file(&path) {
             Ok(Some(text)) => Prices::with_own(&path.display().to_string(), &text).0,
             _ => Prices::built_in().clone(),
         }
@@ -249,8 +249,8 @@ impl Sources {
     pub fn file(&mut self, path: &Path, layer: Layer) {
         let name = path.display().to_string();
         let read = match layer {
-            Layer::Organisation => intake::organisation_file(path),
-            _ => intake::regular_file(path),
+            Layer::Organisation => read_file::organisation_file(path),
+            _ => read_file::regular_file(path),
         };
         match read {
             Ok(None) => {}
@@ -271,7 +271,7 @@ impl Sources {
         let before = self.texts.len();
         self.file(path, Layer::Organisation);
         let Some(text) = self.texts.get_mut(before) else { return };
-        if let Some(why) = guarded::exposed(path) {
+        if let Some(why) = ownership_check::exposed(path) {
             text.standing = Standing::Exposed;
             let message =
                 format!("OTHERS CAN CHANGE THIS FILE: {why}. Only its rules that deny or ask count");
@@ -351,7 +351,8 @@ impl Sources {
         RuleSet::load_with(&sources, &choices, tenterhook_baseline::trusted()).rules
     }
 
-    pub(crate) fn load_with(&self, mode: LoadMode<'_>) -> Loaded {
+    /// Loads the rules that are enabled. `mode` says whether compiled packs are trusted or checked.
+    pub fn load_with(&self, mode: LoadMode<'_>) -> Loaded {
         let sources: Vec<_> = self.texts.iter().map(Text::source).collect();
         let disabled: Vec<_> = self.disabled.iter().map(String::as_str).collect();
         let prices = self.prices.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));

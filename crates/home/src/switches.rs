@@ -10,7 +10,7 @@ use tenterhook_engine::Hook;
 use tenterhook_engine::load::AuditLevel;
 
 use crate::home::write_whole;
-use crate::{Home, intake};
+use crate::{Home, read_file};
 use tenterhook_error::Failure;
 
 const FORMAT: u32 = 1;
@@ -40,7 +40,7 @@ impl Switches {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it: every hook is then as its settings say")
         };
-        let Some(text) = intake::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
+        let Some(text) = read_file::state_file(&path).map_err(|error| unreadable(error.to_string()))? else {
             return Ok(Self::default());
         };
         match serde_json::from_str(&text) {

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use tenterhook_event::Timestamp;
 
 use crate::home::{Home, write_whole};
-use crate::intake;
 use crate::program_files::{PROJECT_PROGRAMS, list_descriptions};
+use crate::read_file;
 use tenterhook_error::Failure;
 
 /// The name of a project's rule file.
@@ -69,7 +69,7 @@ impl Trust {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("remove it, and trust your projects again: `tenterhook policy trust`")
         };
-        match intake::state_file(&path).map_err(|error| broken(error.to_string()))? {
+        match read_file::state_file(&path).map_err(|error| broken(error.to_string()))? {
             None => Ok(Self { v: 1, ..Self::default() }),
             Some(text) => serde_json::from_str(&text).map_err(|error| broken(error.to_string())),
         }
@@ -171,7 +171,7 @@ pub fn is_rule_file(path: &Path) -> bool {
 
 /// The text of a project's file. A link is refused, as is everything that is not a small regular file.
 pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
-    intake::project_file(path, None)
+    read_file::project_file(path, None)
 }
 
 /// A project's rule file as it was found, before its trust is known.

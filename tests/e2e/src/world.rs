@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use fs_err as fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tenterhook_home::authority::totp;
+use tenterhook_authority::totp;
 
 use crate::client::Client;
 use crate::process::{self, Finished};
@@ -293,10 +293,10 @@ impl Codes {
     }
 
     fn step() -> u64 {
-        while tenterhook_home::door::now_ms() / 1000 % totp::STEP > 20 {
+        while tenterhook_home::call_meta::now_ms() / 1000 % totp::STEP > 20 {
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        totp::step(tenterhook_home::door::now_ms())
+        totp::step(tenterhook_home::call_meta::now_ms())
     }
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tenterhook_home::{Book, Home};
+use tenterhook_guard::Book;
+use tenterhook_home::Home;
 use tenterhook_ledger::{Durability, Ledger, Options, Reader};
 
 use super::hostile_files::{ledger_dir, limited};

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use regex::Regex;
-use tenterhook_home::authority::totp;
+use tenterhook_authority::totp;
 
 use crate::person::{terminal, until};
 
@@ -225,7 +225,7 @@ impl Reader {
         kept["tries"] = serde_json::json!([]);
         std::fs::write(&path, kept.to_string()).unwrap();
         let secret = totp::from_base32(kept["secret"].as_str().unwrap()).unwrap();
-        totp::code(&secret, totp::step(tenterhook_home::door::now_ms())).unwrap()
+        totp::code(&secret, totp::step(tenterhook_home::call_meta::now_ms())).unwrap()
     }
 
     /// The root of this reader's file system, for files outside of the home.

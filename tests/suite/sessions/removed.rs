@@ -3,7 +3,8 @@
 //! What was erased, redacted or superseded is shown as such.
 
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, Finding, Origin, Outcome, Timestamp};
-use tenterhook_home::{Home, Spool};
+use tenterhook_guard::Spool;
+use tenterhook_home::Home;
 use tenterhook_ledger::{Entry, RedactionKey, Sealing};
 use tenterhook_records::secrets;
 

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_authority::Action;
+use tenterhook_guard::snapshot;
 use tenterhook_harness::{Harness, kebab};
 use tenterhook_harness_install::claude_code::adopt::{Moving, Own, in_every_harness, survey};
 use tenterhook_harness_install::receipt::{Asked, Receipts};
 use tenterhook_harness_install::{Content, Order, Piece, Plan, file, plan_install, plan_uninstall};
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Home, Place, snapshot};
+use tenterhook_home::{Home, Place};
 
 use super::change::{ChangeArgs, Proposal, described, propose};
 use super::hook_lines::{HookLines, Item};

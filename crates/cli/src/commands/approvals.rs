@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tenterhook_home::authority::Action;
+use tenterhook_authority::Action;
 use tenterhook_records::recorded::Field as _;
 
 use crate::ask;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventKind};
+use tenterhook_guard::{Book, Memory, Road};
 use tenterhook_harness::Harness;
-use tenterhook_home::{Book, Memory, Place, Road};
+use tenterhook_home::Place;
 use tenterhook_profile::Level;
 
 use crate::context::Context;
@@ -129,7 +130,7 @@ pub(super) fn fire_profile(
 
 /// What every event of a profile starts from.
 pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
-    let door = tenterhook_home::door::mint()?;
+    let door = tenterhook_home::call_meta::mint()?;
     // The kind and the name are the profile's to say.
     Ok(Event::new(door.id, door.ts, profile, EventKind::Other, ""))
 }

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tenterhook_authority::Agents;
 use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
+use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
+use tenterhook_guard::{Book, Memory, Road, SpoolRecorder};
 use tenterhook_harness::{Door, Harness, Reply};
-use tenterhook_home::authority::Agents;
-use tenterhook_home::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
-use tenterhook_home::{Book, Home, Memory, Place, Road, SpoolRecorder};
+use tenterhook_home::{Home, Place};
 use tenterhook_records::has_secret_identifier;
 use tenterhook_shim::ask::{Answer, ask};
 use tenterhook_shim::call::WITHIN;

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_guard::{Book, Configuration, snapshot};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::receipt::Asked;
 use tenterhook_harness_install::{Plan, Scope, detect};
-use tenterhook_home::{Book, Configuration, Home, Place, make_public, snapshot, write_whole};
+use tenterhook_home::{Home, Place, make_public, write_whole};
 
 use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, report};
 use super::{pick, plain_json, wiring};

@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         None => std::env::current_dir().ok(),
     };
     let cwd = cwd.as_deref().and_then(Path::to_str);
-    let now = tenterhook_home::door::now();
+    let now = tenterhook_home::call_meta::now();
     let unhooked_stdin = intake::harness(&args.harness)?.unhooked_stdin;
     let about = |command: &str, cwd: Option<&str>| {
         let mut event = about_to_run(command, cwd, now);

@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, Home, Mode, door};
+use tenterhook_authority::Action;
+use tenterhook_guard::Book;
+use tenterhook_home::{Home, Mode, call_meta};
 
 use crate::ask;
 use crate::context::Context;
@@ -82,7 +83,7 @@ fn set(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<b
     if ask::is_up(home) {
         let proof = match mode {
             Mode::Monitor => gate::proof(context, Action::Monitor, args)?,
-            Mode::Enforce => tenterhook_home::authority::Proof::default(),
+            Mode::Enforce => tenterhook_authority::Proof::default(),
         };
         let body = json!({"mode": mode, "proof": proof});
         if let Some(answer) = ask::request(home, "PUT", "/v1/mode", Some(&body))? {
@@ -97,6 +98,6 @@ fn set(context: &Context, home: &Home, mode: Mode, args: &ProofArgs) -> Result<b
             Book::of(home).change("mode enforce", detail)?;
         }
     }
-    mode.write(home, door::now())?;
+    mode.write(home, call_meta::now())?;
     Ok(true)
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
+use tenterhook_guard::{Settled, Telemetry};
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_home::{Env, Settled, Telemetry};
+use tenterhook_home::Env;
 use tenterhook_ledger::Durability;
 use tenterhook_records::sanitize;
 

@@ -6,9 +6,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tenterhook_authority::Action;
 use tenterhook_files::FileClass;
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Home, Settled, make_private, write_whole};
+use tenterhook_guard::Settled;
+use tenterhook_home::{Home, make_private, write_whole};
 
 use super::serve::{How, LISTEN, taken};
 use super::{status, stop};

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tenterhook_authority::Action;
 use tenterhook_home::Home;
-use tenterhook_home::authority::Action;
 
 use crate::ask;
 use crate::context::Context;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::authority::{Action, Agents, Caller, CodeTries, Enrolment, Tried, totp};
-use tenterhook_home::door::now_ms;
+use tenterhook_authority::{Action, Agents, Caller, CodeTries, Enrolment, Tried, totp};
+use tenterhook_home::call_meta::now_ms;
 
 use crate::context::Context;
 use crate::error::CommandError;

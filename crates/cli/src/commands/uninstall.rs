@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_authority::Action;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::Scope;
 use tenterhook_harness_install::receipt::Asked;
-use tenterhook_home::authority::Action;
 
 use super::change::{ChangeArgs, Proposal, described, propose, report};
 use super::{adopt, wiring};

@@ -5,11 +5,12 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use tenterhook_guard::Settled;
 use tenterhook_harness::{Harness, Wiring};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::receipt::{Asked, Receipts};
 use tenterhook_harness_install::{Installer, MachineHooks, MachineScope, Order, Plan, Scope, Transport};
-use tenterhook_home::{Home, Settled};
+use tenterhook_home::Home;
 use tenterhook_ledger::{Filter, Reader};
 
 use super::serve::LISTEN;

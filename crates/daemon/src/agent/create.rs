@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tenterhook_agent::tools::{SubagentKind, Toolbox};
 use tenterhook_agent::{Agent, Cancel, NobodyAnswers, PermissionMode, Session, Settings};
+use tenterhook_authority::OWN_AGENT;
 use tenterhook_event::{EventId, Timestamp};
-use tenterhook_home::authority::OWN_AGENT;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 
 use super::road::Road;
 use super::work::Audience;
@@ -80,7 +80,7 @@ pub(crate) async fn create(
     if let Ok(own) = i32::try_from(std::process::id()) {
         tokio::task::block_in_place(|| daemon.authority.agents.remember(own, OWN_AGENT));
     }
-    let id = door::mint().map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?.id;
+    let id = call_meta::mint().map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?.id;
     let chain = daemon.hosted.chains.of(asker.handling.as_ref(), &daemon.programs.of(asker.id));
     let cancel = Cancel::new();
     let name = format!("agent-{id}");
@@ -201,12 +201,12 @@ fn tools(names: &[String]) -> Result<(Toolbox, Vec<SubagentKind>), Refusal> {
 fn minting() -> Arc<tenterhook_agent::Mint> {
     let last = Mutex::new(0_u128);
     Arc::new(move || {
-        if let Ok(door) = door::mint() {
+        if let Ok(door) = call_meta::mint() {
             return (door.id, door.ts);
         }
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
-        let ms = door::now_ms();
+        let ms = call_meta::now_ms();
         (EventId::from_parts(ms, *last), Timestamp::from_unix_ms(ms))
     })
 }

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tenterhook_agent::{Cancel, Session};
+use tenterhook_authority::{Action, Caller};
 use tenterhook_home::Env;
-use tenterhook_home::authority::{Action, Caller};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use tenterhook_api::{HookAnalytics, HookAnalyticsQuery, HookTestRequest, HookTestResult};
 use tenterhook_engine::Hook;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_home::kits::{sample_event, tried};
 
 use super::error::ApiError;
@@ -35,7 +35,7 @@ async fn all(
     QueryParams(query): QueryParams<HookAnalyticsQuery>,
 ) -> Json<HookAnalytics> {
     let minutes = query.minutes.unwrap_or(60).clamp(1, KEPT);
-    let now = door::now();
+    let now = call_meta::now();
     Json(HookAnalytics { hooks: daemon.observers.analytics.all(minutes, now), minutes, now })
 }
 

@@ -9,7 +9,7 @@ use tenterhook_api::{
     AuthorityGrant, AuthorityNeeds, AuthorityQuery, AuthorityRequest, ForgottenAgent, MarkedAgent,
     MarkedAgentList, ProofRequest, RequiredProof,
 };
-use tenterhook_home::authority::{Action, Agent, Needs};
+use tenterhook_authority::{Action, Agent, Needs};
 
 use super::error::ApiError;
 use super::extract::{PathParams, QueryParams, RequestBody};

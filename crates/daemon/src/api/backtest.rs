@@ -10,8 +10,8 @@ use axum::extract::State;
 use tenterhook_api::{BacktestReport, BacktestRequest, DecisionDifference, RuleEffect};
 use tenterhook_error::Failure;
 use tenterhook_event::Timestamp;
-use tenterhook_home::backtest::{Backtest, Changes, Difference, Replay};
-use tenterhook_home::{Place, door};
+use tenterhook_guard::backtest::{Backtest, Changes, Difference, Replay};
+use tenterhook_home::{Place, call_meta};
 use tenterhook_ledger::Reader;
 use tenterhook_records::time_spec;
 use tokio::sync::Semaphore;
@@ -50,7 +50,7 @@ async fn backtest(
 
 fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
     let hint = "`since` and `until` are such as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
-    let read = text.map(|text| time_spec::read(text, door::now_ms())).transpose();
+    let read = text.map(|text| time_spec::read(text, call_meta::now_ms())).transpose();
     read.map_err(|why| ApiError::bad_request(why).hint(hint))
 }
 

@@ -11,7 +11,7 @@ use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{DashboardAccess, DashboardEntry, DashboardKey, DashboardLink, EmptyResponse};
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 
 use super::error::ApiError;
 use super::extract::RequestBody;
@@ -126,6 +126,6 @@ async fn leave(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> WithCoo
 /// A moment of the clock that only counts up, as one of the calendar.
 fn at(moment: Instant) -> Timestamp {
     let left = moment.saturating_duration_since(Instant::now());
-    let ms = door::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+    let ms = call_meta::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
     Timestamp::from_unix_ms(ms)
 }

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tenterhook_api::{ErrorDetail, ErrorResponse, FileProblem, PolicyValidation};
+use tenterhook_authority::Refused;
 use tenterhook_error::{ErrorKind, Failure};
-use tenterhook_home::authority::Refused;
 use tokio::task::JoinError;
 
 /// A request that failed.

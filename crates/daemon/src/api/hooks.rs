@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse as _;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 
 use super::error::ApiError;
 use super::extract::{NativePayload, PathParams};
@@ -64,7 +64,7 @@ async fn answer(
     let id = match text("tenterhook-event").map(str::parse) {
         Some(Ok(id)) => id,
         Some(Err(_)) => return Err(ApiError::bad_request("`tenterhook-event` is no event id")),
-        None => door::mint()?.id,
+        None => call_meta::mint()?.id,
     };
     let project = text("tenterhook-project").map(ToOwned::to_owned);
     daemon.calls(peer, harness.id, 0);

@@ -11,10 +11,10 @@ use tenterhook_api::{
     HookPackage, HookPackageFilesRequest, HookPackageList, HookPackageManifest, HookPackageRequest,
     HookPackageStatus, HookPackageValidation, ProofRequest,
 };
+use tenterhook_authority::{Action, Proof};
 use tenterhook_engine::load::Around;
 use tenterhook_error::Failure;
 use tenterhook_home::Home;
-use tenterhook_home::authority::{Action, Proof};
 use tenterhook_home::kits::{self, Files, Kit, KitList, MANIFEST, Manifest};
 use tenterhook_home::templates::{self, Kind};
 

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header;
 use tenterhook_api::{DecisionMinute, DecisionRate};
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 
 use super::error::ApiError;
 use super::route::Route;
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
-    let minutes = daemon.observers.metrics.minutes.last(door::now_ms()).into_iter().map(|minute| {
+    let minutes = daemon.observers.metrics.minutes.last(call_meta::now_ms()).into_iter().map(|minute| {
         let verdicts = minute.decisions.iter().map(|(one, count)| (one.word().to_owned(), *count));
         let [p50_us, p95_us, p99_us] = minute.shares;
         let at = Timestamp::from_unix_ms(minute.number * 60_000);

@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{RulePack, RulePackList, RuleSwitchRequest};
+use tenterhook_authority::Action;
 use tenterhook_error::Failure;
-use tenterhook_home::authority::Action;
 use tenterhook_home::packs::{PackList, compiled_in, rules_in};
-use tenterhook_home::{Place, View, door};
+use tenterhook_home::{Place, View, call_meta};
 use tenterhook_policy::{Pack, RuleSet};
 
 use super::error::{ApiError, run_blocking};
@@ -106,7 +106,7 @@ fn known(daemon: &Daemon, name: &str) -> Result<Option<(PackList, bool)>, Failur
         .filter(|text| text.pack.as_deref() == Some(name))
         .map(|text| &text.name)
         .collect();
-    let mut meant = View::new(&sources, door::now()).rules();
+    let mut meant = View::new(&sources, call_meta::now()).rules();
     meant.retain(|rule| rule.id == name || packs.contains(&&rule.source));
     let is_pack = compiled_in(name).is_some() || list.added(name).is_some();
     if !is_pack && meant.is_empty() && !list.is_disabled(name) {

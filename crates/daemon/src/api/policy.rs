@@ -14,12 +14,13 @@ use tenterhook_api::{
     ExplainRequest, ExplainTool, Explanation, PolicyChanged, PolicyQuery, PolicyRequest, PolicyText,
     PolicyValidation, PolicyView, RuleExplanation,
 };
+use tenterhook_authority::Action;
 use tenterhook_engine::fold::fold;
 use tenterhook_error::Failure;
 use tenterhook_event::{Event, EventKind, ToolCall};
-use tenterhook_home::authority::Action;
+use tenterhook_guard::SessionMemory;
 use tenterhook_home::{
-    Place, SessionMemory, Sources, Text, View, door, make_private, regular_file, trust, write_whole,
+    Place, Sources, Text, View, call_meta, make_private, regular_file, trust, write_whole,
 };
 use tenterhook_policy::{Layer, Rule, RuleNote, Surroundings};
 
@@ -68,7 +69,7 @@ async fn view(
 fn policy_view(daemon: &Daemon, place: &Place) -> Result<PolicyView, Failure> {
     let in_force = daemon.generations.of(place)?;
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
-    let shown = View::new(&in_force.sources, door::now());
+    let shown = View::new(&in_force.sources, call_meta::now());
     Ok(PolicyView {
         layers: shown.layers(),
         rules: shown.rules(),
@@ -141,7 +142,7 @@ pub(super) fn validated(daemon: &Daemon, text: String) -> PolicyValidation {
     replace(&mut sources, &name, text);
     let loaded = sources.load();
     let problems = file_problems(loaded.problems.iter().filter(|problem| problem.source == name));
-    let warnings = loaded.rules.warnings(door::now());
+    let warnings = loaded.rules.warnings(call_meta::now());
     let rules = loaded.rules.rules().filter(|rule| rule.source() == name).map(Rule::id);
     PolicyValidation {
         ok: problems.is_empty(),
@@ -185,7 +186,7 @@ fn explained_event(request: ExplainRequest) -> Result<Event, ApiError> {
             return Err(ApiError::bad_request("there is nothing to explain").hint(hint));
         }
     };
-    let door = door::mint()?;
+    let door = call_meta::mint()?;
     let mut event = Event::new(door.id, door.ts, "tenterhook", EventKind::PreTool, "PreToolUse");
     (event.cwd, event.project, event.tool) = (request.cwd.clone(), request.cwd, Some(tool));
     Ok(event)
@@ -196,8 +197,8 @@ fn explanation(daemon: &Daemon, event: Event, all: bool) -> Result<Explanation, 
     let rules = in_force.sources.load().rules;
     let person = daemon.generations.person();
     let around = Surroundings { home: person, programs: rules.programs(), ..Surroundings::default() };
-    let facts = tenterhook_home::seen::facts(&event, &around);
-    let memory = SessionMemory::looking(Some(tenterhook_home::Sessions::new(daemon.home.sessions())));
+    let facts = tenterhook_guard::symlinks::facts(&event, &around);
+    let memory = SessionMemory::looking(Some(tenterhook_guard::Sessions::new(daemon.home.sessions())));
     let state = memory.look(&event, &rules);
     let outcome = fold(&event, &tenterhook_policy::judge(&event, &facts, &state, &rules).findings);
     let mut notes = tenterhook_policy::explain(&event, &facts, &state, &rules);

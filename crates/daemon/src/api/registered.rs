@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{HookFailMode, HookList, HookRunner, HookSwitched, ProofRequest, RegisteredHook};
+use tenterhook_authority::{Action, Proof};
 use tenterhook_document::Problem;
 use tenterhook_engine::{CommandLine, Fail, Hook, Runner};
 use tenterhook_home::Switches;
-use tenterhook_home::authority::{Action, Proof};
 
 use super::error::{ApiError, run_blocking};
 use super::extract::{PathParams, RequestBody};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tenterhook_api::{Approval, ApprovalAnswer, ApprovalResult, ApprovalScope, ApprovalVerdict};
+use tenterhook_authority::{Action, Refused};
 use tenterhook_error::Failure;
 use tenterhook_event::Call;
-use tenterhook_home::authority::{Action, Refused};
 
 use super::{Answered, askers, exception};
 use crate::daemon::Daemon;

@@ -5,14 +5,14 @@
 use serde_json::json;
 use tenterhook_api::Approval;
 use tenterhook_event::{Call, Outcome, Timestamp};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tokio::time::Instant;
 
 /// Describes a call that waits.
 pub(super) fn describe_call(call: &Call, outcome: &Outcome, until: Instant) -> Approval {
     let event = &call.event;
     let left = until.saturating_duration_since(Instant::now());
-    let since = door::now_ms();
+    let since = call_meta::now_ms();
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
     let mut tool = event.tool.clone();
     // What would run, if a hook or rule changed it.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tenterhook_api::Approval;
 use tenterhook_error::Failure;
 use tenterhook_event::{Call, Decision, Event, Origin};
-use tenterhook_home::{Place, Sources, append_rule, draft, make_private, regular_file, write_whole};
+use tenterhook_guard::draft;
+use tenterhook_home::{Place, Sources, append_rule, make_private, regular_file, write_whole};
 use tenterhook_policy::{SessionState, Surroundings};
 
 use crate::daemon::Daemon;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::{Call, EventId, Origin, SessionCheck};
-use tenterhook_home::{Home, door, state_file, write_whole};
+use tenterhook_home::{Home, call_meta, state_file, write_whole};
 
 /// How many are remembered; the oldest go first.
 const MOST: usize = 1024;
@@ -51,7 +51,7 @@ impl Remembered {
         // The session's approvals are for the agent that the person saw, not for every caller that names it.
         let own = call.event.session_check != Some(SessionCheck::Unverified);
         let session = call.event.harness_session_id.as_deref().filter(|_| own)?;
-        let now = door::now_ms();
+        let now = call_meta::now_ms();
         let known = |asker: &Origin| {
             self.all.iter().find(|one| {
                 one.source == call.event.source
@@ -69,7 +69,7 @@ impl Remembered {
         let Some(session) = &call.event.harness_session_id else {
             return Err("the call has no session".to_owned());
         };
-        let (of, at) = (call.event.id, door::now_ms());
+        let (of, at) = (call.event.id, call_meta::now_ms());
         self.all.retain(|one| at.saturating_sub(one.at) < KEPT);
         for asker in askers {
             let (source, session, asker) = (call.event.source.clone(), session.clone(), asker.clone());

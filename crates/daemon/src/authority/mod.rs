@@ -3,9 +3,9 @@
 //! The gate, as the daemon keeps it: the kernel says who asks, and the ledger what became of it.
 
 use serde_json::{Value, json};
+use tenterhook_authority::{Action, Authority, Caller, Granted, Proof, Refused};
 use tenterhook_event::EventId;
-use tenterhook_home::authority::{Action, Authority, Caller, Granted, Proof, Refused};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_ledger::Entry;
 use tenterhook_records::secrets;
 
@@ -49,7 +49,7 @@ impl Daemon {
         // The file of the codes is locked for a moment; nobody else should wait for that.
         let (caller, result) = tokio::task::block_in_place(|| {
             let caller = self.caller(peer);
-            let result = self.authority.admit(action, &caller, proof, door::now_ms());
+            let result = self.authority.admit(action, &caller, proof, call_meta::now_ms());
             (caller, result)
         });
         let (what, detail) = Authority::leaf(action, &caller, &result, detail);
@@ -74,7 +74,7 @@ impl Daemon {
         detail: Value,
         links: Vec<EventId>,
     ) -> Result<(), String> {
-        let door = door::mint().map_err(|failure| failure.message)?;
+        let door = call_meta::mint().map_err(|failure| failure.message)?;
         let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail, &secrets);
         self.recorder.keep(entry.with_links(links)).await.map(drop)
     }

@@ -10,7 +10,7 @@ use tenterhook_engine::Fail;
 use tenterhook_event::{Call, Decision, EventKind, Flow, Modification, Outcome};
 use tenterhook_harness::Door;
 use tenterhook_harness::dialect::a3s;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_proto::v1::{
     CallbackAnswer, ErrorCode, FailBehavior, FireRequest, FireResponse, HookAction, HookError, NativeReply,
 };
@@ -36,7 +36,8 @@ pub(super) async fn fire(
     let Some(_call) = daemon.begin_call(peer) else {
         return Err(error(ErrorCode::ErrorOverloaded, "the daemon has too much to do", "try again"));
     };
-    let mut door = door::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
+    let mut door =
+        call_meta::mint().map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
     if !request.event_id.is_empty() {
         door.id = request.event_id.parse().map_err(|_| invalid("`event_id` is no ULID"))?;
     }

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tenterhook_authority as authority;
 use tenterhook_engine::Runner;
-use tenterhook_home::authority;
 use tenterhook_proto::v1::hook_service_server::HookService;
 use tenterhook_proto::v1::{
     AuditLevel, ErrorCode, FireRequest, FireResponse, HookInfo, HookResponse, ListHooksRequest,

@@ -9,7 +9,7 @@ use tenterhook_engine::load::AuditLevel as Level;
 use tenterhook_engine::sdk::{Action, Answer, Question, Reply, Sent, Why};
 use tenterhook_engine::{Fail, Hook};
 use tenterhook_harness::dialect::A3sMatcher;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_proto::v1::{
     AuditLevel, ErrorCode, FailBehavior, HookAction, HookConfig, HookError, HookEvent, HookEventKind,
     HookMatcher, HookResponse, RegisterHookRequest,
@@ -109,8 +109,8 @@ pub(super) fn of_kind(kind: HookEventKind) -> HookEvent {
 
 fn asked(question: &Question) -> HookEvent {
     let left = question.until.map(|until| until.saturating_duration_since(Instant::now()));
-    let deadline =
-        left.map(|left| door::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)));
+    let deadline = left
+        .map(|left| call_meta::now_ms().saturating_add(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)));
     HookEvent {
         hook_id: question.hook.to_string(),
         event_type: question.event_type.to_string(),

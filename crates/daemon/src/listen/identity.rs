@@ -54,7 +54,7 @@ mod linux {
     use nix::errno::Errno;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
-    use tenterhook_home::authority::Process;
+    use tenterhook_authority::Process;
 
     /// The start of a process while `peer` (or, before Linux 6.5, its number) shows that it is the peer.
     pub(super) fn verified_start_by(pid: i32, peer: impl FnOnce() -> nix::Result<OwnedFd>) -> Option<u64> {
@@ -87,7 +87,7 @@ mod tests {
 
     use nix::errno::Errno;
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
-    use tenterhook_home::authority::Process;
+    use tenterhook_authority::Process;
 
     use super::*;
 

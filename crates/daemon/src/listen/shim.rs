@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tenterhook_event::EventId;
 use tenterhook_harness::{Door, Reply as Native};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, Interval, interval_at, timeout};
@@ -258,7 +258,12 @@ impl Work {
     fn note_undelivered(&self) -> Option<UndeliveredAnswer> {
         let AskedCall { id, hook, .. } = self.call.as_ref()?;
         let harness = tenterhook_harness::find(&hook.harness)?;
-        undelivered::note(&self.daemon, harness, &Door::new(*id, door::now(), &hook.event), hook.payload())
+        undelivered::note(
+            &self.daemon,
+            harness,
+            &Door::new(*id, call_meta::now(), &hook.event),
+            hook.payload(),
+        )
     }
 
     async fn record_undelivered(self, noted: Option<UndeliveredAnswer>) {

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tenterhook_authority::{Action, Proof, Refused};
 use tenterhook_error::Failure;
-use tenterhook_home::authority::{Action, Proof, Refused};
-use tenterhook_home::{Mode, door};
+use tenterhook_home::{Mode, call_meta};
 
 use crate::daemon::Daemon;
 use crate::listen::Peer;
@@ -44,7 +44,7 @@ pub(crate) async fn set(
             recorded.map_err(|why| Unchanged::Failed(Failure::internal(why)))?;
         }
     }
-    mode.write(&daemon.home, door::now()).map_err(Unchanged::Failed)?;
+    mode.write(&daemon.home, call_meta::now()).map_err(Unchanged::Failed)?;
     let daemon = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || daemon.generations.refresh(true)).await;
     match refreshed {

@@ -5,7 +5,7 @@
 //! guards it.
 
 use serde_json::Value;
-use tenterhook_home::authority::{Action, Agent, Ancestry, Authority, Caller, Refused};
+use tenterhook_authority::{Action, Agent, Ancestry, Authority, Caller, Refused};
 
 use super::{Code, Refusal};
 use crate::daemon::Daemon;

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tenterhook_authority::{Action, Proof};
 use tenterhook_engine::load::AuditLevel;
 use tenterhook_home::Switches;
-use tenterhook_home::authority::{Action, Proof};
 
 use super::{Code, Refusal};
 use crate::daemon::Daemon;

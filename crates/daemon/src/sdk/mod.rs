@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tenterhook_authority::Caller;
 use tenterhook_engine::sdk::Client;
 use tenterhook_engine::{Hook, Limits, RegisterError};
 use tenterhook_harness::dialect::A3sMatcher;
-use tenterhook_home::authority::Caller;
 
 pub(crate) use audit::Notes;
 pub(crate) use level::set as set_level;

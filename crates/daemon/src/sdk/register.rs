@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tenterhook_authority::{Action, Caller};
 use tenterhook_engine::sdk::{Client, Function};
 use tenterhook_engine::{Fail, Hook, Matcher, RegisterError, Runner};
 use tenterhook_event::EventKind;
+use tenterhook_guard::LONGEST_HOOK;
 use tenterhook_harness::dialect::{A3sMatcher, a3s};
-use tenterhook_home::authority::{Action, Caller};
-use tenterhook_home::{LONGEST_HOOK, door};
+use tenterhook_home::call_meta;
 
 use super::{Code, Id, Refusal, Registered, linger};
 use crate::daemon::Daemon;
@@ -151,7 +152,7 @@ impl Wanted {
                 return Err(invalid("this is no id for a hook".to_owned(), hint));
             }
             None => {
-                let minted = door::mint();
+                let minted = call_meta::mint();
                 let minted = minted.map_err(|failure| Refusal::new(Code::Internal, failure.message, ""))?;
                 format!("sdk-{}", minted.id)
             }

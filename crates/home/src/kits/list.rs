@@ -10,7 +10,7 @@ use tenterhook_document::{Problem, parse, read};
 
 use super::{Files, gather, hashes};
 use crate::home::{Home, make_private, write_whole};
-use crate::intake;
+use crate::read_file;
 use tenterhook_error::Failure;
 
 /// All kits of a home.
@@ -46,7 +46,7 @@ impl KitList {
         let path = home.kit_list();
         let name = path.display().to_string();
         let hint = "until it can be read, no hook of a kit is in force";
-        let text = intake::regular_file(&path)
+        let text = read_file::regular_file(&path)
             .map_err(|error| Box::new(Problem::whole(&name, error.to_string()).hint(hint)))?;
         let text = text.filter(|text| !text.trim().is_empty());
         let Some(text) = text else { return Ok(Self::default()) };

@@ -8,7 +8,7 @@ use tenterhook_api::{HookPackageManifest, HookSample};
 use tenterhook_document::{Problem, parse, read};
 use tenterhook_event::{Agent, Detail, Event, ToolCall};
 
-use crate::door;
+use crate::call_meta;
 use tenterhook_error::Failure;
 
 /// The `hook.yaml` of a kit.
@@ -56,7 +56,7 @@ impl From<Manifest> for HookPackageManifest {
 
 /// The event of a sample.
 pub fn sample_event(sample: &HookSample) -> Result<Event, Failure> {
-    let door = door::mint()?;
+    let door = call_meta::mint()?;
     let mut event = Event::new(door.id, door.ts, "sample", sample.event, sample.event.name());
     event.harness_session_id = Some("sample".to_owned());
     (event.cwd, event.project) = (sample.cwd.clone(), sample.cwd.clone());

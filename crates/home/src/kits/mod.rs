@@ -20,7 +20,7 @@ pub use list::{Kit, KitList};
 pub use manifest::{Manifest, sample_event};
 
 use crate::home::{Home, make_private, write_whole};
-use crate::intake;
+use crate::read_file;
 use crate::trust::sha256;
 use tenterhook_error::Failure;
 
@@ -38,7 +38,7 @@ pub type Files = BTreeMap<String, String>;
 
 /// Adds the hooks of all kits that may run. A kit that is not what was trusted is a problem. What was added,
 /// if anything, for the name of the generation.
-pub(crate) fn load(home: &Home, loaded: &mut Loaded, around: &Around<'_>) -> Option<String> {
+pub fn load(home: &Home, loaded: &mut Loaded, around: &Around<'_>) -> Option<String> {
     let list = match KitList::read(home) {
         Ok(list) => list,
         Err(problem) => {
@@ -130,7 +130,7 @@ pub fn gather(dir: &Path) -> Result<Files, Failure> {
         if found.len() > LARGEST {
             return refuse(&name, "is larger than 256 KiB");
         }
-        match intake::regular_file(&entry.path()) {
+        match read_file::regular_file(&entry.path()) {
             Ok(Some(text)) => drop(files.insert(name, text)),
             _ => return refuse(&name, "is no text"),
         }

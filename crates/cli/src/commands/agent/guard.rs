@@ -8,9 +8,10 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tenterhook_agent::{Fire, FireError};
+use tenterhook_authority::{Agents, OWN_AGENT};
 use tenterhook_event::{Call, Outcome};
-use tenterhook_home::authority::{Agents, OWN_AGENT};
-use tenterhook_home::{Env, Home, Place, Road};
+use tenterhook_guard::Road;
+use tenterhook_home::{Env, Home, Place};
 
 use crate::ask;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::authority::{Action, Agent, Agents};
+use tenterhook_authority::{Action, Agent, Agents};
 
 use crate::ask;
 use crate::context::Context;

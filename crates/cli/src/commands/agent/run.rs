@@ -9,9 +9,9 @@ use serde_json::json;
 use tenterhook_agent::provider::{self, Key, MAKERS, Provider, ProviderError, Scripted, Usage};
 use tenterhook_agent::tools::{SubagentKind, Toolbox};
 use tenterhook_agent::{Agent, Ask, Cancel, Ended, NobodyAnswers, PermissionMode, Session, Settings, Watch};
+use tenterhook_authority::OWN_AGENT;
 use tenterhook_event::{EventId, Timestamp, Tokens};
-use tenterhook_home::authority::OWN_AGENT;
-use tenterhook_home::{Sources, door};
+use tenterhook_home::{Sources, call_meta};
 use tenterhook_policy::{Money, Prices};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -150,7 +150,7 @@ impl Plan {
         if let Some(file) = &mcp_config {
             super::mcp::add(&mut tools, context, file, &settings.cwd, cancel).await?;
         }
-        let id = door::mint()?.id.to_string();
+        let id = call_meta::mint()?.id.to_string();
         let prices = Sources::prices_of(context.home()?);
         let agent = Agent {
             fire: Arc::new(guard),
@@ -270,6 +270,8 @@ fn price(prices: &Prices, model: &str, used: &Usage) -> Option<f64> {
 fn mint() -> (EventId, Timestamp) {
     // Without randomness the clock alone still tells events of one session apart, nearly always; an id
     // that is there already is refused by the ledger.
-    door::mint()
-        .map_or_else(|_| (EventId::from_parts(door::now_ms(), 0), door::now()), |door| (door.id, door.ts))
+    call_meta::mint().map_or_else(
+        |_| (EventId::from_parts(call_meta::now_ms(), 0), call_meta::now()),
+        |door| (door.id, door.ts),
+    )
 }

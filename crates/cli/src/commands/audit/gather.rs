@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event, EventKind, Timestamp};
+use tenterhook_guard::backtest::gist;
+use tenterhook_guard::replay::Said;
 use tenterhook_harness::Harness;
-use tenterhook_home::backtest::gist;
-use tenterhook_home::hindsight::Said;
 use tenterhook_records::sanitize;
 use tenterhook_transcript::{LeftOut, Unread};
 

@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 use tenterhook_event::Event;
-use tenterhook_home::{Book, Home};
+use tenterhook_guard::Book;
+use tenterhook_home::Home;
 use tenterhook_ledger::{Appended, Entry, Filter, Kind, Ledger, Reader};
 use tenterhook_records::secrets;
 

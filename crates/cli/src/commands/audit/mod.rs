@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tenterhook_event::{Event, Timestamp};
+use tenterhook_guard::replay::Hindsight;
 use tenterhook_harness::{HARNESSES, Harness};
-use tenterhook_home::hindsight::Hindsight;
-use tenterhook_home::{Place, Sources, door, write_whole};
+use tenterhook_home::{Place, Sources, call_meta, write_whole};
 use tenterhook_policy::RuleSet;
 use tenterhook_transcript::{self as transcript, Found, Teller, Told, transcripts_of};
 
@@ -121,7 +121,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let imported = import.map(Import::end);
 
     if let Some(file) = &args.html {
-        let page = page::page(&gathered, &args.words(), &door::now().to_string());
+        let page = page::page(&gathered, &args.words(), &call_meta::now().to_string());
         // Commands are in it, so it is for its owner until they hand it on.
         write_whole(&std::path::absolute(file)?, page.as_bytes(), 0o600)?;
     }

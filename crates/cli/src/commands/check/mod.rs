@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_engine::{Hook, Limits, load};
-use tenterhook_home::servers::{KnownServers, read_servers, unknown_servers};
-use tenterhook_home::{Configuration, Place};
+use tenterhook_guard::Configuration;
+use tenterhook_guard::servers::{KnownServers, read_servers, unknown_servers};
+use tenterhook_home::Place;
 use tenterhook_policy::{Layer, Problem, RuleSet, Source};
 use tenterhook_profile::Level;
 
@@ -52,7 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         files(&args.files)?
     };
     let Configuration { rules, hooks, problems, warnings, .. } = &configuration;
-    let now = tenterhook_home::door::now();
+    let now = tenterhook_home::call_meta::now();
     let servers = read_servers(&context.env, std::env::current_dir().ok().as_deref());
     let unknown = unknown_servers(rules, &servers);
     let warnings: Vec<_> = warnings.iter().cloned().chain(rules.warnings(now)).chain(unknown).collect();

@@ -56,7 +56,7 @@ async fn run_one(hook: Hook) -> Result<Trial, CommandError> {
 }
 
 fn sample(kind: EventKind) -> Result<Event, CommandError> {
-    let door = tenterhook_home::door::mint()?;
+    let door = tenterhook_home::call_meta::mint()?;
     let mut event = Event::new(door.id, door.ts, "check", kind, kind.name());
     let here = std::env::current_dir().ok().and_then(|dir| dir.to_str().map(ToOwned::to_owned));
     event.cwd.clone_from(&here);

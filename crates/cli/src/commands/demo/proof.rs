@@ -2,7 +2,7 @@
 
 //! What the ledger of the session proves.
 
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Expect, Filter, Format, Kind, Problem, Reader, Verified, export};
 use tenterhook_records::recorded::Recorded;
 

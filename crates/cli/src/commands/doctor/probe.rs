@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use tenterhook_guard::Book;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
-use tenterhook_home::Book;
 
 use super::Patient;
 use crate::commands::wiring;

@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use tenterhook_home::{Book, door};
+use tenterhook_guard::Book;
+use tenterhook_home::call_meta;
 use tenterhook_ledger::Reader;
 
 use super::{Patient, many};
@@ -55,7 +56,7 @@ fn ledger(patient: &mut Patient<'_>, reader: &Reader) {
         envelope.recorded.parse::<tenterhook_event::Timestamp>().ok()
     });
     let published = checkpoint.map_or(0, |(published, _)| published);
-    let age = newest.map_or(0, |newest| door::now_ms().saturating_sub(newest.unix_ms()));
+    let age = newest.map_or(0, |newest| call_meta::now_ms().saturating_sub(newest.unix_ms()));
     // A checkpoint comes within a second of the leaf; until then the commit's own signature is all there is.
     if published == size || Duration::from_millis(age) < SLACK {
         patient.good("ledger", format!("{size} leaves (`tenterhook ledger verify` checks each)"));
@@ -64,7 +65,7 @@ fn ledger(patient: &mut Patient<'_>, reader: &Reader) {
         patient.warning("ledger", says).fix("`tenterhook ledger verify` says whether they can be trusted");
     }
     if let Some(newest) = newest {
-        let ahead = Duration::from_millis(newest.unix_ms().saturating_sub(door::now_ms()));
+        let ahead = Duration::from_millis(newest.unix_ms().saturating_sub(call_meta::now_ms()));
         if ahead > SLACK {
             let says = format!("the newest leaf is {} s ahead of it: it was set back", ahead.as_secs());
             patient.warning("clock", says).fix("let the machine keep its time (NTP)");

@@ -2,8 +2,9 @@
 
 //! The rules and hooks in force: all that cannot be used, and every example.
 
-use tenterhook_home::servers::{read_servers, unknown_servers};
-use tenterhook_home::{Configuration, Place, door};
+use tenterhook_guard::Configuration;
+use tenterhook_guard::servers::{read_servers, unknown_servers};
+use tenterhook_home::{Place, call_meta};
 
 use super::{Patient, many};
 
@@ -13,7 +14,7 @@ pub(super) fn examine(patient: &mut Patient<'_>) {
     for problem in &configuration.problems {
         patient.broken("policy", problem.to_string()).fix("`tenterhook check` points at the place");
     }
-    let own = configuration.rules.warnings(door::now());
+    let own = configuration.rules.warnings(call_meta::now());
     let servers = read_servers(&patient.context.env, std::env::current_dir().ok().as_deref());
     let unknown = unknown_servers(&configuration.rules, &servers);
     for warning in configuration.warnings.iter().chain(&own).chain(&unknown) {

@@ -5,8 +5,8 @@
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::Value;
+use tenterhook_authority::Enrolment;
 use tenterhook_home::Mode;
-use tenterhook_home::authority::Enrolment;
 
 use super::Patient;
 use crate::ask;

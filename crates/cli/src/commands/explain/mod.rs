@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use tenterhook_engine::select::{self, Applies};
 use tenterhook_event::{Call, Decision, Event, EventKind, Flow, Status, ToolCall};
-use tenterhook_home::{Memory, Place, Road};
+use tenterhook_guard::{Memory, Road};
+use tenterhook_home::Place;
 
 use crate::context::Context;
 use crate::described::{DescribedProgram, described_programs};

@@ -2,7 +2,7 @@
 
 //! Which recorded decision is meant: by its number, its id, the beginning or end of it, or `last`.
 
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 use tenterhook_records::recorded::Recorded;
 

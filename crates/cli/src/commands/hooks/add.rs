@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
 
 use super::place::Place;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_guard::Configuration;
+use tenterhook_home::Place;
 use tenterhook_home::kits::{self, Kit, KitList, MANIFEST, Manifest};
-use tenterhook_home::{Configuration, Place};
 
 use crate::commands::explain::programs::{self, ProgramHook};
 use crate::context::Context;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
-use tenterhook_home::authority::Action;
+use tenterhook_authority::Action;
+use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
 
 use super::{around, described, found};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::AppendError;
 use tenterhook_records::recorded::Field as _;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Format, Reader};
 
 use super::passphrase::if_said;

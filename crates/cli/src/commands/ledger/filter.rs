@@ -3,7 +3,7 @@
 //! Which leaves are meant.
 
 use tenterhook_event::Timestamp;
-use tenterhook_home::door::now_ms;
+use tenterhook_home::call_meta::now_ms;
 use tenterhook_ledger::{Filter, Kind};
 
 /// What `tail`, `query`, `stats` and `report` can be narrowed by.

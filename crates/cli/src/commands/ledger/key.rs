@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, passphrase};
+use tenterhook_authority::Action;
+use tenterhook_guard::{Book, passphrase};
 use tenterhook_ledger::{Cost, SoftwareKey};
 use tenterhook_records::recorded::Field as _;
 

@@ -21,7 +21,8 @@ mod verify;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tenterhook_home::{Book, write_whole};
+use tenterhook_guard::Book;
+use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
 pub(super) use bar::Bar;

@@ -7,7 +7,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use tenterhook_home::{Book, passphrase};
+use tenterhook_guard::{Book, passphrase};
 
 use crate::context::Context;
 use crate::error::CommandError;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_home::{Book, Home};
+use tenterhook_guard::Book;
+use tenterhook_home::Home;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{LeafProof, VerifierKey};
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 
 use super::filter::FilterArgs;
 use super::row::{self, Row, Table};

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_authority::Action;
 use tenterhook_event::Timestamp;
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, door::now_ms};
+use tenterhook_guard::Book;
+use tenterhook_home::call_meta::now_ms;
 use tenterhook_records::recorded::Field as _;
 use tenterhook_records::{record_range, secrets};
 

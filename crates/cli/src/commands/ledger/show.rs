@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use tenterhook_event::{Decision, EventId};
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Reader, Record};
 
 use super::row::{self, leaf};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
 
 use super::filter::FilterArgs;

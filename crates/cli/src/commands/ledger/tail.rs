@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;

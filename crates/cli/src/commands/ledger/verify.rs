@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_error::ErrorKind;
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
 

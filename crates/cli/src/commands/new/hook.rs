@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
 use tenterhook_home::templates::Kind;
-use tenterhook_home::{Book, write_whole};
+use tenterhook_home::write_whole;
 
 use super::{Which, done};
 use crate::commands::hooks::around;

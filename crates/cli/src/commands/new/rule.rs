@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tenterhook_authority::Action;
 use tenterhook_event::Decision;
-use tenterhook_home::authority::Action;
 use tenterhook_home::templates::Kind;
 use tenterhook_home::trust::sha256;
 use tenterhook_home::{Place, Sources, make_private, regular_file, write_whole};

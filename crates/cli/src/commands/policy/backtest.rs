@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_event::Timestamp;
-use tenterhook_home::backtest::{Backtest, Replay};
-use tenterhook_home::{Book, Place, Sources};
+use tenterhook_guard::Book;
+use tenterhook_guard::backtest::{Backtest, Replay};
+use tenterhook_home::{Place, Sources};
 
 use crate::commands::ledger::{Bar, moment};
 use crate::context::Context;

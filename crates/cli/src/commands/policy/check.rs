@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let loaded = sources.load_checked();
     let problems: Vec<_> = sources.problems.iter().chain(&loaded.problems).collect();
-    let own = loaded.rules.warnings(tenterhook_home::door::now());
+    let own = loaded.rules.warnings(tenterhook_home::call_meta::now());
     let warnings: Vec<_> = sources.warnings.iter().chain(&own).collect();
     let exit = if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if context.terminal.json {

@@ -96,7 +96,7 @@ pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<
 }
 
 fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
-    let door = tenterhook_home::door::mint()?;
+    let door = tenterhook_home::call_meta::mint()?;
     if let Some(command) = &args.shell {
         let cwd = args.cwd.as_ref().map_or_else(std::env::current_dir, std::path::absolute)?;
         return Ok(about_to_run(command, cwd.to_str(), door.ts));

@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let sources = Sources::in_force(context.home()?, &context.env, &Place::at(std::env::current_dir().ok()));
-    let view = View::new(&sources, tenterhook_home::door::now());
+    let view = View::new(&sources, tenterhook_home::call_meta::now());
     if let Some(id) = &args.rule {
         let Some(rule) = view.all.rule(id) else {
             return Err(CommandError::user(format!("there is no rule `{id}` here"))

@@ -94,7 +94,7 @@ struct Played {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let book = book(context, &args.rules, &Place::at(std::env::current_dir().ok()))?.at_home(HOME);
-    let now = tenterhook_home::door::now();
+    let now = tenterhook_home::call_meta::now();
     let mut played = Vec::new();
     for path in &args.files {
         let text = fs_err::read_to_string(path).map_err(|error| CommandError::user(error.to_string()))?;

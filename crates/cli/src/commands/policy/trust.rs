@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::authority::Action;
+use tenterhook_authority::Action;
+use tenterhook_guard::Book;
 use tenterhook_home::{
-    Book, Place,
+    Place,
     trust::{PROJECT_FILE, Standing, Trust, is_rule_file, project_files, read_project_file, sha256},
 };
 use tenterhook_policy::{Layer, RuleSet, Source};
@@ -67,7 +68,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Result<ExitCode, Com
     if !trusted {
         let detail = json!({"path": path, "sha256": sha256(text.as_bytes())});
         gate::pass(context, Action::PolicyTrust, detail, &args.proof)?;
-        trust.add(&path, &text, tenterhook_home::door::now());
+        trust.add(&path, &text, tenterhook_home::call_meta::now());
         trust.write(home)?;
     }
     if context.terminal.json {

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tenterhook_authority::Action;
 use tenterhook_event::Decision;
-use tenterhook_home::authority::Action;
+use tenterhook_guard::Book;
 use tenterhook_home::{
-    Book, Home, make_private,
+    Home, make_private,
     packs::{Added, PackList, compiled_in},
     trust::sha256,
     write_whole,

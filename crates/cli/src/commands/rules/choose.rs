@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::authority::Action;
+use tenterhook_authority::Action;
+use tenterhook_guard::Book;
 use tenterhook_home::{
-    Book, Place, Sources,
+    Place, Sources,
     packs::{PackList, compiled_in, rules_in},
 };
 use tenterhook_policy::Rule;

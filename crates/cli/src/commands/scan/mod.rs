@@ -87,7 +87,7 @@ struct Found {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?.without_looking();
-    let now = tenterhook_home::door::now();
+    let now = tenterhook_home::call_meta::now();
     let mut scan = Scan::default();
     for path in &args.paths {
         let place = place_of(path)?;

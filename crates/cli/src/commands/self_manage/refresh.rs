@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use rustix::process::Pid;
 use serde_json::{Value, json};
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, Env, Home, Place, snapshot};
+use tenterhook_authority::Action;
+use tenterhook_guard::{Book, snapshot};
+use tenterhook_home::{Env, Home, Place};
 
 use crate::ask;
 use crate::commands::serve::How;

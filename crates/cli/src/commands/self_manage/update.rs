@@ -5,7 +5,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use minisign_verify::PublicKey;
 use serde_json::{Value, json};
-use tenterhook_home::{Book, make_public, write_whole};
+use tenterhook_guard::Book;
+use tenterhook_home::{make_public, write_whole};
 
 use super::install_method::InstallMethod;
 use super::release::{self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, SIGNATURE_SUFFIX};

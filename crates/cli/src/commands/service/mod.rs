@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use rustix::process::Pid;
 use serde_json::{Value, json};
-use tenterhook_home::authority::Action;
-use tenterhook_home::{Book, write_whole};
+use tenterhook_authority::Action;
+use tenterhook_guard::Book;
+use tenterhook_home::write_whole;
 
 use super::serve::How;
 use crate::ask;

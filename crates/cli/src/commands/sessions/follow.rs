@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenterhook_home::Book;
+use tenterhook_guard::Book;
 use tenterhook_records::recorded::Field as _;
 
 use super::list::NO_SESSIONS;

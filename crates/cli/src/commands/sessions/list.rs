@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use tenterhook_api::{SessionActivity, SessionList};
 use tenterhook_event::Timestamp;
-use tenterhook_home::{Book, door};
+use tenterhook_guard::Book;
+use tenterhook_home::call_meta;
 use tenterhook_sessions::SessionFilter;
 
 use super::{escaped, offline, panel};
@@ -56,7 +57,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         None if is_unused(&Book::of(context.home()?), context)? => {
             SessionList { sessions: Vec::new(), all: 0, next: None }
         }
-        None => offline(context)?.list(&wanted(args), door::now())?,
+        None => offline(context)?.list(&wanted(args), call_meta::now())?,
     };
     if context.terminal.json {
         context.terminal.print_json(&answer)?;

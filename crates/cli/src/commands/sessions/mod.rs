@@ -11,7 +11,8 @@ mod steps;
 
 use std::process::ExitCode;
 
-use tenterhook_home::{Book, Sources};
+use tenterhook_guard::Book;
+use tenterhook_home::Sources;
 use tenterhook_sessions::RecordedSessions;
 
 pub(super) use self::panel::session as panel;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_sessions::{RecordedSessions, SessionFilter};
 
 use super::{escaped, list, offline, panel, steps, unknown};
@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::timeline)
         }
         _ => {
-            let offline = |ledger: &RecordedSessions| ledger.show(&id, door::now());
+            let offline = |ledger: &RecordedSessions| ledger.show(&id, call_meta::now());
             print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, panel::session)
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn whole_id(
         return Ok(said.to_owned());
     }
     let answer = match ledger {
-        Some(ledger) => ledger.list(&wanted, door::now())?,
+        Some(ledger) => ledger.list(&wanted, call_meta::now())?,
         None => list::get(context, &wanted)?.ok_or_else(|| unknown(said))?,
     };
     let names = answer.sessions.into_iter().map(|session| (session.harness, session.id));

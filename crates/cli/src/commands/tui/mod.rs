@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_tui::{Clock, Command, Message, State, draw, update};
 
 use self::screen::Screen;
@@ -152,7 +152,7 @@ fn watch(
 fn clock() -> Clock {
     let now = jiff::Timestamp::now();
     let ahead_s = jiff::tz::TimeZone::system().to_offset(now).seconds().into();
-    Clock { now_ms: door::now_ms(), ahead_s }
+    Clock { now_ms: call_meta::now_ms(), ahead_s }
 }
 
 fn broken(who: &str) -> CommandError {

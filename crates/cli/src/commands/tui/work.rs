@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use serde_json::{Value, json};
+use tenterhook_authority::{Action, Needs as Shown};
 use tenterhook_home::Home;
-use tenterhook_home::authority::{Action, Needs as Shown};
 use tenterhook_ledger::{Hash, LeafProof};
 use tenterhook_tui::{Command, Deed, Message, Needs, Proof, Subject};
 

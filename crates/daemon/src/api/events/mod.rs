@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use tenterhook_api::{EventRequest, JudgeEventQuery};
 use tenterhook_event::{Call, Decision, Native, Outcome};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tokio::time::Instant;
 
 use super::error::ApiError;
@@ -40,7 +40,7 @@ async fn judge(
 ) -> Result<Json<Outcome>, ApiError> {
     let began = Instant::now();
     let native = request.native.take();
-    let mut event = draft::complete_event(request, &door::mint()?);
+    let mut event = draft::complete_event(request, &call_meta::mint()?);
     if native.is_some() && tenterhook_harness::find(&event.source).is_some() {
         let why = format!("`{}` is a harness; its own payload says what happened", event.source);
         return Err(ApiError::bad_request(why).hint("send it to /v1/hooks/<harness>/<event>"));

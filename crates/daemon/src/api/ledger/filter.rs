@@ -4,7 +4,7 @@
 
 use tenterhook_api::{LedgerFilter, RecordKind};
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_ledger::{Filter, Kind, Record};
 use tenterhook_records::time_spec;
 
@@ -29,7 +29,7 @@ pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<
 
 fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
     let Some(text) = text else { return Ok(None) };
-    let read = time_spec::read(&text, door::now_ms());
+    let read = time_spec::read(&text, call_meta::now_ms());
     let read = read.map_err(|hint| ApiError::bad_request(format!("`{text}` is no moment")).hint(hint))?;
     Ok(Some(read.unix_ms()))
 }

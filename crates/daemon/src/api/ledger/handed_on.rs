@@ -12,7 +12,7 @@ use axum::http::header;
 use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
 use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_bytes};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_ledger::{Format, Reader};
 use tenterhook_records::time_spec;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -91,7 +91,7 @@ pub(super) async fn report(
 ) -> Result<TextResponse<HtmlMedia>, ApiError> {
     let mut args: Vec<String> = vec!["ledger".into(), "report".into()];
     if let Some(since) = since {
-        time_spec::read(&since, door::now_ms())
+        time_spec::read(&since, call_meta::now_ms())
             .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))?;
         args.extend(["--since".into(), since]);
     }
@@ -104,7 +104,7 @@ pub(super) async fn report(
 
 async fn written(daemon: &Arc<Daemon>, mut args: Vec<String>) -> Result<Vec<u8>, Failure> {
     // In a directory of the owner's: payloads are in it.
-    let path = daemon.home.run().join(format!("report-{}.html", door::mint()?.id));
+    let path = daemon.home.run().join(format!("report-{}.html", call_meta::mint()?.id));
     args.extend(["--output".into(), path.display().to_string()]);
     let ran = own::run(daemon, args).await;
     let page =

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tenterhook_api::{
     KeySealState, PassphraseRequest, ProofRequest, RotatedKey, SignedCheckpoint, SigningKeyInfo,
 };
-use tenterhook_home::authority::Action;
+use tenterhook_authority::Action;
 use tenterhook_ledger::{Cost, Reader, SoftwareKey};
 
 use crate::api::error::{ApiError, run_blocking};

@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{EraseRequest, PruneRequest, RemovedRecords};
-use tenterhook_home::authority::{Action, Proof};
-use tenterhook_home::door;
+use tenterhook_authority::{Action, Proof};
+use tenterhook_home::call_meta;
 use tenterhook_ledger::Reader;
 use tenterhook_records::{record_range, secrets, time_spec};
 
@@ -39,7 +39,7 @@ pub(super) async fn prune(
     RequestBody(PruneRequest { to, before, reason, proof }): RequestBody<PruneRequest>,
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let hint = "send {\"to\": …} or {\"before\": …}, with \"reason\" and \"proof\"";
-    let before = before.map(|before| time_spec::read(&before, door::now_ms())).transpose();
+    let before = before.map(|before| time_spec::read(&before, call_meta::now_ms())).transpose();
     let before = before.map_err(|why| ApiError::bad_request(why).hint(hint))?;
     let (to, size) = match (to, before) {
         (Some(to), None) => (Some(to), daemon.readers.with(Reader::size).await?),

@@ -11,7 +11,7 @@ use tenterhook_api::{
     DamagedLedger, IntactLedger, LiveEvent, VerificationResult, VerificationStatus, VerifyRequest,
 };
 use tenterhook_event::Timestamp;
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Reader, Verified, VerifierKey};
 
@@ -54,7 +54,7 @@ impl Verification {
         if check.as_ref().is_some_and(|check| check.ended.is_none()) {
             return false;
         }
-        *check = Some(Check { started: door::now(), ended: None, checked: 0, of: None, result: None });
+        *check = Some(Check { started: call_meta::now(), ended: None, checked: 0, of: None, result: None });
         true
     }
 
@@ -66,7 +66,7 @@ impl Verification {
 
     fn end(&self, result: VerificationResult) {
         if let Some(check) = self.lock().as_mut() {
-            (check.ended, check.result) = (Some(door::now()), Some(result));
+            (check.ended, check.result) = (Some(call_meta::now()), Some(result));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use tenterhook_api::{SessionList, SessionListQuery};
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 use tenterhook_records::time_spec;
 
 use super::error::ApiError;
@@ -58,11 +58,12 @@ async fn list(
     QueryParams(query): QueryParams<SessionListQuery>,
 ) -> Result<Json<SessionList>, ApiError> {
     let SessionListQuery { harness, state, project, since, after, limit } = query;
-    let since = since.map(|since| time_spec::read(&since, door::now_ms())).transpose().map_err(|why| {
-        ApiError::bad_request(format!("`since` is no moment: {why}"))
-            .hint("say 15m, 24h, 7d, a day or a moment")
-    })?;
+    let since =
+        since.map(|since| time_spec::read(&since, call_meta::now_ms())).transpose().map_err(|why| {
+            ApiError::bad_request(format!("`since` is no moment: {why}"))
+                .hint("say 15m, 24h, 7d, a day or a moment")
+        })?;
     let limit = limit.unwrap_or(100).clamp(1, 1000);
     let wanted = SessionFilter { harness, state, project, since, after, limit };
-    Ok(Json(daemon.observers.sessions.list(&wanted, door::now())))
+    Ok(Json(daemon.observers.sessions.list(&wanted, call_meta::now())))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use tenterhook_api::{
     SessionDetails, SessionDiff, SessionDiffQuery, SessionFiles, SessionTodos, Timeline, TimelineQuery,
 };
-use tenterhook_home::door;
+use tenterhook_home::call_meta;
 
 use crate::api::error::ApiError;
 use crate::api::extract::{PathParams, QueryParams};
@@ -21,8 +21,8 @@ pub(super) async fn whole(
     State(daemon): State<Arc<Daemon>>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionDetails>, ApiError> {
-    let (key, mut session) = look(&daemon, &id, |view| view.whole(door::now())).await?;
-    let remembered = tenterhook_home::Sessions::new(daemon.home.sessions());
+    let (key, mut session) = look(&daemon, &id, |view| view.whole(call_meta::now())).await?;
+    let remembered = tenterhook_guard::Sessions::new(daemon.home.sessions());
     session.labels = Some(remembered.labels(&key.harness, &key.id).into_iter().collect());
     Ok(Json(session))
 }

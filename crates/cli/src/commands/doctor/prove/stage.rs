@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::json;
+use tenterhook_guard::{Book, snapshot};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{Launch, copy_settings, hook_program_in};
 use tenterhook_harness_install::{Ground, Installer, Order, Scope};
-use tenterhook_home::{Book, Env, Home, Place, snapshot};
+use tenterhook_home::{Env, Home, Place};
 use tenterhook_ledger::Reader;
 
 use super::Verdict;

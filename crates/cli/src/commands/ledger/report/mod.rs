@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::{Book, door::now, write_whole};
+use tenterhook_guard::Book;
+use tenterhook_home::{call_meta::now, write_whole};
 
 use super::covered;
 use super::filter::FilterArgs;

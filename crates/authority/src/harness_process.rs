@@ -121,20 +121,20 @@ const SESSION_HOST_PREFIXES: &[&str] = &["tmux"];
 const NAMING_WORDS: usize = 3;
 
 /// The nearest process above `hook` that does not just run what it was given.
-pub(super) fn nearest_above(hook: &Process) -> Option<Process> {
+pub(crate) fn nearest_above(hook: &Process) -> Option<Process> {
     let next = |process: &Process| (process.parent > 0).then(|| Process::read(process.parent)).flatten();
     let mut above = std::iter::successors(Process::read(hook.parent), next).take(MAX_ANCESTORS);
     above.find(|process| !process.passes_on())
 }
 
 /// Whether a process that called a hook itself, over the socket, may be marked.
-pub(super) fn may_call(process: &Process) -> bool {
+pub(crate) fn may_call(process: &Process) -> bool {
     process.pid > 1 && !is_session_host(&process.name)
 }
 
 /// Whether the process above a hook may be marked. Otherwise a person runs the hook by hand, or a program that
 /// hosts terminals or services was asked to.
-pub(super) fn is_plausible(process: &Process, harness: &str) -> bool {
+pub(crate) fn is_plausible(process: &Process, harness: &str) -> bool {
     if is_session_host(&process.name) || process.is_shell() {
         return false;
     }

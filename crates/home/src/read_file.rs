@@ -32,7 +32,7 @@ pub fn state_file(path: &Path) -> Result<Option<String>> {
 }
 
 /// The bytes of a larger file in the state directory that may not be there.
-pub(crate) fn state_bytes(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
+pub fn state_bytes(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     read_bytes(path, FileClass::State, max_bytes).map_err(|error| name(path, &error))
 }
 

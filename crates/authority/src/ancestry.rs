@@ -6,7 +6,7 @@
 use super::process::Process;
 
 /// Longest ancestry that is followed. A longer one is unknown, not cut.
-pub(super) const MAX_ANCESTORS: usize = 4096;
+pub(crate) const MAX_ANCESTORS: usize = 4096;
 /// How often an ancestry that changes while it is read is read again.
 const MAX_READS: usize = 4;
 /// Inode of the initial pid namespace, fixed by the kernel (`PROC_PID_INIT_INO`).
@@ -65,23 +65,23 @@ impl Ancestry {
 /// Ancestors of a process as they are at this moment.
 #[cfg(test)]
 #[cfg(target_os = "linux")]
-pub(super) fn ancestors(pid: i32) -> Vec<Process> {
+pub(crate) fn ancestors(pid: i32) -> Vec<Process> {
     walk(pid).0
 }
 
 /// Pid namespace of a process, where it may be read.
-pub(super) fn pid_namespace(pid: i32) -> Option<u64> {
+pub(crate) fn pid_namespace(pid: i32) -> Option<u64> {
     let link = fs_err::read_link(format!("/proc/{pid}/ns/pid")).ok()?;
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Pid namespace of the calling process.
-pub(super) fn own_pid_namespace() -> Option<u64> {
+pub(crate) fn own_pid_namespace() -> Option<u64> {
     pid_namespace(i32::try_from(std::process::id()).ok()?)
 }
 
 /// Whether no process outside this namespace can be an ancestor of one inside.
-pub(super) fn is_initial(namespace: u64) -> bool {
+pub(crate) fn is_initial(namespace: u64) -> bool {
     namespace == INITIAL_PID_NAMESPACE
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use tenterhook_document::{Misfit, Node, Problem, Value, parse, read};
 use tenterhook_ledger::{Durability, VerifierKey};
 
-use crate::{Home, intake};
+use tenterhook_home::{Home, read_file};
 
 /// The largest payload that can be kept, in bytes.
 pub(super) const MOST: usize = 16 << 20;
@@ -92,7 +92,7 @@ impl Settings {
     /// The settings of a home, and what in them cannot be used.
     pub(crate) fn of(home: &Home) -> (Self, Vec<Problem>) {
         // A file that cannot be read at all is said by whoever reads its hooks.
-        let text = intake::regular_file(&home.settings()).ok().flatten().unwrap_or_default();
+        let text = read_file::regular_file(&home.settings()).ok().flatten().unwrap_or_default();
         Self::read(&home.settings().display().to_string(), &text)
     }
 
@@ -249,7 +249,7 @@ pub fn passphrase(path: &Path) -> Result<String, tenterhook_error::Failure> {
     let unusable = |why: String| {
         tenterhook_error::Failure::user(format!("the passphrase in `{}`: {why}", path.display()))
     };
-    let text = intake::regular_file(path).map_err(|error| unusable(error.to_string()))?;
+    let text = read_file::regular_file(path).map_err(|error| unusable(error.to_string()))?;
     let text = text.ok_or_else(|| unusable("there is no such file".into()))?;
     let mode = std::fs::metadata(path)?.mode() & 0o777;
     if mode & 0o077 != 0 {

@@ -17,7 +17,7 @@ use tenterhook_event::{Decision, Event, EventId};
 use tenterhook_ledger::{Reader, Record};
 use tenterhook_policy::RuleSet;
 
-use crate::hindsight::{Hindsight, Said, strictest};
+use crate::replay::{Hindsight, Said, strictest};
 use tenterhook_error::Failure;
 use tenterhook_records::recorded::{Field as _, Recorded};
 

@@ -28,8 +28,8 @@ pub use enrolment::{CodeTries, Enrolment, Tried};
 pub use process::Process;
 pub use tenterhook_api::AuthorityProof as Proof;
 
-use crate::Home;
 use tenterhook_error::Failure;
+use tenterhook_home::Home;
 
 /// Decides who may loosen the protection of a home.
 #[derive(Debug)]

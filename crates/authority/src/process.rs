@@ -57,21 +57,21 @@ impl Process {
     }
 
     /// Whether it only runs what somebody else gave it.
-    pub(super) fn passes_on(&self) -> bool {
+    pub(crate) fn passes_on(&self) -> bool {
         WRAPPERS.contains(&self.name.as_str()) || self.is_shell() && !self.is_for_a_person()
     }
 
-    pub(super) fn is_shell(&self) -> bool {
+    pub(crate) fn is_shell(&self) -> bool {
         SHELLS.contains(&self.name.as_str())
     }
 
     /// A shell without a command or script is one that a person types into.
-    pub(super) fn is_for_a_person(&self) -> bool {
+    pub(crate) fn is_for_a_person(&self) -> bool {
         is_for_a_person(&self.command_line())
     }
 
     /// Words of its command line, each ended by a zero byte.
-    pub(super) fn command_line(&self) -> Vec<u8> {
+    pub(crate) fn command_line(&self) -> Vec<u8> {
         fs_err::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default()
     }
 

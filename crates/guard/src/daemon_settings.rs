@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tenterhook_document::{Misfit, Node, Problem, Value, nearest, parse, read};
 use tenterhook_ledger::Durability;
 
-use crate::{Home, intake};
+use tenterhook_home::{Home, read_file};
 
 /// What a person settled about the daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Settled {
     /// What is settled in a home, and what of it cannot be used.
     pub fn of(home: &Home) -> (Self, Vec<Problem>) {
         // A file that cannot be read is named by whoever reads the hooks in it.
-        match intake::regular_file(&home.settings()) {
+        match read_file::regular_file(&home.settings()) {
             Ok(Some(text)) => Self::read(&home.settings().display().to_string(), &text),
             _ => (Self::default(), Vec::new()),
         }

@@ -101,12 +101,12 @@ impl Action {
 
     /// Whether it takes no code where ancestries are not known: without it, the owner of a machine could
     /// neither set up codes nor uninstall.
-    pub(super) fn is_always_for_the_owner(self) -> bool {
+    pub(crate) fn is_always_for_the_owner(self) -> bool {
         matches!(self, Self::Uninstall | Self::TotpEnroll)
     }
 
     /// Whether somebody has to show that they are a person.
-    pub(super) fn needs_a_person(self) -> bool {
+    pub(crate) fn needs_a_person(self) -> bool {
         !matches!(self, Self::TotpEnroll | Self::KeySeal)
     }
 }

@@ -30,11 +30,11 @@ use tenterhook_policy::Prices;
 use tenterhook_transcript::transcripts_of;
 use tenterhook_transcript::usage::UsageFormat;
 
-use crate::env::Env;
-use crate::home::{Home, make_private};
-use crate::intake;
 use crate::sessions::session_key;
-use crate::sources::Sources;
+use tenterhook_home::Sources;
+use tenterhook_home::env::Env;
+use tenterhook_home::read_file;
+use tenterhook_home::{Home, make_private};
 use tracked::{ReadPass, TrackedUsage};
 
 /// How many bytes a call reads at most. A session that was resumed with a longer transcript is known after a few calls.
@@ -275,7 +275,7 @@ impl UsageReader {
     }
 
     fn load(&self, key: &str) -> TrackedUsage {
-        let text = intake::state_file(&self.path(key)).ok().flatten();
+        let text = read_file::state_file(&self.path(key)).ok().flatten();
         let known = text.and_then(|text| serde_json::from_str::<TrackedUsage>(&text).ok());
         known.filter(|known| known.is_of(key)).unwrap_or_else(|| TrackedUsage::new(key))
     }

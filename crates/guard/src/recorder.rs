@@ -24,13 +24,13 @@ use tenterhook_ledger::{
     SinkReport, SoftwareKey,
 };
 
-use crate::Home;
-use crate::door::{self, now_ms};
-use crate::env;
 use crate::state_format::StateFormat;
 pub use settings::{Destination, Settings, passphrase};
 pub use spool::{Spool, TakenIn};
 use tenterhook_error::Failure;
+use tenterhook_home::Home;
+use tenterhook_home::call_meta::{self, now_ms};
+use tenterhook_home::env;
 use tenterhook_records::{redact_identifiers, secrets};
 
 /// How long another writer may keep us waiting.
@@ -165,7 +165,7 @@ impl Book {
     /// Records that somebody changes protection. Comes before the change: what cannot be recorded is
     /// not done.
     pub fn change(&self, what: &str, detail: Value) -> Result<(), Failure> {
-        let door = door::mint()?;
+        let door = call_meta::mint()?;
         let entry = Entry::change(door.id, door.ts, what, &env::user(), detail, &secrets);
         self.keep(vec![entry.from(Origin::Cli)]).map_err(|why| {
             Failure::internal(format!("`{what}` is not done, because it cannot be recorded: {why}"))
@@ -249,7 +249,7 @@ impl Book {
 impl Book {
     /// Whether a daemon holds the ledger: it will not let go, but it takes in what is spooled.
     fn has_daemon(&self) -> bool {
-        crate::socket::is_listening(&self.socket)
+        tenterhook_home::socket::is_listening(&self.socket)
     }
 }
 

@@ -14,10 +14,10 @@ use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
 use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed};
 
-use crate::Home;
-use crate::door::now_ms;
-use crate::env;
 use crate::seal::{SealKey, Sealed as Use};
+use tenterhook_home::Home;
+use tenterhook_home::call_meta::now_ms;
+use tenterhook_home::env;
 
 /// No spooled entry is longer, in bytes: an envelope, and the largest payload, which is JSON already, so
 /// that its escapes at most double it.

@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tenterhook_ledger::{Entry, Ledger, OpenError, Opened, Options, Origin};
 
-use crate::home::write_whole;
-use crate::{door, env, intake};
 use tenterhook_error::Failure;
+use tenterhook_home::write_whole;
+use tenterhook_home::{call_meta, env, read_file};
 use tenterhook_records::secrets;
 
 /// Format that this version writes, and the newest that it reads.
@@ -52,7 +52,7 @@ impl StateFormat {
             ))
             .hint("remove this file; the next command writes it again")
         };
-        let found = match intake::state_file(&path) {
+        let found = match read_file::state_file(&path) {
             // The state of a machine is for root only, and other accounts call hooks. What is no directory has no format.
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotADirectory) => {
                 return Ok(None);
@@ -100,7 +100,7 @@ impl StateFormat {
                 "to": Self { format: STATE_FORMAT, version: VERSION.to_owned() },
                 "done": opened.recovered,
             });
-            let door = door::mint().map_err(|failure| OpenError::Store(failure.message))?;
+            let door = call_meta::mint().map_err(|failure| OpenError::Store(failure.message))?;
             let entry = Entry::change(door.id, door.ts, "state upgrade", &env::user(), detail, &secrets);
             opened
                 .ledger
@@ -115,7 +115,7 @@ impl StateFormat {
     /// Writes the current format, if the directory has another one or none.
     pub fn write_current(state: &Path) -> Result<(), Failure> {
         let path = state.join(FORMAT_FILE);
-        let is_current = intake::state_file(&path)
+        let is_current = read_file::state_file(&path)
             .ok()
             .flatten()
             .and_then(|text| serde_json::from_str::<Self>(&text).ok())

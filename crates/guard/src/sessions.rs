@@ -28,8 +28,8 @@ use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, S
 use tenterhook_harness_install::receipt::Fingerprint;
 use tenterhook_policy::{Judgement, RuleSet, SessionState, Spent, StateDelta};
 
-use crate::home::{make_private, write_whole};
-use crate::intake;
+use tenterhook_home::read_file;
+use tenterhook_home::{make_private, write_whole};
 
 const FORMAT: u32 = 1;
 /// Counts of all sessions together.
@@ -131,7 +131,7 @@ impl Sessions {
     }
 
     fn read(&self, path: &Path, of: &str) -> Result<SessionState, String> {
-        let Some(text) = intake::state_file(path).map_err(|error| error.to_string())? else {
+        let Some(text) = read_file::state_file(path).map_err(|error| error.to_string())? else {
             return Ok(SessionState::default());
         };
         let kept: Kept = serde_json::from_str(&text).map_err(|error| error.to_string())?;

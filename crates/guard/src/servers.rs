@@ -15,8 +15,8 @@ use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::{Ground, mcp_settings};
 use tenterhook_policy::{Problem, RuleSet};
 
-use crate::env::Env;
-use crate::intake;
+use tenterhook_home::env::Env;
+use tenterhook_home::read_file;
 
 /// The MCP servers of harnesses, as far as they are known.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ pub fn unknown_servers(rules: &RuleSet, servers: &McpServers) -> Vec<Problem> {
 fn servers_of(harness: &Harness, ground: &Ground<'_>, project: Option<&Path>) -> Option<Vec<String>> {
     let mut found: Option<Vec<String>> = None;
     for (path, settings) in mcp_settings(harness, ground, project) {
-        let text = intake::regular_file(&path).ok().flatten();
+        let text = read_file::regular_file(&path).ok().flatten();
         if let Some(servers) = text.and_then(|text| settings.servers(&text)) {
             found.get_or_insert_default().extend(servers);
         }

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::ancestry::{is_initial, own_pid_namespace};
 use super::harness_process::{is_plausible, may_call, nearest_above};
 use super::process::Process;
-use crate::home::{Home, make_private, write_whole};
-use crate::intake;
 use tenterhook_error::Failure;
+use tenterhook_home::read_file;
+use tenterhook_home::{Home, make_private, write_whole};
 
 /// How long an agent is believed to be the same process without a look.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -119,7 +119,7 @@ impl Agents {
         processes
             .iter()
             .find_map(|process| {
-                let text = intake::regular_file(&self.path(process.pid, process.start)).ok()??;
+                let text = read_file::regular_file(&self.path(process.pid, process.start)).ok()??;
                 let unreadable = || Agent::of(process, "", None, None);
                 let agent: Agent = serde_json::from_str(&text).unwrap_or_else(|_| unreadable());
                 agent.counts_in(own).then_some(agent)
@@ -136,7 +136,7 @@ impl Agents {
 
     /// A mark that was made in another pid namespace, if a process of namespace `caller` may come from the
     /// marked one. Numbers of another namespace cannot be compared with ours.
-    pub(super) fn incomparable(&self, caller: Option<u64>) -> Option<Agent> {
+    pub(crate) fn incomparable(&self, caller: Option<u64>) -> Option<Agent> {
         let own = own_pid_namespace();
         // Processes never move to an outer namespace, and the initial one has none around it.
         if own.is_some_and(is_initial) && own == caller {
@@ -195,7 +195,7 @@ impl Agents {
 
     fn marks(&self) -> Vec<Agent> {
         let entries = fs_err::read_dir(&self.dir).into_iter().flatten().flatten();
-        let read = |path: PathBuf| intake::regular_file(&path).ok().flatten();
+        let read = |path: PathBuf| read_file::regular_file(&path).ok().flatten();
         entries.filter_map(|entry| serde_json::from_str(&read(entry.path())?).ok()).collect()
     }
 
@@ -223,7 +223,7 @@ impl Agents {
 }
 
 /// Whether a process is one of our programs that an agent calls; our own agent calls for itself.
-pub(super) fn is_own_program(name: &str, harness: &str) -> bool {
+pub(crate) fn is_own_program(name: &str, harness: &str) -> bool {
     OURS.contains(&name) && harness != OWN_AGENT
 }
 
@@ -249,7 +249,7 @@ fn boot() -> Option<String> {
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-    use crate::authority::ancestry::ancestors;
+    use crate::ancestry::ancestors;
 
     fn own() -> i32 {
         i32::try_from(std::process::id()).unwrap()

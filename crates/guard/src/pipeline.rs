@@ -12,21 +12,21 @@ use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness_install::receipt::Fingerprint;
 use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, Seen, SessionState, Surroundings};
 
-use crate::Home;
-use crate::env::{self, Env};
-use crate::hook_files;
-use crate::intake;
-use crate::kits;
-use crate::mode::Mode;
 use crate::recorder::{Book, BookRecorder, SpoolRecorder};
-use crate::seen;
 use crate::servers::KnownServers;
 use crate::sessions::{SessionMemory, Sessions};
 use crate::snapshot::{self, RulesFrom};
-use crate::sources::{Place, Sources};
-use crate::switches::Switches;
-use crate::trust::ProjectText;
+use crate::symlinks;
 use tenterhook_error::Failure;
+use tenterhook_home::Home;
+use tenterhook_home::Mode;
+use tenterhook_home::Switches;
+use tenterhook_home::env::{self, Env};
+use tenterhook_home::hook_files;
+use tenterhook_home::kits;
+use tenterhook_home::read_file;
+use tenterhook_home::trust::ProjectText;
+use tenterhook_home::{Place, Sources};
 
 /// Everything that decides about an event.
 pub struct Road {
@@ -140,7 +140,7 @@ impl Configuration {
         let usable = kits::load(home, &mut settings, &around);
         let places = std::mem::take(&mut settings.places);
         let (mut hooks, mut warnings) = (settings.hooks, settings.warnings);
-        let switched = intake::state_file(&home.switches()).ok().flatten();
+        let switched = read_file::state_file(&home.switches()).ok().flatten();
         let mut defaults = settings.defaults;
         match Switches::read(home) {
             Ok(switches) => {
@@ -316,7 +316,7 @@ impl Rules {
             programs: self.set.programs(),
             ..Surroundings::default()
         };
-        seen::facts(event, &around)
+        symlinks::facts(event, &around)
     }
 }
 
@@ -378,8 +378,11 @@ fn count_entries(problems: &[Problem]) -> usize {
 
 /// A file that is not there is no problem; one that cannot be read is.
 fn read_optional(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
-    intake::regular_file(path).unwrap_or_else(|error| {
+    read_file::regular_file(path).unwrap_or_else(|error| {
         problems.push(Problem::whole(&path.display().to_string(), error.to_string()));
         None
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 use tenterhook_event::McpServers;
 use tenterhook_policy::{Problem, RuleSet};
 
-use crate::Home;
-use crate::env::Env;
-use crate::home::{make_private, write_whole};
-use crate::mode::Mode;
-use crate::packs::PackList;
-use crate::program_files;
-use crate::road::Configuration;
+use crate::pipeline::Configuration;
 use crate::seal::{SealKey, Sealed};
 use crate::servers::{KnownServers, read_servers};
-use crate::sources::{Place, Sources};
-use crate::trust::{self, sha256};
 use tenterhook_error::Failure;
+use tenterhook_home::Home;
+use tenterhook_home::Mode;
+use tenterhook_home::env::Env;
+use tenterhook_home::packs::PackList;
+use tenterhook_home::program_files;
+use tenterhook_home::trust::{self, sha256};
+use tenterhook_home::{Place, Sources};
+use tenterhook_home::{make_private, write_whole};
 
 const FORMAT: u32 = 3;
 /// The program that wrote it; another one may compile rules differently.
@@ -86,7 +86,7 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
         version: VERSION.to_owned(),
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
         problems: sources.problems.len() + loaded.problems.len(),
-        settings: crate::regular_file(&home.settings()).ok().flatten(),
+        settings: tenterhook_home::regular_file(&home.settings()).ok().flatten(),
         servers: if home.public.is_some() { McpServers::default() } else { read_servers(env, None) },
         files,
     };
@@ -111,7 +111,7 @@ pub fn configuration(home: &Home, env: &Env, place: &Place) -> (Configuration, R
 
 fn read(home: &Home, env: &Env, place: &Place) -> Result<Configuration, RulesFrom> {
     let refuse = |why: &str| RulesFrom::Refused(why.to_owned());
-    let bytes = match crate::intake::state_bytes(&file(home, env, place), MAX_SNAPSHOT_BYTES) {
+    let bytes = match tenterhook_home::read_file::state_bytes(&file(home, env, place), MAX_SNAPSHOT_BYTES) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Err(RulesFrom::NoSnapshot),
         Err(error) => return Err(RulesFrom::Refused(error.to_string())),

@@ -9,9 +9,9 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::totp;
-use crate::home::{Home, write_whole};
-use crate::intake;
 use tenterhook_error::Failure;
+use tenterhook_home::read_file;
+use tenterhook_home::{Home, write_whole};
 
 /// How many codes may be tried in a minute; by a caller that may be an agent, in an hour. An agent that
 /// guesses needs years, and does not use up the tries of the user.
@@ -157,7 +157,7 @@ impl Kept {
             Failure::internal(format!("`{}` cannot be read: {why}", path.display()))
                 .hint("bring it back from a copy; without it nobody can show that they are you")
         };
-        let text = intake::regular_file(path).map_err(|error| broken(error.to_string()))?;
+        let text = read_file::regular_file(path).map_err(|error| broken(error.to_string()))?;
         text.map(|text| serde_json::from_str(&text).map_err(|error| broken(error.to_string()))).transpose()
     }
 
