@@ -77,7 +77,7 @@ fn an_unknown_event_is_recorded_whole_and_said() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""));
     assert_eq!(
         ran.stderr,
-        "tenterhook: warning: `Tomorrow` is no event of Claude Code that is known here; it was recorded as `other`\n"
+        "tenterhook: warning: unknown event `Tomorrow` of Claude Code; it was recorded as `other`\n"
     );
     assert_eq!(test.ledger()[0]["native_event"], "Tomorrow");
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tenterhook_api::{LiveEvent, LiveWarning};
 use tenterhook_engine::{HookId, flow};
-use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
+use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
+use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::{Place, call_meta};
 use tenterhook_ledger::Entry;
@@ -68,51 +69,72 @@ pub(crate) async fn answer(daemon: &Daemon, asked: Asked<'_>) -> Reply {
 async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     daemon.answered.fetch_add(1, Ordering::Relaxed);
     let Asked { harness, peer, event, id, project, user, within, hook_version, payload, callbacks } = asked;
-    // Project files are read with the rights of the caller, if it is not the daemon's own account.
-    let caller = daemon.other_account(peer);
-    let began = Instant::now();
     let mut door = Door::new(id, call_meta::now(), event);
     (door.project, door.user) = (project, user);
-    let call = match harness.decode(&door, payload) {
-        Ok(mut call) => {
-            daemon.prepare(peer, &mut call.event);
-            daemon.undelivered.note_result(&call.event);
-            call
+    let mut call =
+        DaemonCall { daemon, harness, peer, began: Instant::now(), within, hook_version, callbacks };
+    answer_call(&mut call, harness, &door, payload).await
+}
+
+/// A call that the daemon evaluates, with what it knows about the caller.
+struct DaemonCall<'a> {
+    daemon: &'a Daemon,
+    harness: &'static Harness,
+    peer: Peer,
+    began: Instant,
+    within: Duration,
+    hook_version: &'a str,
+    callbacks: Callbacks,
+}
+
+impl CallEvaluator for DaemonCall<'_> {
+    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, String> {
+        let (daemon, harness) = (self.daemon, self.harness);
+        // Project files are read with the rights of the caller, if it is not the daemon's own account.
+        let caller = daemon.other_account(self.peer);
+        daemon.prepare(self.peer, &mut call.event);
+        daemon.undelivered.note_result(&call.event);
+        let usage = session_usage::attach(daemon, harness, call, caller).await;
+        let answered = std::mem::take(&mut self.callbacks).read(&call.event);
+        let outcome = fire_as(daemon, call, caller, answered).await?;
+        if let Some(found) = usage {
+            daemon.usage.settle(&found);
         }
-        Err(error) => return refuse(daemon, harness, &door, &error.to_string()).await,
-    };
-    let mut call = call;
-    let usage = session_usage::attach(daemon, harness, &mut call, caller).await;
-    let answered = callbacks.read(&call.event);
-    let outcome = match fire_as(daemon, &call, caller, answered).await {
-        Ok(outcome) => outcome,
-        Err(why) => return refuse(daemon, harness, &door, &why).await,
-    };
-    if let Some(found) = usage {
-        daemon.usage.settle(&found);
+        let outcome = match approvals::deadline(harness, &call.event.native_event, self.began, self.within) {
+            Some(until) if outcome.decision == Decision::Ask => {
+                approvals::settle(daemon, self.peer, call, outcome, until).await
+            }
+            _ => outcome,
+        };
+        let is_start = call.event.event == EventKind::SessionStart;
+        Ok(match mismatch_notice(self.hook_version).filter(|_| is_start) {
+            Some(notice) => {
+                let finding = Finding { message: Some(notice), ..Finding::silent(Origin::Engine) };
+                tenterhook_engine::fold::strengthen(outcome, finding)
+            }
+            None => outcome,
+        })
     }
-    let outcome = match approvals::deadline(harness, &call.event.native_event, began, within) {
-        Some(until) if outcome.decision == Decision::Ask => {
-            approvals::settle(daemon, peer, &call, outcome, until).await
-        }
-        _ => outcome,
-    };
-    let outcome = match mismatch_notice(hook_version).filter(|_| call.event.event == EventKind::SessionStart)
-    {
-        Some(notice) => {
-            let finding = Finding { message: Some(notice), ..Finding::silent(Origin::Engine) };
-            tenterhook_engine::fold::strengthen(outcome, finding)
-        }
-        None => outcome,
-    };
-    let mut reply = harness.encode(&call, &outcome);
-    if harness.event(&call.event.native_event).is_none() {
-        reply.stderr += &format!(
-            "tenterhook: warning: `{}` is no event of {} that is known here; it was recorded as `other`\n",
-            call.event.native_event, harness.title
-        );
+
+    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), String> {
+        let (observers, harness) = (&self.daemon.observers, refusal.harness_id());
+        let name = sanitize(&refusal.event_name, MAX_REFUSAL_CHARS);
+        let why = sanitize(&refusal.reason, MAX_REFUSAL_CHARS);
+        tracing::warn!(harness, event = name, why, "a call was refused");
+        observers.metrics.refused();
+        observers.metrics.minutes.refused(call_meta::now_ms());
+        observers.live.tell(|| {
+            LiveEvent::Warning(LiveWarning {
+                what: "a call was refused".to_owned(),
+                harness: Some(harness.to_owned()),
+                event: Some(name.clone()),
+                why: Some(why.clone()),
+                ..LiveWarning::default()
+            })
+        });
+        let entry = Entry::decision(&refusal.decided(), &secrets);
+        self.daemon.recorder.keep(entry).await.map(drop)
     }
-    reply
 }
 
 impl Daemon {
@@ -170,35 +192,4 @@ pub(crate) async fn fire_on_behalf(
     }
     let generation = in_force.generation.clone().passing_over(hooks);
     Ok(flow::fire(&generation, &recorder, call).await)
-}
-
-/// A payload nobody could read is an event too.
-async fn refuse(daemon: &Daemon, harness: &Harness, door: &Door, why: &str) -> Reply {
-    let row = harness.event(&door.event);
-    let kind = row.map_or(EventKind::Other, |row| row.kind);
-    let name = row.map_or(door.event.as_str(), |row| row.native);
-    let call = Call { event: Event::new(door.id, door.ts, harness.id, kind, name), native: None };
-    let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
-    let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
-    let decided =
-        Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
-    let mut reply = harness.refuse(&door.event, why);
-    let (name, why) = (sanitize(&door.event, MAX_REFUSAL_CHARS), sanitize(why, MAX_REFUSAL_CHARS));
-    tracing::warn!(harness = harness.id, event = name, why, "a call was refused");
-    daemon.observers.metrics.refused();
-    daemon.observers.metrics.minutes.refused(call_meta::now_ms());
-    daemon.observers.live.tell(|| {
-        let (harness, event, why) = (harness.id.to_owned(), name.clone(), why.clone());
-        LiveEvent::Warning(LiveWarning {
-            what: "a call was refused".to_owned(),
-            harness: Some(harness),
-            event: Some(event),
-            why: Some(why),
-            ..LiveWarning::default()
-        })
-    });
-    if let Err(error) = daemon.recorder.keep(Entry::decision(&decided, &secrets)).await {
-        reply.stderr += &format!("tenterhook: this refusal could not be recorded: {error}\n");
-    }
-    reply
 }

@@ -9,6 +9,7 @@
 pub mod backtest;
 mod daemon_settings;
 pub mod draft;
+mod hook_call;
 mod pipeline;
 mod recorder;
 pub mod replay;
@@ -21,6 +22,7 @@ pub mod symlinks;
 pub mod usage;
 
 pub use daemon_settings::{DaemonSettings, Settled, Telemetry};
+pub use hook_call::{CallEvaluator, RefusedCall, answer_call, refuse_call};
 pub use pipeline::{Configuration, LONGEST_HOOK, Memory, Road};
 pub use recorder::{
     Book, BookRecorder, Destination, Settings, Spool, SpoolRecorder, TakenIn, generation_entry, passphrase,

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tenterhook_authority::Agents;
-use tenterhook_event::{Call, Decided, Decision, Event, EventId, EventKind, Finding, Origin, Outcome};
+use tenterhook_event::{Call, EventId, Outcome};
 use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
-use tenterhook_guard::{Book, Memory, Road, SpoolRecorder};
+use tenterhook_guard::{
+    Book, CallEvaluator, Memory, RefusedCall, Road, SpoolRecorder, answer_call, refuse_call,
+};
 use tenterhook_harness::{Door, Harness, Reply};
 use tenterhook_home::{Home, Place};
 use tenterhook_records::has_secret_identifier;
@@ -21,7 +23,7 @@ use super::start;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::until;
+use crate::until::until_told_to_end;
 
 const EXAMPLES: &str = "\
 A harness runs this, as `tenterhook-hook`; people rarely do. The payload is read from standard input and
@@ -162,7 +164,7 @@ fn by_daemon(
     ask(&home.socket(), &request, payload)
 }
 
-/// Evaluates a call that nobody made: by the files as they are, without a trace.
+/// Evaluates a call that no harness made: by the files as they are, without a record.
 fn try_here(
     context: &Context,
     harness: &'static Harness,
@@ -170,12 +172,85 @@ fn try_here(
     payload: &[u8],
 ) -> Result<Reply, CommandError> {
     let door = context.door(harness, &args.event)?;
-    let mut call = harness.decode(&door, payload).map_err(|error| CommandError::user(error.to_string()))?;
+    let mut call = LocalCall { context, home: context.home()?, harness, records: None };
+    until_told_to_end(async { Ok(answer_call(&mut call, harness, &door, payload).await) })
+}
+
+/// Evaluates a call without a daemon.
+fn here(
+    context: &Context,
+    harness: &'static Harness,
+    door: &Door,
+    payload: Result<Vec<u8>, CommandError>,
+    why: &str,
+    within: Duration,
+) -> Result<Reply, CommandError> {
     let home = context.home()?;
-    let road = Road::open(home, &context.env, &Place::of(&call.event), Memory::None)?;
-    attach_usage(context, home, &road, harness, &mut call);
-    let outcome = until::fire(&road, &call)?;
-    Ok(harness.encode(&call, &outcome))
+    home.make()?;
+    Agents::of(home).remember(i32::try_from(std::process::id()).unwrap_or(0), harness.id);
+    let payload = match payload {
+        // The hook program knows why it could not read the payload.
+        Ok(payload) if payload.is_empty() && why.starts_with(input::UNREADABLE) => {
+            let error = harness.decode(door, &payload).err();
+            Err(error.map_or_else(|| why.to_owned(), |error| format!("{error} ({why})")))
+        }
+        Ok(payload) => Ok(payload),
+        Err(error) => Err(error.message),
+    };
+    let mut call = LocalCall { context, home, harness, records: Some(SpooledBecause { why, within }) };
+    until_told_to_end(async {
+        Ok(match payload {
+            Ok(payload) => answer_call(&mut call, harness, door, &payload).await,
+            Err(reason) => refuse_call(&mut call, harness, door, reason).await,
+        })
+    })
+}
+
+/// A call that this process evaluates.
+struct LocalCall<'a> {
+    context: &'a Context,
+    home: &'a Home,
+    harness: &'static Harness,
+    /// `None`: the call is a trial and leaves no record.
+    records: Option<SpooledBecause<'a>>,
+}
+
+/// A decision that goes into the spool.
+struct SpooledBecause<'a> {
+    /// Why the daemon did not decide.
+    why: &'a str,
+    /// How long all hooks together may take.
+    within: Duration,
+}
+
+impl CallEvaluator for LocalCall<'_> {
+    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, String> {
+        let (home, env) = (self.home, &self.context.env);
+        if self.records.is_some() && has_secret_identifier(&mut call.event) {
+            Book::of(home).redact_identifiers(&mut call.event);
+        }
+        let place = Place::of(&call.event);
+        let road = match &self.records {
+            Some(SpooledBecause { why, within }) => Road::by_itself(home, env, &place, why, *within),
+            None => Road::open(home, env, &place, Memory::None),
+        };
+        let road = road.map_err(|error| error.message)?;
+        let usage = attach_usage(self.context, home, &road, self.harness, call);
+        let outcome = road.fire(call).await;
+        if let Some((reader, found)) = usage.filter(|_| self.records.is_some()) {
+            reader.settle(&found);
+            reader.save();
+        }
+        // The process ends right after this; freeing the rules would only take time.
+        std::mem::forget(road);
+        Ok(outcome)
+    }
+
+    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), String> {
+        let Some(SpooledBecause { why, .. }) = &self.records else { return Ok(()) };
+        let facts = json!({"fallback": why});
+        SpoolRecorder { home: self.home.clone(), detail: None, facts }.keep(&refusal.decided())
+    }
 }
 
 /// Reads the usage of the call's session, if a budget needs it. Without one the daemon catches up later.
@@ -194,80 +269,4 @@ fn attach_usage(
     let found = reader.read(&request, TranscriptOwner::current(), MAX_READ_BYTES);
     call.event.detail.usage.clone_from(&found.usage);
     Some((reader, found))
-}
-
-/// Judges without a daemon.
-fn here(
-    context: &Context,
-    harness: &'static Harness,
-    door: &Door,
-    payload: Result<Vec<u8>, CommandError>,
-    why: &str,
-    within: Duration,
-) -> Result<Reply, CommandError> {
-    let home = context.home()?;
-    home.make()?;
-    Agents::of(home).remember(i32::try_from(std::process::id()).unwrap_or(0), harness.id);
-    let decoded = match payload {
-        Ok(payload) => harness.decode(door, &payload).map_err(|error| {
-            // Whoever handed over knows why there is nothing.
-            let known = payload.is_empty() && why.starts_with(input::UNREADABLE);
-            if known { format!("{error} ({why})") } else { error.to_string() }
-        }),
-        Err(error) => Err(error.message),
-    };
-    let mut call = match decoded {
-        Ok(mut call) => {
-            if has_secret_identifier(&mut call.event) {
-                Book::of(home).redact_identifiers(&mut call.event);
-            }
-            call
-        }
-        Err(error) => {
-            let facts = json!({"fallback": why});
-            record_refusal(
-                &SpoolRecorder { home: home.clone(), detail: None, facts },
-                harness,
-                door,
-                &error,
-            )?;
-            return Err(CommandError::user(error));
-        }
-    };
-    let road = Road::by_itself(home, &context.env, &Place::of(&call.event), why, within)?;
-    let usage = attach_usage(context, home, &road, harness, &mut call);
-    let outcome = until::fire(&road, &call)?;
-    if let Some((reader, found)) = usage {
-        reader.settle(&found);
-        reader.save();
-    }
-    // The process ends right away: nobody has to tidy up.
-    std::mem::forget(road);
-    let mut reply = harness.encode(&call, &outcome);
-    if harness.event(&call.event.native_event).is_none() {
-        reply.stderr += &format!(
-            "tenterhook: warning: `{}` is no event of {} that is known here; it was recorded as `other`\n",
-            call.event.native_event, harness.title
-        );
-    }
-    Ok(reply)
-}
-
-/// A payload nobody could read is an event too.
-fn record_refusal(
-    spool: &SpoolRecorder,
-    harness: &Harness,
-    door: &Door,
-    why: &str,
-) -> Result<(), CommandError> {
-    let row = harness.event(&door.event);
-    let kind = row.map_or(EventKind::Other, |row| row.kind);
-    let name = row.map_or(door.event.as_str(), |row| row.native);
-    let event = Event::new(door.id, door.ts, harness.id, kind, name);
-    let finding = Finding::decided(Origin::Engine, Decision::Deny, why);
-    let outcome = tenterhook_engine::fold::strengthen(Outcome::default(), finding);
-    let call = Call { event, native: None };
-    let decided =
-        Decided { call: &call, outcome: &outcome, generation: "", took_us: 0, facts: None, touched: None };
-    spool.keep(&decided).map_err(CommandError::internal)
 }
