@@ -43,7 +43,7 @@ const PLAIN_READS: &[(&str, &str)] = &[
     ("cli/src/commands/self_manage/", "a release that the user names, and the installed program"),
     ("cli/src/commands/service/", "a table of the kernel about a process"),
     ("cli/src/gate.rs", "a file that the user names, bounded"),
-    ("cli/src/hook_programs.rs", "the running program itself, and a regular file to compare with it"),
+    ("setup/src/hook_programs.rs", "the running program itself, and a regular file to compare with it"),
     ("cli/src/intake.rs", "a file that the user names, bounded"),
     ("cli/src/port_holder.rs", "tables of the kernel about connections and processes"),
     ("daemon/src/dashboard/files.rs", "our own pages, in builds for development"),

@@ -11,18 +11,16 @@ mod env;
 mod error;
 mod fetch;
 mod gate;
-mod hook_programs;
 mod intake;
 mod layout;
-mod page;
 mod port_holder;
 mod profiles;
 mod qr;
 mod ruling;
+mod setup;
 mod strict;
 mod terminal;
 mod until;
-mod versions;
 
 use std::process::ExitCode;
 
@@ -45,7 +43,7 @@ fn main() -> ExitCode {
         Err(error) => terminal.report(&error),
     };
     if is_typed {
-        versions::print_notice(&context);
+        setup::print_version_notice(&context);
     }
     exit
 }

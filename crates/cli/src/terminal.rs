@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use serde::Serialize;
 use tenterhook_event::Decision;
-use tenterhook_tui::plain::is_invisible;
+pub(crate) use tenterhook_event::plain_text::strip_control_characters as tame;
 
 use crate::error::{CommandError, exit_code};
 
@@ -150,13 +150,6 @@ pub(crate) fn verdict_in_words(decision: Decision) -> &'static str {
 /// `1 hook`, `2 hooks`.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{BOLD}{number}{BOLD:#} {what}{}", if number == 1 { "" } else { "s" })
-}
-
-/// Text of somebody else's, without what a terminal would obey: an agent chooses the commands and
-/// paths that we show.
-pub(crate) fn tame(text: &str) -> String {
-    let visible = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
-    text.chars().map(visible).filter(|letter| !letter.is_control() && !is_invisible(*letter)).collect()
 }
 
 /// Somebody who stopped reading has read enough.

@@ -12,6 +12,7 @@ use tenterhook_guard::Book;
 use tenterhook_guard::usage::UsageReader;
 use tenterhook_home::{Env, Home, Mode};
 use tenterhook_ledger::{Ledger, SoftwareKey};
+use tenterhook_setup::hook_programs::HookPrograms;
 use tokio::sync::{Semaphore, watch};
 
 use crate::agent::Hosted;
@@ -35,6 +36,10 @@ const WATCHERS: usize = 64;
 /// A daemon at work.
 pub struct Daemon {
     pub(crate) home: Home,
+    /// The environment that it was started in.
+    pub(crate) env: Env,
+    /// The programs that harnesses spawn, for installing hooks.
+    pub(crate) hook_programs: HookPrograms,
     /// Who runs it; nobody else may speak to its socket.
     pub(crate) uid: u32,
     user: String,
@@ -90,6 +95,7 @@ impl Daemon {
         ledger: Ledger,
         token: String,
         observers: Observers,
+        hook_programs: HookPrograms,
     ) -> Result<Self, tenterhook_error::Failure> {
         let uid = rustix::process::getuid().as_raw();
         let quotas = Quotas::new(home.public.is_some());
@@ -109,6 +115,8 @@ impl Daemon {
             wiring: Wiring::default(),
             book: Book::of(&home),
             access: Access::default(),
+            env: env.clone(),
+            hook_programs,
             home,
             ledger,
             token,

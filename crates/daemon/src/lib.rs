@@ -28,7 +28,6 @@ mod live;
 mod metrics;
 mod mode;
 mod observe;
-mod own;
 mod places;
 mod quotas;
 mod record;

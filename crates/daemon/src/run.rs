@@ -13,6 +13,7 @@ use tenterhook_error::Failure;
 use tenterhook_guard::{Book, StateFormat, snapshot};
 use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
 use tenterhook_ledger::{Durability, OpenError};
+use tenterhook_setup::hook_programs::HookPrograms;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
@@ -49,6 +50,8 @@ pub struct Options {
     pub durability: Option<Durability>,
     /// Who is told what happens, if anybody.
     pub otlp: Option<Otlp>,
+    /// The programs that harnesses spawn: the dashboard can install hooks.
+    pub hook_programs: HookPrograms,
 }
 
 /// A daemon that answers.
@@ -89,7 +92,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let token = places::token(&home.token())?;
     let observers = observers(home, env, options)?;
     observers.sessions.begin();
-    let daemon = Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers)?);
+    let daemon =
+        Arc::new(Daemon::new(home.clone(), env, opened.ledger, token, observers, options.hook_programs)?);
     daemon.programs.notes.start(&daemon);
 
     let (end, ends) = watch::channel(false);

@@ -24,6 +24,7 @@ mod kind;
 mod mcp;
 mod modification;
 mod outcome;
+pub mod plain_text;
 mod roles;
 mod time;
 mod tokens;

@@ -2,6 +2,7 @@
 
 //! Text of somebody else's, so that a terminal shows it and does nothing else.
 
+pub use tenterhook_event::plain_text::is_invisible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The most letters without a width of their own that one place may carry.
@@ -25,13 +26,6 @@ pub fn line(text: &str) -> String {
 /// The same, where a line of the text is a line.
 pub fn lines(text: &str) -> Vec<String> {
     text.lines().map(line).collect()
-}
-
-/// Letters that are not seen themselves and change how others look.
-pub fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn visible(letter: char) -> char {

@@ -3,11 +3,10 @@
 //! What `install` and `uninstall` share: choosing harnesses, showing a change, asking, and saying what was done.
 
 use serde_json::{Value, json};
-use tenterhook_harness::Harness;
-use tenterhook_harness_install::receipt::Asked;
-use tenterhook_harness_install::{Plan, Scope};
+use tenterhook_harness_install::Scope;
+use tenterhook_setup::install::Proposal;
+use tenterhook_setup::wiring;
 
-use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
@@ -41,18 +40,11 @@ pub(super) enum ScopeName {
     Project,
 }
 
-/// One harness, and what would be done to it.
-pub(super) struct Proposal {
-    pub(super) harness: &'static Harness,
-    pub(super) asked: Asked,
-    pub(super) plan: Plan,
-}
-
 impl ScopeName {
     pub(super) fn scope(self) -> Result<Scope, CommandError> {
         Ok(match self {
             Self::User => Scope::User,
-            Self::Project => Scope::Project(wiring::project_root()?),
+            Self::Project => Scope::Project(wiring::project_root(&std::env::current_dir()?)),
         })
     }
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tenterhook_guard::{Book, Configuration, snapshot};
+use tenterhook_guard::Configuration;
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::HarnessClient as _;
+use tenterhook_harness_install::Scope;
 use tenterhook_harness_install::receipt::Asked;
-use tenterhook_harness_install::{Plan, Scope, detect};
-use tenterhook_home::{Home, Place, make_public, write_whole};
+use tenterhook_home::{Home, Place};
+use tenterhook_setup::install::{Proposal, apply_install, describe, plan_install};
+use tenterhook_setup::{Setup, plain_json, wiring};
 
-use super::change::{ChangeArgs, Proposal, ScopeName, confirm, described, propose, report};
-use super::{pick, plain_json, wiring};
+use super::change::{ChangeArgs, ScopeName, confirm, propose, report};
+use super::pick;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::hook_programs;
 use crate::intake;
+use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN};
 
 const EXAMPLES: &str = "\
@@ -67,10 +68,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     };
     let http = args.transport == TransportName::Http;
     let asked = Asked { scope, http, trust: args.trust };
+    let host = CliHost { context, home };
+    let setup = host.setup();
     let (mut proposals, mut failures) = (Vec::new(), Vec::new());
     for harness in harnesses {
-        match plan_plain(context, harness, &asked, args) {
-            Ok(plan) => proposals.push(Proposal { harness, asked: asked.clone(), plan }),
+        match plan_plain(context, &setup, harness, &asked, args) {
+            Ok(proposal) => proposals.push(proposal),
             // One that was not named keeps nobody else from being wired.
             Err(error) if args.change.harnesses.is_empty() => failures.push((harness, error)),
             Err(error) => return Err(error),
@@ -78,24 +81,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let done = propose(context, &args.change, &proposals, "install")?;
     if done {
-        hook_programs::check_replacement(home)?;
-        for proposal in &proposals {
-            apply(context, home, proposal)?;
-        }
+        apply_install(&setup, &proposals)?;
     }
     let in_force = proposals.iter().all(|proposal| !done || proposal.plan.in_force);
     if context.terminal.json {
-        let program = home.bin().join("tenterhook-hook");
-        let more = |proposal: &Proposal| {
-            json!({
-                "program": program,
-                "home": home.state,
-                "in_force": proposal.plan.in_force,
-                "last_heard": wiring::last_heard(home, proposal.harness),
-                "bypasses": wiring::bypasses(proposal.harness, &proposal.asked.scope),
-            })
-        };
-        let told = proposals.iter().map(|proposal| described(proposal, done, more(proposal)));
+        let told = proposals.iter().map(|proposal| json!(describe(&setup, proposal, done)));
         let failed = failures.iter().map(|(harness, error)| {
             json!({"harness": harness.id, "changed": false, "error": error.message, "hints": error.hints})
         });
@@ -160,13 +150,14 @@ fn chosen(context: &Context, args: &Args) -> Result<(Vec<&'static Harness>, Shar
 /// The plan. If the harness would ignore its settings because of comments, taking them out is offered first.
 fn plan_plain(
     context: &Context,
+    setup: &Setup<'_>,
     harness: &'static Harness,
     asked: &Asked,
     args: &Args,
-) -> Result<Plan, CommandError> {
-    let first = plan(context, harness, asked)?;
-    let Some(settings) =
-        first.settings().filter(|path| !first.in_force && plain_json::can_become_plain(path))
+) -> Result<Proposal, CommandError> {
+    let first = plan_install(setup, harness, asked)?;
+    let settings = first.plan.settings();
+    let Some(settings) = settings.filter(|path| !first.plan.in_force && plain_json::can_become_plain(path))
     else {
         return Ok(first);
     };
@@ -181,48 +172,7 @@ fn plan_plain(
     }
     let copy = plain_json::make_plain(settings)?;
     context.terminal.note(&format!("the original with its comments is `{}`\n", copy.display()))?;
-    plan(context, harness, asked)
-}
-
-fn plan(context: &Context, harness: &'static Harness, asked: &Asked) -> Result<Plan, CommandError> {
-    if asked.http && harness.id != "claude-code" {
-        return Err(CommandError::user(format!("{} does not ask over HTTP by itself", harness.title))
-            .hint("leave `--transport` out"));
-    }
-    let order = wiring::order(context, harness, asked)?;
-    let receipts = context.home()?.receipts();
-    let mut plan = wiring::installer(harness)?.plan_install(&order, &receipts).map_err(CommandError::from)?;
-    let version = detect(harness, &context.env.ground()).and_then(|found| found.version);
-    plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
-    Ok(plan)
-}
-
-fn apply(context: &Context, home: &Home, proposal: &Proposal) -> Result<(), CommandError> {
-    let Proposal { harness, asked, plan } = proposal;
-    if !plan.is_noop() {
-        let detail = json!({
-            "harness": harness.id,
-            "settings": plan.settings(),
-            "scope": wiring::scope_name(&asked.scope),
-        });
-        home.make()?;
-        Book::of(home).change("install", detail)?;
-    }
-    // The programs first: settings never name a program that is not there.
-    hook_programs::place(home)?;
-    chain(home, harness.id, plan.chained.as_deref())?;
-    // Every account's harness reads the settings of the machine.
-    let files = plan.steps.iter().map(|step| step.change.path.as_path());
-    let public: Vec<_> = files.filter(|_| matches!(asked.scope, Scope::Machine(_))).collect();
-    for directory in public.iter().filter_map(|path| path.parent()) {
-        make_public(directory)?;
-    }
-    plan.apply().map_err(CommandError::from)?;
-    for settings in public {
-        fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
-    }
-    // Without one, hooks that find no daemon read the files themselves.
-    snapshot::write(home, &context.env, &Place::default()).map(drop)
+    plan_install(setup, harness, asked)
 }
 
 /// What a person is told of one harness.
@@ -281,16 +231,4 @@ fn unusable(context: &Context, home: &Home) -> String {
     let problems = Configuration::read_trusted(home, &context.env, &place).problems;
     let line = |problem: &tenterhook_policy::Problem| format!("{WARN}warning{WARN:#}: {problem}\n");
     problems.iter().map(line).collect()
-}
-
-/// Keeps the status line that was there before ours, which ours runs as well.
-pub(super) fn chain(home: &Home, harness: &str, command: Option<&str>) -> Result<(), CommandError> {
-    let path = tenterhook_shim::status::chain_file(&home.state, harness);
-    match command {
-        Some(command) => write_whole(&path, command.as_bytes(), 0o600),
-        None => match fs_err::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        },
-    }
 }

@@ -17,7 +17,6 @@ mod doctor;
 mod explain;
 mod fire;
 mod hook;
-mod hook_lines;
 mod hooks;
 mod install;
 mod judge;
@@ -25,7 +24,6 @@ mod ledger;
 mod mode;
 mod new;
 mod pick;
-mod plain_json;
 mod policy;
 mod programs;
 mod rules;
@@ -40,7 +38,8 @@ mod stop;
 mod totp;
 mod tui;
 mod uninstall;
-mod wiring;
+
+pub(crate) use serve::DEFAULT_LISTEN_ADDRESS;
 
 use std::process::ExitCode;
 

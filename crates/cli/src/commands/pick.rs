@@ -7,20 +7,25 @@ use std::io::Write;
 
 use tenterhook_harness::Harness;
 
-use super::detect::{self, Detected, Wiring};
+use tenterhook_api::HarnessWiring;
+use tenterhook_setup::detect::{DetectedHarness, detect_harnesses};
+
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::setup::CliHost;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 /// Those that are here and can be wired: all of them, or those a person chooses.
 pub(super) fn harnesses(context: &Context, all: bool) -> Result<Vec<&'static Harness>, CommandError> {
     let (mut known, unguardable): (Vec<_>, Vec<_>) =
-        detect::all(context)?.into_iter().partition(|one| one.wired != Wiring::Impossible);
+        detect_harnesses(&CliHost { context, home: context.home()? }.setup())
+            .into_iter()
+            .partition(|one| one.state.wired != HarnessWiring::Impossible);
     // Those that are here first.
-    known.sort_by_key(|one| !one.found);
-    let here = || known.iter().filter(|one| one.found).map(|one| one.harness);
+    known.sort_by_key(|one| !one.state.found);
+    let here = || known.iter().filter(|one| one.state.found).map(|one| one.harness);
     if all {
-        for one in unguardable.iter().filter(|one| one.found && !context.terminal.json) {
+        for one in unguardable.iter().filter(|one| one.state.found && !context.terminal.json) {
             context.terminal.note(&unguardable_line(one))?;
         }
         let here: Vec<_> = here().collect();
@@ -47,31 +52,31 @@ fn nothing() -> CommandError {
 }
 
 /// A harness that has no hook to wire. It is shown, so that nobody takes it for guarded, and cannot be chosen.
-fn unguardable_line(one: &Detected) -> String {
-    let found = if one.found { "found" } else { "not found" };
+fn unguardable_line(one: &DetectedHarness) -> String {
+    let found = if one.state.found { "found" } else { "not found" };
     format!("  {DIM}[-]    {}, {found}, cannot be guarded{DIM:#}\n", one.harness.title)
 }
 
 /// A numbered list; those that are here are chosen already, unless the settings of the machine guard them.
 fn ask(
     terminal: Terminal,
-    known: &[Detected],
-    unguardable: &[Detected],
+    known: &[DetectedHarness],
+    unguardable: &[DetectedHarness],
 ) -> Result<BTreeSet<usize>, CommandError> {
     let mut chosen: BTreeSet<usize> = known
         .iter()
         .enumerate()
-        .filter(|(_, one)| one.found && !one.by_machine)
+        .filter(|(_, one)| one.state.found && !one.by_machine)
         .map(|(index, _)| index)
         .collect();
     loop {
         let mut text = String::from("Which agents should Tenterhook guard?\n");
         for (index, one) in known.iter().enumerate() {
             let mark = if chosen.contains(&index) { "x" } else { " " };
-            let state = match (one.wired, one.found) {
-                (Wiring::Yes, _) if one.by_machine => ", guarded by the settings of the machine",
-                (Wiring::Yes, _) => ", wired",
-                (Wiring::Lost | Wiring::Unheeded, _) => ", needs care",
+            let state = match (one.state.wired, one.state.found) {
+                (HarnessWiring::Yes, _) if one.by_machine => ", guarded by the settings of the machine",
+                (HarnessWiring::Yes, _) => ", wired",
+                (HarnessWiring::Lost | HarnessWiring::Unheeded, _) => ", needs care",
                 (_, true) => ", found",
                 _ => ", not found",
             };

@@ -14,14 +14,15 @@ use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_home::Env;
 use tenterhook_ledger::Durability;
 use tenterhook_records::sanitize;
+use tenterhook_setup::wiring;
 
-use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::port_holder;
+use crate::setup::HOOK_PROGRAMS;
 
 /// Where the daemon listens unless somebody says otherwise.
-pub(super) const LISTEN: &str = "127.0.0.1:7878";
+pub(crate) const DEFAULT_LISTEN_ADDRESS: &str = "127.0.0.1:7878";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +81,8 @@ impl How {
             None => Some(usual_or_free(context)?),
         };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
-        Ok(Options { listen, durability, otlp: otlp(&context.env, settled.telemetry) })
+        let otlp = otlp(&context.env, settled.telemetry);
+        Ok(Options { listen, durability, otlp, hook_programs: HOOK_PROGRAMS })
     }
 }
 
@@ -111,7 +113,7 @@ fn free_or_refused(address: SocketAddr) -> Result<SocketAddr, CommandError> {
 /// The usual address, or a free port of the same address if it is taken. A harness that was installed with
 /// `--transport http` asks at the usual port only, so there the port is not changed.
 fn usual_or_free(context: &Context) -> Result<SocketAddr, CommandError> {
-    let mut usual = address(LISTEN)?;
+    let mut usual = address(DEFAULT_LISTEN_ADDRESS)?;
     if !is_taken(usual) {
         return Ok(usual);
     }

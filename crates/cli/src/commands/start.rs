@@ -11,7 +11,7 @@ use tenterhook_files::FileClass;
 use tenterhook_guard::Settled;
 use tenterhook_home::{Home, make_private, write_whole};
 
-use super::serve::{How, LISTEN, taken};
+use super::serve::{DEFAULT_LISTEN_ADDRESS, How, taken};
 use super::{status, stop};
 use crate::ask;
 use crate::context::Context;
@@ -80,8 +80,10 @@ fn say_other_port(context: &Context, how: &How, listen: Option<&str>) -> Result<
     let asked = how.listen.is_some()
         || context.env.tenterhook_listen.is_some()
         || Settled::of(context.home()?).0.daemon.listen.is_some();
-    let (Some(listen), Ok(usual), false) = (listen, LISTEN.parse(), asked) else { return Ok(()) };
-    if listen == LISTEN {
+    let (Some(listen), Ok(usual), false) = (listen, DEFAULT_LISTEN_ADDRESS.parse(), asked) else {
+        return Ok(());
+    };
+    if listen == DEFAULT_LISTEN_ADDRESS {
         return Ok(());
     }
     let text = format!("{WARN}note{WARN:#}: {}; the daemon listens on {listen} instead\n", taken(usual));

@@ -9,7 +9,7 @@ use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, GOOD, WARN};
-use crate::versions::{self, PROGRAM_VERSION, ProgramVersion};
+use tenterhook_setup::versions::{self, PROGRAM_VERSION, ProgramVersion};
 
 const EXAMPLES: &str = "\
 Exit code 0: a daemon answers. 1: none does; calls are judged all the same, without one.

@@ -8,13 +8,15 @@ use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::Scope;
 use tenterhook_harness_install::receipt::Asked;
+use tenterhook_setup::install::{Proposal, keep_status_line};
+use tenterhook_setup::{adopt, wiring};
 
-use super::change::{ChangeArgs, Proposal, described, propose, report};
-use super::{adopt, wiring};
+use super::change::{ChangeArgs, described, propose, report};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
 use crate::intake;
+use crate::setup::CliHost;
 use crate::terminal::{BOLD, GOOD};
 
 const EXAMPLES: &str = "\
@@ -38,6 +40,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
+    let host = CliHost { context, home };
+    let setup = host.setup();
     let mut proposals = Vec::new();
     let mut adopted = Vec::new();
     for harness in chosen(context, args)? {
@@ -45,7 +49,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
             adopted.push(harness);
         }
         for asked in scopes(context, args, harness)? {
-            let order = wiring::order(context, harness, &Asked { http: false, ..asked.clone() })?;
+            let order = wiring::order(&setup, harness, &Asked { http: false, ..asked.clone() })?;
             let plan = wiring::installer(harness)?.plan_uninstall(&order, &home.receipts());
             proposals.push(Proposal { harness, asked, plan: plan.map_err(CommandError::from)? });
         }
@@ -67,11 +71,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         }
         for Proposal { harness, plan, .. } in &proposals {
             plan.apply().map_err(CommandError::from)?;
-            super::install::chain(home, harness.id, None)?;
+            keep_status_line(home, harness.id, None)?;
         }
         // Hooks that were taken over go back to where they served.
         for harness in &adopted {
-            adopt::undo(context, harness)?.apply().map_err(CommandError::from)?;
+            adopt::plan_return(&setup, harness)?.apply().map_err(CommandError::from)?;
         }
     }
     if context.terminal.json {

@@ -4,18 +4,23 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use tenterhook_api::{
-    AskEffect, DenyEffect, EventCoverage, EventWiring, HarnessList, HarnessPlan, HarnessState,
-};
-use tenterhook_harness::{Ask, Deny, EventRow, Rewrite, Wiring};
+use axum::{Extension, Json};
+use serde_json::Value;
+use tenterhook_api::{HarnessList, HarnessPlan};
+use tenterhook_error::Failure;
+use tenterhook_harness_install::Scope;
+use tenterhook_harness_install::receipt::Asked;
+use tenterhook_setup::detect::detect_harnesses;
+use tenterhook_setup::install::{apply_install, describe, plan_install};
+use tenterhook_setup::{Setup, SetupHost};
+use tokio::runtime::Handle;
 
 use super::error::ApiError;
 use super::extract::PathParams;
 use super::route::Route;
 use crate::daemon::Daemon;
-use crate::own;
+use crate::listen::Peer;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -31,64 +36,99 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn list(State(daemon): State<Arc<Daemon>>) -> Result<Json<HarnessList>, ApiError> {
-    let mut list: HarnessList = own::json(&daemon, &["detect"]).await?;
-    for state in &mut list.harnesses {
-        state.coverage = coverage(state);
-    }
-    Ok(Json(list))
-}
-
-fn coverage(state: &HarnessState) -> Vec<EventCoverage> {
-    let harness = tenterhook_harness::find(&state.harness);
-    harness.map_or(&[][..], |harness| harness.events).iter().map(event_coverage).collect()
-}
-
-fn event_coverage(row: &EventRow) -> EventCoverage {
-    let (wired, why) = match row.wiring {
-        Wiring::Guard => (EventWiring::Guard, None),
-        Wiring::Watch => (EventWiring::Watch, None),
-        Wiring::Left(why) => (EventWiring::Left, Some(why.to_owned())),
-    };
-    EventCoverage {
-        native: row.native.to_owned(),
-        event: row.kind,
-        wired,
-        why,
-        deny: match row.deny {
-            Deny::Prevents => DenyEffect::Prevents,
-            Deny::Feedback => DenyEffect::Feedback,
-            Deny::Impossible => DenyEffect::Impossible,
-        },
-        ask: match row.ask {
-            Ask::Prompt => AskEffect::Prompt,
-            Ask::Wait => AskEffect::Wait,
-            Ask::Never => AskEffect::Never,
-        },
-        rewrites: row.rewrite != Rewrite::Nothing,
-        context: row.context,
-    }
+async fn list(
+    State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
+) -> Result<Json<HarnessList>, ApiError> {
+    let list = with_setup(&daemon, peer, |setup| {
+        let harnesses = detect_harnesses(setup).into_iter().map(|detected| detected.state).collect();
+        Ok(HarnessList { harnesses })
+    });
+    Ok(Json(list.await?))
 }
 
 async fn plan(
     State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<HarnessPlan>, ApiError> {
-    change(&daemon, &id, "--dry-run").await
+    change(&daemon, peer, &id, false).await
 }
 
 async fn install(
     State(daemon): State<Arc<Daemon>>,
+    Extension(peer): Extension<Peer>,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<HarnessPlan>, ApiError> {
     let _turn = daemon.changing.lock().await;
-    change(&daemon, &id, "--yes").await
+    change(&daemon, peer, &id, true).await
 }
 
-async fn change(daemon: &Arc<Daemon>, id: &str, how: &str) -> Result<Json<HarnessPlan>, ApiError> {
+/// Plans the installation of our hooks, and makes the change if `apply` says so.
+async fn change(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    id: &str,
+    apply: bool,
+) -> Result<Json<HarnessPlan>, ApiError> {
     let Some(harness) = tenterhook_harness::find(id) else {
         let message = format!("there is no harness `{}`", tenterhook_records::sanitize(id, 100));
         return Err(ApiError::not_found(message).hint("GET /v1/harnesses lists them"));
     };
-    Ok(Json(own::json(daemon, &["install", harness.id, how]).await?))
+    let plan = with_setup(daemon, peer, move |setup| {
+        let scope = setup.home.machine().map_or(Scope::User, Scope::Machine);
+        let proposal = plan_install(setup, harness, &Asked { scope, ..Asked::default() })?;
+        if apply {
+            apply_install(setup, std::slice::from_ref(&proposal))?;
+        }
+        Ok(describe(setup, &proposal, apply))
+    });
+    Ok(Json(plan.await?))
+}
+
+/// Runs work on the settings of harnesses in a thread that may wait for the disk.
+async fn with_setup<T: Send + 'static>(
+    daemon: &Arc<Daemon>,
+    peer: Peer,
+    work: impl FnOnce(&Setup<'_>) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let host = ApiHost { daemon: Arc::clone(daemon), peer, runtime: Handle::current() };
+    let done = tokio::task::spawn_blocking(move || {
+        let ApiHost { daemon, .. } = &host;
+        let (home, env, programs) = (&daemon.home, &daemon.env, daemon.hook_programs);
+        work(&Setup { home, env, working_directory: None, programs, host: &host })
+    });
+    done.await.map_err(|error| Failure::internal(error.to_string()))?
+}
+
+/// A request that changes the settings of harnesses.
+struct ApiHost {
+    daemon: Arc<Daemon>,
+    peer: Peer,
+    runtime: Handle,
+}
+
+impl SetupHost for ApiHost {
+    fn daemon_address(&self) -> Result<Option<String>, Failure> {
+        Ok(self.daemon.listen.get().map(ToString::to_string))
+    }
+
+    fn refuse_guarded_agent(&self, action: &str) -> Result<(), Failure> {
+        // A browser or a token has no process to look at; both were let in by the user.
+        let is_local = matches!(self.peer, Peer::Local { .. });
+        if is_local && self.daemon.caller(self.peer).refusal(action).is_some() {
+            return Err(Failure::denied(format!("guarded agents may not {action}"))
+                .hint("run `tenterhook install` in your own terminal"));
+        }
+        Ok(())
+    }
+
+    fn record_change(&self, name: &str, detail: Value) -> Result<(), Failure> {
+        let daemon = &self.daemon;
+        let recorded = self.runtime.block_on(daemon.change(name, daemon.uid, detail, Vec::new()));
+        recorded.map_err(|reason| {
+            Failure::internal(format!("`{name}` is not done, because it cannot be recorded: {reason}"))
+                .hint("make room for the ledger")
+        })
+    }
 }

@@ -17,8 +17,8 @@ use tenterhook_records::sanitize;
 use tenterhook_transcript::{LeftOut, Unread};
 
 use super::import::Imported;
-use crate::page::chart::Counts;
 use crate::terminal::tame;
+use tenterhook_report::html::chart::Counts;
 
 /// How many examples of a rule are kept.
 const EXAMPLES: usize = 3;

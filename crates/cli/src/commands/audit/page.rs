@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::gather::{Example, Gathered, WEEK};
-use crate::page::{self, chart, escape};
+use tenterhook_report::html::{self, chart, escape};
 
 /// How many bars there are at most: a clock that was wrong would make thousands.
 const MOST_WEEKS: usize = 200;
@@ -13,7 +13,7 @@ const MOST_WEEKS: usize = 200;
 pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
     let [_, asked, denied] = gathered.verdicts;
     let much = gathered.interruptions();
-    let mut page = page::head("What would have been decided", about, made);
+    let mut page = html::head("What would have been decided", about, made);
     page += "<ul class=\"sums\">\n";
     for (class, sum, what) in [
         ("", gathered.calls.to_string(), "tool calls"),

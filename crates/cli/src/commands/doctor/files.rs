@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::Patient;
 use crate::error::CommandError;
-use crate::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND};
+use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, REFRESH_COMMAND};
 
 /// What only its owner may even read.
 const PRIVATE: &[&str] = &["ledger", "run", "spool", "sessions", "snapshot", "totp", "home.json"];

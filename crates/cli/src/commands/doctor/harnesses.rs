@@ -8,7 +8,7 @@ use tenterhook_harness_install::receipt::Asked;
 use tenterhook_harness_install::{Installer, MachineHooks, MachineScope, Plan, Scope, detect};
 
 use super::Patient;
-use crate::commands::wiring::{self, Wired};
+use tenterhook_setup::wiring::{self, Wired};
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
     for harness in HARNESSES {
@@ -57,7 +57,7 @@ fn missing(patient: &mut Patient<'_>, harness: &'static Harness, installer: &Ins
     let has_settings = harness.id == installer.wired_as
         && (installer.directory)(&ground, &Scope::User).is_some_and(|directory| directory.exists());
     if detect(harness, &ground).is_some() || has_settings {
-        if let Some(hooks) = wiring::machine_hooks(patient.context, harness) {
+        if let Some(hooks) = wiring::machine_hooks(&patient.host().setup(), harness) {
             return guarded_by_machine(patient, harness, &hooks);
         }
         let system = match (patient.home.machine(), installer.machine) {
@@ -106,7 +106,7 @@ fn wired(patient: &mut Patient<'_>, harness: &'static Harness, asked: &Asked) {
         _ => " --scope project",
     };
     let install = format!("`tenterhook install {}{scope}`", harness.id);
-    let plan = match wiring::wired(patient.context, harness, asked) {
+    let plan = match wiring::wired(&patient.host().setup(), harness, asked) {
         Err(error) => {
             let fix = error.hints.first().cloned().unwrap_or(install);
             patient.broken(harness.title, error.message).fix(fix);

@@ -19,6 +19,7 @@ use tenterhook_home::Home;
 
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -94,6 +95,12 @@ struct Patient<'a> {
     context: &'a Context,
     home: &'a Home,
     findings: Vec<Finding>,
+}
+
+impl<'a> Patient<'a> {
+    fn host(&self) -> CliHost<'a> {
+        CliHost { context: self.context, home: self.home }
+    }
 }
 
 impl Finding {

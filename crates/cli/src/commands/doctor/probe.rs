@@ -11,10 +11,10 @@ use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 
 use super::Patient;
-use crate::commands::wiring;
 use crate::error::CommandError;
 use crate::intake;
 use crate::terminal::BOLD;
+use tenterhook_setup::wiring;
 
 /// How often the ledger is looked at.
 const LOOKS: Duration = Duration::from_millis(250);

@@ -13,7 +13,7 @@ use crate::ask;
 use crate::commands::serve::How;
 use crate::commands::start;
 use crate::commands::status::undelivered_text;
-use crate::versions::REFRESH_COMMAND;
+use tenterhook_setup::versions::REFRESH_COMMAND;
 
 pub(super) fn examine(patient: &mut Patient<'_>) {
     let home = patient.home.clone();

@@ -54,25 +54,6 @@ impl FilterArgs {
             before: None,
         }
     }
-
-    /// In words, for a heading.
-    pub(super) fn words(&self) -> String {
-        let said = |name: &str, value: Option<&String>| value.map(|value| format!("{name} {value}"));
-        let when = |name: &str, value: Option<Timestamp>| value.map(|value| format!("{name} {value}"));
-        let parts = [
-            said("session", self.session.as_ref()),
-            said("harness", self.harness.as_ref()),
-            said("tool", self.tool.as_ref()),
-            said("verdict", self.verdict.as_ref()),
-            said("rule", self.rule.as_ref()),
-            said("kind", self.kind.as_ref()),
-            when("since", self.since),
-            when("until", self.until),
-            said("with the text", self.text.as_ref()),
-        ];
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { "everything that is recorded".to_owned() } else { parts.join(", ") }
-    }
 }
 
 fn kind_of(word: &str) -> Option<Kind> {

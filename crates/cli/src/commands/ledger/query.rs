@@ -6,7 +6,7 @@ use serde_json::json;
 use tenterhook_guard::Book;
 
 use super::filter::FilterArgs;
-use super::row::{self, Row, Table};
+use super::row::{self, RecordRow, Table};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
     let table = Table::new();
     let mut text = table.head();
-    text.extend(found.records.iter().map(|record| table.row(&Row::of(record))));
+    text.extend(found.records.iter().map(|record| table.row(&RecordRow::of(record))));
     if let Some(next) = found.next {
         text += &format!("{DIM}there are more: add `--before {next}`, or a larger `--limit`{DIM:#}\n");
     }

@@ -9,6 +9,8 @@ use tenterhook_guard::Book;
 use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
 
 use super::filter::FilterArgs;
+use tenterhook_report::describe_filter;
+
 use super::row::leaf;
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
@@ -74,7 +76,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         "{BOLD}{}{BOLD:#} leaves of {} sessions {DIM}{}{DIM:#}\n",
         stats.leaves,
         stats.sessions,
-        args.filter.words()
+        describe_filter(&args.filter.filter())
     );
     if let (Some(first), Some(last)) = (when(stats.first_ms), when(stats.last_ms)) {
         let _ = writeln!(text, "  {DIM}from{DIM:#} {first} {DIM}to{DIM:#} {last}");

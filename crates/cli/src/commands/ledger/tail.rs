@@ -8,7 +8,7 @@ use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;
-use super::row::{Row, Table, ledger_record};
+use super::row::{RecordRow, Table, ledger_record};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -108,7 +108,7 @@ fn show(context: &Context, table: &Table, records: &[Record]) -> Result<bool, Co
         if context.terminal.json {
             Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")
         } else {
-            Ok(table.row(&Row::of(record)))
+            Ok(table.row(&RecordRow::of(record)))
         }
     };
     print(context, &records.iter().map(line).collect::<Result<String, _>>()?)

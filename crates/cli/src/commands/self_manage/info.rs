@@ -10,7 +10,7 @@ use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN};
-use crate::versions;
+use tenterhook_setup::versions;
 
 /// Show version, build target and how this program was installed
 #[derive(Debug, clap::Args)]

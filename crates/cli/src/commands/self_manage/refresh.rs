@@ -16,9 +16,10 @@ use crate::commands::{service, start, stop};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
-use crate::hook_programs;
+use crate::setup::{CliHost, HOOK_PROGRAMS, refuse_guarded_agent};
 use crate::terminal::{BOLD, DIM, GOOD};
-use crate::versions::{PROGRAM_VERSION, ProgramVersion, of_hook_programs};
+use tenterhook_setup::hook_programs;
+use tenterhook_setup::versions::{PROGRAM_VERSION, ProgramVersion, of_hook_programs};
 
 const EXAMPLES: &str = "\
 Run it after an upgrade with npm, pip, Homebrew, deb or a new build; `self update` and install.sh run it for you. The
@@ -67,7 +68,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if args.check || plan.is_done() {
         return report(context, &plan, false);
     }
-    hook_programs::refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
+    refuse_guarded_agent(home, "refresh the installed hooks or the daemon")?;
     // The gate comes first: if the restart is refused, nothing was changed.
     if let Some(daemon) = &plan.daemon {
         let detail = json!({"from": daemon.version, "to": PROGRAM_VERSION, "why": "self refresh"});
@@ -77,7 +78,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let from = plan.hooks.as_ref().map(|found| &found.version);
         let detail = json!({"from": from, "to": PROGRAM_VERSION, "programs": plan.programs});
         Book::of(home).change("self refresh", detail)?;
-        hook_programs::place(home)?;
+        hook_programs::place(&CliHost { context, home }.setup())?;
         refresh_snapshot(home, &context.env);
     }
     if let Some(daemon) = &plan.daemon {
@@ -89,7 +90,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 impl RefreshPlan {
     fn make(home: &Home) -> Result<Self, CommandError> {
         let hooks = of_hook_programs(home);
-        let programs = if hooks.is_some() { hook_programs::outdated(home)? } else { Vec::new() };
+        let programs =
+            if hooks.is_some() { hook_programs::outdated(home, HOOK_PROGRAMS)? } else { Vec::new() };
         Ok(Self { hooks, programs, daemon: RunningDaemon::find_other(home)? })
     }
 

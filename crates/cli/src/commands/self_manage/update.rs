@@ -15,9 +15,9 @@ use super::{build_target, running_program};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::hook_programs;
+use crate::setup::refuse_guarded_agent;
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
-use crate::versions::{REFRESH_COMMAND, ReleaseVersion};
+use tenterhook_setup::versions::{REFRESH_COMMAND, ReleaseVersion};
 
 const EXAMPLES: &str = "\
 Only copies that were unpacked from a release archive, by hand or by install.sh, update themselves. npm, pip,
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         return Err(CommandError::internal(message).hint(format!("run `{command}`")));
     }
     if let Some(home) = context.unchecked_home() {
-        hook_programs::refuse_guarded_agent(home, "update Tenterhook")?;
+        refuse_guarded_agent(home, "update Tenterhook")?;
     }
     // Without a key nothing can be verified: fail before anything is downloaded.
     let key = release::release_key(None)?;

@@ -11,20 +11,18 @@ use axum::extract::State;
 use axum::http::header;
 use tenterhook_api::{ExportFormat, ExportQuery, ReportQuery};
 use tenterhook_error::Failure;
-use tenterhook_files::{FileClass, read_bytes};
+use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
-use tenterhook_ledger::{Format, Reader};
+use tenterhook_ledger::{Filter, Format, Reader};
 use tenterhook_records::time_spec;
+use tenterhook_report::write_report;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::api::error::{ApiError, run_blocking};
 use crate::api::extract::QueryParams;
 use crate::api::shape::{HtmlMedia, LedgerExportMedia, TextResponse};
 use crate::daemon::Daemon;
-use crate::own;
 
-/// No report is larger.
-const MAX_REPORT_BYTES: u64 = 256 << 20;
 /// How much is put together before it is sent.
 const PART: usize = 256 * 1024;
 
@@ -36,13 +34,7 @@ pub(super) async fn export(
         None | Some(ExportFormat::Jsonl) => (Format::Jsonl, "application/jsonl", "ledger.jsonl"),
         Some(ExportFormat::Csv) => (Format::Csv, "text/csv; charset=utf-8", "ledger.csv"),
     };
-    // What no checkpoint covers yet is signed first. A reader of its own: this one is busy for long.
-    let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
-    let reader = run_blocking(move || {
-        ledger.checkpoint().map_err(|error| Failure::internal(error.to_string()))?;
-        Reader::open(&dir).map_err(|error| Failure::internal(error.to_string()))
-    })
-    .await?;
+    let reader = open_covered(&daemon).await?;
     let (sender, parts) = channel(4);
     tokio::task::spawn_blocking(move || {
         let mut out = Parts { sender, held: Vec::with_capacity(PART) };
@@ -89,28 +81,29 @@ pub(super) async fn report(
     State(daemon): State<Arc<Daemon>>,
     QueryParams(ReportQuery { since, session }): QueryParams<ReportQuery>,
 ) -> Result<TextResponse<HtmlMedia>, ApiError> {
-    let mut args: Vec<String> = vec!["ledger".into(), "report".into()];
-    if let Some(since) = since {
-        time_spec::read(&since, call_meta::now_ms())
-            .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))?;
-        args.extend(["--since".into(), since]);
-    }
-    if let Some(session) = session {
-        args.push(format!("--session={session}"));
-    }
-    let page = written(&daemon, args).await?;
-    Ok(file("text/html; charset=utf-8", "tenterhook-report.html", page.into()))
+    let now = call_meta::now();
+    let since = since.map(|since| {
+        time_spec::read(&since, now.unix_ms())
+            .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))
+    });
+    let from_ms = since.transpose()?.map(Timestamp::unix_ms);
+    let filter = Filter { session, from_ms, ..Filter::default() };
+    let reader = open_covered(&daemon).await?;
+    let written = run_blocking(move || {
+        write_report(&reader, &filter, now).map_err(|error| Failure::internal(error.to_string()))
+    });
+    let report = written.await?;
+    Ok(file("text/html; charset=utf-8", "tenterhook-report.html", report.html.into()))
 }
 
-async fn written(daemon: &Arc<Daemon>, mut args: Vec<String>) -> Result<Vec<u8>, Failure> {
-    // In a directory of the owner's: payloads are in it.
-    let path = daemon.home.run().join(format!("report-{}.html", call_meta::mint()?.id));
-    args.extend(["--output".into(), path.display().to_string()]);
-    let ran = own::run(daemon, args).await;
-    let page =
-        ran.and_then(|_| Ok(read_bytes(&path, FileClass::State, MAX_REPORT_BYTES)?.unwrap_or_default()));
-    drop(fs_err::remove_file(&path));
-    page
+/// A reader of its own, for work that takes long. Records that no checkpoint covers yet are signed first.
+async fn open_covered(daemon: &Daemon) -> Result<Reader, ApiError> {
+    let (ledger, dir) = (daemon.ledger.clone(), daemon.home.ledger());
+    let opened = run_blocking(move || {
+        ledger.checkpoint().map_err(|error| Failure::internal(error.to_string()))?;
+        Reader::open(&dir).map_err(|error| Failure::internal(error.to_string()))
+    });
+    opened.await
 }
 
 /// An answer that a browser saves, and never shows as a page of ours.

@@ -19,11 +19,12 @@ use tenterhook_harness_install::{Found, Scope, detect};
 use self::canary::Canary;
 use self::stage::ProofStage;
 use crate::commands::agent::run::until_ended;
-use crate::commands::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
+use crate::setup::CliHost;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
+use tenterhook_setup::wiring;
 
 /// What a run of a client has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -183,10 +184,11 @@ fn prepare<'a>(
     let launch = harness.launch().map_err(Verdict::not_provable)?;
     let installer = wiring::installer(harness).map_err(not_provable)?;
     let home = context.home().map_err(not_provable)?;
+    let host = CliHost { context, home };
     let asked = wiring::asked(home, installer);
     let install = format!("`tenterhook install {}`", harness.id);
     // They would record the run for the whole machine.
-    if let Some(hooks) = wiring::machine_hooks(context, harness) {
+    if let Some(hooks) = wiring::machine_hooks(&host.setup(), harness) {
         let reason = format!(
             "its hooks are in the settings of the machine (`{}`), which have no copy",
             hooks.settings.display()
@@ -204,7 +206,7 @@ fn prepare<'a>(
         let names = harness.programs().join("` or `");
         return Err(Verdict::not_provable(format!("`{names}` is not on the PATH")));
     };
-    let real = wiring::order(context, harness, &asked).map_err(not_provable)?;
+    let real = wiring::order(&host.setup(), harness, &asked).map_err(not_provable)?;
     stage.canary(context, harness, launch, installer, &real, program)
 }
 

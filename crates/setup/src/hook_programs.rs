@@ -8,22 +8,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fs_err::File;
-use tenterhook_authority::Action;
+use tenterhook_error::Failure;
 use tenterhook_files::FileClass;
 use tenterhook_home::{Home, write_whole};
 
-use crate::error::CommandError;
-use crate::gate;
+use crate::Setup;
 use crate::versions::{self, ProgramVersion};
 
 /// The full program, which evaluates a call when no daemon answers.
-pub(crate) const FULL_PROGRAM: &str = "tenterhook";
-/// What harnesses spawn: small programs of their own, carried inside this one.
-const SMALL_PROGRAMS: [(&str, &[u8]); 2] = [
-    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
-    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
-];
-/// None of the small programs is larger.
+pub const FULL_PROGRAM: &str = "tenterhook";
+/// No program that harnesses spawn is larger.
 const MAX_SMALL_PROGRAM_BYTES: u64 = 64 << 20;
 /// How much of two files is compared at a time.
 const COMPARE_CHUNK_BYTES: usize = 1 << 20;
@@ -31,14 +25,18 @@ const COMPARE_CHUNK_BYTES: usize = 1 << 20;
 /// The running program itself. A path could name another file by now: the package may have been replaced.
 const RUNNING_PROGRAM: Option<&str> = if cfg!(target_os = "linux") { Some("/proc/self/exe") } else { None };
 
+/// The small programs that harnesses spawn: names and content. The binary that carries them passes them in.
+#[derive(Debug, Clone, Copy)]
+pub struct HookPrograms(pub &'static [(&'static str, &'static [u8])]);
+
 /// Names of the installed programs that differ from this version's, byte for byte. A missing one differs.
-pub(crate) fn outdated(home: &Home) -> Result<Vec<&'static str>, CommandError> {
+pub fn outdated(home: &Home, programs: HookPrograms) -> Result<Vec<&'static str>, Failure> {
     let mut names = Vec::new();
     if !is_running_program(&home.bin().join(FULL_PROGRAM))? {
         names.push(FULL_PROGRAM);
     }
     names.extend(
-        SMALL_PROGRAMS.iter().filter(|(name, bytes)| !is_installed(home, name, bytes)).map(|(name, _)| name),
+        programs.0.iter().filter(|(name, bytes)| !is_installed(home, name, bytes)).map(|(name, _)| name),
     );
     Ok(names)
 }
@@ -47,16 +45,17 @@ pub(crate) fn outdated(home: &Home) -> Result<Vec<&'static str>, CommandError> {
 /// meanwhile runs the old one or the new one.
 ///
 /// A guarded agent may not replace programs that are there, and newer programs are not replaced by older ones.
-pub(crate) fn place(home: &Home) -> Result<(), CommandError> {
-    let names = outdated(home)?;
-    refuse_replacement(home, &names)?;
+pub fn place(setup: &Setup<'_>) -> Result<(), Failure> {
+    let (home, programs) = (setup.home, setup.programs);
+    let names = outdated(home, programs)?;
+    refuse_replacement(setup, &names)?;
     home.make_directories()?;
     if names.contains(&FULL_PROGRAM) {
         let mut bytes = Vec::new();
         open_running_program()?.read_to_end(&mut bytes)?;
         write_whole(&home.bin().join(FULL_PROGRAM), &bytes, 0o755)?;
     }
-    for (name, bytes) in SMALL_PROGRAMS.iter().filter(|(name, _)| names.contains(name)) {
+    for (name, bytes) in programs.0.iter().filter(|(name, _)| names.contains(name)) {
         write_whole(&home.bin().join(name), bytes, 0o755)?;
     }
     // Last: the mark names the version that is there now.
@@ -64,20 +63,21 @@ pub(crate) fn place(home: &Home) -> Result<(), CommandError> {
 }
 
 /// Fails if installed programs would be replaced by a guarded agent, or by older ones.
-pub(crate) fn check_replacement(home: &Home) -> Result<(), CommandError> {
-    refuse_replacement(home, &outdated(home)?)
+pub fn check_replacement(setup: &Setup<'_>) -> Result<(), Failure> {
+    refuse_replacement(setup, &outdated(setup.home, setup.programs)?)
 }
 
-fn refuse_replacement(home: &Home, outdated: &[&str]) -> Result<(), CommandError> {
-    if !home.has_hook_programs() || outdated.is_empty() {
+fn refuse_replacement(setup: &Setup<'_>, outdated: &[&str]) -> Result<(), Failure> {
+    if !setup.home.has_hook_programs() || outdated.is_empty() {
         return Ok(());
     }
-    refuse_guarded_agent(home, "replace the hook programs")?;
-    refuse_older(home)
+    // A guarded agent must not choose the program that guards it.
+    setup.host.refuse_guarded_agent("replace the hook programs")?;
+    refuse_older(setup.home)
 }
 
 /// Fails if the installed programs are newer than this one.
-pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
+pub fn refuse_older(home: &Home) -> Result<(), Failure> {
     let Some(ProgramVersion { version, age: Ordering::Greater }) = versions::of_hook_programs(home) else {
         return Ok(());
     };
@@ -85,24 +85,14 @@ pub(crate) fn refuse_older(home: &Home) -> Result<(), CommandError> {
         "the installed hook programs are version {version}, newer than this program ({}); a downgrade is refused",
         versions::PROGRAM_VERSION
     );
-    Err(CommandError::internal(message).hint(format!(
+    Err(Failure::internal(message).hint(format!(
         "upgrade this program, or use the newer one: `{}`",
         home.bin().join(FULL_PROGRAM).display()
     )))
 }
 
-/// A guarded agent must not choose the program that guards it.
-pub(crate) fn refuse_guarded_agent(home: &Home, what: &str) -> Result<(), CommandError> {
-    let (_, guarded) = gate::standing(home, Action::Restart)?;
-    if guarded {
-        return Err(CommandError::denied(format!("guarded agents may not {what}"))
-            .hint("run this command in your own terminal"));
-    }
-    Ok(())
-}
-
 /// Whether a file has the same bytes as the running program.
-pub(crate) fn is_running_program(path: &Path) -> Result<bool, CommandError> {
+pub fn is_running_program(path: &Path) -> Result<bool, Failure> {
     // A link is not the copy that hooks are promised, and a pipe would keep us waiting.
     let is_link = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link && !path.starts_with("/proc") || !fs_err::metadata(path).is_ok_and(|found| found.is_file()) {
@@ -116,7 +106,7 @@ pub(crate) fn is_running_program(path: &Path) -> Result<bool, CommandError> {
     Ok(one.len() == two.len() && same_bytes(running, other)?)
 }
 
-fn same_bytes(mut one: File, mut two: File) -> Result<bool, CommandError> {
+fn same_bytes(mut one: File, mut two: File) -> Result<bool, Failure> {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let chunk = u64::try_from(COMPARE_CHUNK_BYTES).unwrap_or(u64::MAX);
     loop {
@@ -133,7 +123,7 @@ fn same_bytes(mut one: File, mut two: File) -> Result<bool, CommandError> {
     }
 }
 
-fn open_running_program() -> Result<File, CommandError> {
+fn open_running_program() -> Result<File, Failure> {
     let path = RUNNING_PROGRAM.map_or_else(std::env::current_exe, |path| Ok(path.into()))?;
     Ok(File::open(path)?)
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use tenterhook_event::{Decision, Timestamp};
 
 use super::gather::{Gathered, Shown};
-use crate::page::{self, chart, escape};
+use crate::html::{self, chart, escape};
 
 pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
     let number = |decision: Decision| {
@@ -16,7 +16,7 @@ pub(super) fn page(gathered: &Gathered, about: &str, made: &str) -> String {
     };
     let when = |ms: Option<u64>| ms.map(|ms| Timestamp::from_unix_ms(ms).to_string()).unwrap_or_default();
     let unit = chart::unit(gathered.step);
-    let mut page = page::head("What was decided", about, made);
+    let mut page = html::head("What was decided", about, made);
     page += "<ul class=\"sums\">\n";
     for (class, sum, what) in [
         ("", gathered.decisions, "decisions"),

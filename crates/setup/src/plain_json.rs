@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tenterhook_files::{FileClass, read_text};
 use tenterhook_home::write_whole;
 
-use crate::error::CommandError;
+use tenterhook_error::Failure;
 
 /// What the name of the kept copy ends with.
 const COPY: &str = "with-comments";
@@ -17,13 +17,13 @@ const COPY: &str = "with-comments";
 const MAX_SETTINGS_BYTES: u64 = 16 << 20;
 
 /// Whether a file would be plain JSON without its comments and trailing commas.
-pub(super) fn can_become_plain(path: &Path) -> bool {
+pub fn can_become_plain(path: &Path) -> bool {
     let Ok(Some(text)) = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES) else { return false };
     !is_plain(&text) && is_plain(&without_comments(&text))
 }
 
 /// Takes comments and trailing commas out of a file. Returns where the original is kept.
-pub(super) fn make_plain(path: &Path) -> Result<PathBuf, CommandError> {
+pub fn make_plain(path: &Path) -> Result<PathBuf, Failure> {
     // A link of a dotfile manager stays a link.
     let path = &fs_err::canonicalize(path)?;
     let text = read_text(path, FileClass::Configuration, MAX_SETTINGS_BYTES)?.unwrap_or_default();

@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tenterhook_event::{Decision, Timestamp};
-use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_ledger::{Filter, ReadFailed, Reader, Record};
+use tenterhook_records::recorded::{Field as _, leaf};
 
-use crate::commands::ledger::row::{Row, leaf};
-use crate::commands::ledger::unread;
-use crate::error::CommandError;
-use crate::page::chart::Counts;
-use tenterhook_records::recorded::Field as _;
+use crate::RecordRow;
+use crate::html::chart::Counts;
 
 const PAGE: u64 = 512;
 /// How many leaves the table has at most: each carries its proof.
@@ -22,7 +20,7 @@ const HOUR: u64 = 3_600_000;
 const MOST_HOURS: u64 = 7 * 24;
 
 pub(super) struct Shown {
-    pub(super) row: Row,
+    pub(super) row: RecordRow,
     pub(super) kind: String,
     /// The proof as a text; a leaf that no checkpoint covers yet has none.
     pub(super) proof: Option<String>,
@@ -48,17 +46,17 @@ pub(super) struct Gathered {
     pub(super) key: Option<String>,
 }
 
-pub(super) fn gather(reader: &Reader, filter: &Filter) -> Result<Gathered, CommandError> {
+pub(super) fn gather(reader: &Reader, filter: &Filter) -> Result<Gathered, ReadFailed> {
     let mut gathered = Gathered::default();
     let mut sessions = std::collections::BTreeSet::new();
     let mut hours: BTreeMap<u64, Counts> = BTreeMap::new();
     let [mut verdicts, mut rules, mut tools]: [BTreeMap<String, u64>; 3] = Default::default();
     let mut filter = filter.clone();
     loop {
-        let page = reader.query(&filter, PAGE).map_err(unread)?;
+        let page = reader.query(&filter, PAGE)?;
         for record in &page.records {
             let leaf = leaf(record);
-            let row = Row::of(record);
+            let row = RecordRow::of(record);
             if let Some(verdict) = row.verdict {
                 gathered.decisions += 1;
                 sessions.extend(leaf.field("harness_session_id").as_str().map(ToOwned::to_owned));
@@ -95,23 +93,23 @@ pub(super) fn gather(reader: &Reader, filter: &Filter) -> Result<Gathered, Comma
     gathered.verdicts = largest(verdicts);
     gathered.rules = largest(rules);
     gathered.tools = largest(tools);
-    gathered.checkpoint = reader.checkpoint().map_err(unread)?.map(|(_, note)| note);
-    gathered.key = reader.key().map_err(unread)?.map(|key| key.to_string());
+    gathered.checkpoint = reader.checkpoint()?.map(|(_, note)| note);
+    gathered.key = reader.key()?.map(|key| key.to_string());
     Ok(gathered)
 }
 
 fn show(
     reader: &Reader,
     record: &Record,
-    row: Row,
+    row: RecordRow,
     leaf: &Value,
     to: &mut Gathered,
-) -> Result<(), CommandError> {
+) -> Result<(), ReadFailed> {
     if to.shown.len() >= MOST_SHOWN {
         to.left_out += 1;
         return Ok(());
     }
-    let proof = reader.proof(record.seq).map_err(unread)?.map(|proof| proof.to_string());
+    let proof = reader.proof(record.seq)?.map(|proof| proof.to_string());
     let kind = leaf.field("kind").as_str().unwrap_or("pruned").to_owned();
     to.shown.push(Shown { row, kind, proof });
     Ok(())

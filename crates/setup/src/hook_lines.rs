@@ -11,18 +11,18 @@ use tenterhook_harness_install::{Editor, Warning};
 
 /// One hook, as it is written.
 #[derive(Debug)]
-pub(super) struct Item {
-    pub(super) id: String,
+pub(crate) struct Item {
+    pub(crate) id: String,
     /// One key a line.
-    pub(super) lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 /// The hooks that belong in the file.
 #[derive(Debug)]
-pub(super) struct HookLines {
+pub(crate) struct HookLines {
     /// What the file is called in messages.
-    pub(super) name: String,
-    pub(super) items: Vec<Item>,
+    pub(crate) name: String,
+    pub(crate) items: Vec<Item>,
 }
 
 impl HookLines {

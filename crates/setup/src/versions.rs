@@ -10,27 +10,27 @@ use serde_json::{Value, json};
 use tenterhook_guard::STATE_FORMAT;
 use tenterhook_home::{Home, state_file};
 
-use crate::context::Context;
-use crate::error::CommandError;
-use crate::terminal::{Terminal, WARN};
+use tenterhook_error::Failure;
 
-pub(crate) const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of this program.
+pub const PROGRAM_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The command that makes hooks and daemon run this version.
-pub(crate) const REFRESH_COMMAND: &str = "tenterhook self refresh";
+pub const REFRESH_COMMAND: &str = "tenterhook self refresh";
 /// Versions before this field existed: 0.1.0 wrote none.
 const UNMARKED: &str = "0.1.0 or older";
 
 /// The version of a program compared with the running one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ProgramVersion {
-    pub(crate) version: String,
+pub struct ProgramVersion {
+    /// As it is written.
+    pub version: String,
     /// Whether it is older (`Less`) or newer (`Greater`) than the running program.
-    pub(crate) age: Ordering,
+    pub age: Ordering,
 }
 
 /// A version that can be compared. A pre-release is older than its release.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ReleaseVersion {
+pub struct ReleaseVersion {
     numbers: [u64; 3],
     is_final: bool,
     pre_release: String,
@@ -44,8 +44,9 @@ struct DaemonCard {
 }
 
 impl ReleaseVersion {
-    pub(crate) fn parse(text: &str) -> Result<Self, CommandError> {
-        let invalid = || CommandError::internal(format!("invalid version `{text}`"));
+    /// Reads `MAJOR.MINOR.PATCH`, with a pre-release behind a dash.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let invalid = || Failure::internal(format!("invalid version `{text}`"));
         let (core, pre_release) = text.split_once('-').unwrap_or((text, ""));
         let mut parts = core.split('.').map(|part| part.parse::<u64>().map_err(|_| invalid()));
         let mut next = || parts.next().unwrap_or_else(|| Err(invalid()));
@@ -59,7 +60,7 @@ impl ReleaseVersion {
 
 impl ProgramVersion {
     /// Compares a version with the running program's. One that cannot be compared counts as older.
-    pub(crate) fn new(version: &str) -> Self {
+    pub fn new(version: &str) -> Self {
         let age = match (ReleaseVersion::parse(version), ReleaseVersion::parse(PROGRAM_VERSION)) {
             (Ok(one), Ok(other)) => one.cmp(&other),
             _ => Ordering::Less,
@@ -69,7 +70,7 @@ impl ProgramVersion {
 }
 
 /// Version of the installed hook programs, by the mark beside them. `None`: none are installed.
-pub(crate) fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
+pub fn of_hook_programs(home: &Home) -> Option<ProgramVersion> {
     if !home.has_hook_programs() {
         return None;
     }
@@ -89,7 +90,7 @@ fn of_daemon(home: &Home) -> Option<ProgramVersion> {
 }
 
 /// All versions, for JSON. `daemon` is what the daemon answered, if one did.
-pub(crate) fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
+pub fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
     json!({
         "program": PROGRAM_VERSION,
         "hook_programs": of_hook_programs(home).map(|found| found.version),
@@ -100,7 +101,7 @@ pub(crate) fn to_json(home: &Home, daemon: Option<&Value>) -> Value {
 }
 
 /// What the user should do about different versions, in one sentence.
-pub(crate) fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
+pub fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVersion>) -> Option<String> {
     let named = [("the hooks", hooks), ("the daemon", daemon)];
     let with = |age: Ordering| -> Vec<String> {
         let found = named.iter().filter_map(|(what, version)| Some((what, (*version)?)));
@@ -123,16 +124,9 @@ pub(crate) fn advice(hooks: Option<&ProgramVersion>, daemon: Option<&ProgramVers
     Some(format!("{} {verb} {order} than this program ({PROGRAM_VERSION}): {fix}", names.join(" and ")))
 }
 
-/// Prints one line after a command that a user typed, if hooks or daemon are of another version.
-pub(crate) fn print_notice(context: &Context) {
-    let Ok(home) = context.home() else { return };
-    if context.terminal.json || !Terminal::is_screen() {
-        return;
-    }
-    if let Some(advice) = advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref()) {
-        // The command is done: a note that cannot be printed does not fail it.
-        drop(context.terminal.note(&format!("{WARN}note{WARN:#}: {advice}\n")));
-    }
+/// What the user should do if the hook programs or the running daemon have another version.
+pub fn installed_advice(home: &Home) -> Option<String> {
+    advice(of_hook_programs(home).as_ref(), of_daemon(home).as_ref())
 }
 
 #[cfg(test)]

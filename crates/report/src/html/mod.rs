@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What our HTML pages share: one file each, no script, no request to anywhere.
+//! Parts of HTML reports: each report is one file, without scripts and without requests.
 
-pub(crate) mod chart;
+pub mod chart;
 
 const STYLE: &str = include_str!("style.css");
 
 /// From the first line to the line below the heading.
-pub(crate) fn head(title: &str, about: &str, made: &str) -> String {
+pub fn head(title: &str, about: &str, made: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
@@ -20,8 +20,8 @@ pub(crate) fn head(title: &str, about: &str, made: &str) -> String {
     )
 }
 
-/// Text of somebody else's as HTML: an agent chooses the commands that we show.
-pub(crate) fn escape(text: &str) -> String {
+/// Escapes text for HTML. Commands and paths in a report are chosen by agents.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -2,19 +2,17 @@
 
 //! `ledger report`: one HTML file that can be printed, mailed and checked.
 
-mod gather;
-mod page;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::Book;
 use tenterhook_home::{call_meta::now, write_whole};
+use tenterhook_report::{LedgerReport, write_report};
 
-use super::covered;
 use super::filter::FilterArgs;
 use super::passphrase::if_said;
+use super::{covered, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, GOOD};
@@ -42,14 +40,13 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args, file: Option<&Path>) -> Result<ExitCode, CommandError> {
     let book = if_said(Book::of(context.home()?), file)?;
     let reader = covered(context, &book, "leaves that no checkpoint covers yet have no proof")?;
-    let gathered = gather::gather(&reader, &args.filter.filter())?;
-    let page = page::page(&gathered, &args.filter.words(), &now().to_string());
+    let report = write_report(&reader, &args.filter.filter(), now()).map_err(unread)?;
     // Reasons and commands are in it, so it is for its owner until they hand it on.
-    write_whole(&std::path::absolute(&args.output)?, page.as_bytes(), 0o600)?;
-    let (decisions, shown) = (gathered.decisions, gathered.shown.len());
+    write_whole(&std::path::absolute(&args.output)?, report.html.as_bytes(), 0o600)?;
+    let LedgerReport { decisions, shown, left_out, .. } = report;
     if context.terminal.json {
         context.terminal.print_json(&json!({
-            "output": args.output, "decisions": decisions, "shown": shown, "left_out": gathered.left_out,
+            "output": args.output, "decisions": decisions, "shown": shown, "left_out": left_out,
         }))?;
     } else {
         context.terminal.say(&format!(

@@ -9,7 +9,7 @@ use tenterhook_event::Timestamp;
 use super::escape;
 
 /// Counts by verdict: none or allowed, asked, denied.
-pub(crate) type Counts = [u64; 3];
+pub type Counts = [u64; 3];
 
 const DAY: u64 = 86_400_000;
 
@@ -22,7 +22,7 @@ const PARTS: [&str; 3] = ["go", "ask", "deny"];
 
 /// Bars over time, stacked by verdict. Coordinates are whole thousandths, so that they print the same
 /// everywhere.
-pub(crate) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
+pub fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
     let most = bars.iter().map(|(_, counts)| counts.iter().sum()).max().unwrap_or(1).max(1);
     let number = u64::try_from(bars.len()).unwrap_or(1).max(1);
     let unit = unit(step);
@@ -74,7 +74,7 @@ pub(crate) fn over_time(bars: &[(u64, Counts)], step: u64) -> String {
 }
 
 /// Bars by name, the longest first.
-pub(crate) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
+pub fn by_name(title: &str, counts: &[(String, u64)]) -> String {
     const ROW: u64 = 20;
     const MOST: usize = 12;
     let rows = u64::try_from(counts.len().min(MOST)).unwrap_or(0).max(1);
@@ -102,7 +102,7 @@ pub(crate) fn by_name(title: &str, counts: &[(String, u64)]) -> String {
 }
 
 /// What the colours mean.
-pub(crate) fn legend() -> String {
+pub fn legend() -> String {
     let entry = |part: &&str| {
         format!(
             "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"{part}\" width=\"10\" height=\"10\"/></svg>{}</li>\n",
@@ -130,7 +130,7 @@ fn words(part: &str) -> &str {
 }
 
 /// What a bar of this length is called.
-pub(crate) fn unit(step: u64) -> &'static str {
+pub fn unit(step: u64) -> &'static str {
     match step {
         step if step >= 7 * DAY => "week",
         DAY.. => "day",

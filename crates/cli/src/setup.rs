@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The command line as the program that runs `tenterhook-setup`: it carries the hook programs, and asks the daemon and
+//! the gate.
+
+use serde_json::Value;
+use tenterhook_authority::Action;
+use tenterhook_guard::{Book, Settled};
+use tenterhook_home::Home;
+use tenterhook_setup::hook_programs::HookPrograms;
+use tenterhook_setup::versions::installed_advice;
+use tenterhook_setup::{Setup, SetupHost};
+
+use crate::commands::DEFAULT_LISTEN_ADDRESS;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{Terminal, WARN};
+use crate::{ask, gate};
+
+/// The small programs that harnesses spawn, carried inside this one.
+pub(crate) const HOOK_PROGRAMS: HookPrograms = HookPrograms(&[
+    ("tenterhook-hook", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-hook"))),
+    ("tenterhook-status", include_bytes!(concat!(env!("OUT_DIR"), "/tenterhook-status"))),
+]);
+
+/// A command that changes the settings of harnesses.
+pub(crate) struct CliHost<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) home: &'a Home,
+}
+
+impl CliHost<'_> {
+    pub(crate) fn setup(&self) -> Setup<'_> {
+        Setup {
+            home: self.home,
+            env: &self.context.env,
+            working_directory: std::env::current_dir().ok(),
+            programs: HOOK_PROGRAMS,
+            host: self,
+        }
+    }
+}
+
+impl SetupHost for CliHost<'_> {
+    fn daemon_address(&self) -> Result<Option<String>, CommandError> {
+        // The daemon that runs knows best where it listens.
+        let running = ask::get(self.home, "/v1/health")?;
+        let running =
+            running.as_ref().and_then(|health| health.get("listen")?.as_str().map(ToOwned::to_owned));
+        let said = self.context.env.tenterhook_listen.clone();
+        let listen = running.or(said).or_else(|| Settled::of(self.home).0.daemon.listen);
+        let listen = listen.unwrap_or_else(|| DEFAULT_LISTEN_ADDRESS.to_owned());
+        Ok((listen != "none").then_some(listen))
+    }
+
+    fn refuse_guarded_agent(&self, action: &str) -> Result<(), CommandError> {
+        refuse_guarded_agent(self.home, action)
+    }
+
+    fn record_change(&self, name: &str, detail: Value) -> Result<(), CommandError> {
+        Book::of(self.home).change(name, detail)
+    }
+}
+
+/// Fails if this process comes from a guarded agent: `action` is what it may not do.
+pub(crate) fn refuse_guarded_agent(home: &Home, action: &str) -> Result<(), CommandError> {
+    let (_, guarded) = gate::standing(home, Action::Restart)?;
+    if guarded {
+        return Err(CommandError::denied(format!("guarded agents may not {action}"))
+            .hint("run this command in your own terminal"));
+    }
+    Ok(())
+}
+
+/// Prints one line after a command that a user typed, if hooks or daemon are of another version.
+pub(crate) fn print_version_notice(context: &Context) {
+    let Ok(home) = context.home() else { return };
+    if context.terminal.json || !Terminal::is_screen() {
+        return;
+    }
+    if let Some(advice) = installed_advice(home) {
+        // The command is done: a note that cannot be printed does not fail it.
+        drop(context.terminal.note(&format!("{WARN}note{WARN:#}: {advice}\n")));
+    }
+}

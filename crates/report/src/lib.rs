@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Reports as HTML pages of one file each: no script, no network, printable.
+
+pub mod html;
+mod ledger_report;
+mod record_row;
+
+pub use ledger_report::{LedgerReport, describe_filter, write_report};
+pub use record_row::RecordRow;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Installing our hooks into a harness: the plan, and making the change.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+use tenterhook_api::HarnessPlan;
+use tenterhook_error::Failure;
+use tenterhook_guard::snapshot;
+use tenterhook_harness::Harness;
+use tenterhook_harness_install::receipt::Asked;
+use tenterhook_harness_install::{Plan, Scope, detect};
+use tenterhook_home::{Home, Place, make_public, write_whole};
+
+use crate::{Setup, hook_programs, wiring};
+
+/// The only harness that sends hook calls over HTTP by itself.
+const HTTP_HARNESS: &str = "claude-code";
+/// The program that the settings of harnesses name.
+const HOOK_PROGRAM: &str = "tenterhook-hook";
+
+/// A change of one harness's settings.
+#[derive(Debug)]
+pub struct Proposal {
+    /// The harness.
+    pub harness: &'static Harness,
+    /// What was asked for.
+    pub asked: Asked,
+    /// The change.
+    pub plan: Plan,
+}
+
+/// Plans the installation of our hooks. Nothing is changed.
+pub fn plan_install(
+    setup: &Setup<'_>,
+    harness: &'static Harness,
+    asked: &Asked,
+) -> Result<Proposal, Failure> {
+    if asked.http && harness.id != HTTP_HARNESS {
+        return Err(Failure::user(format!("{} does not ask over HTTP by itself", harness.title))
+            .hint("leave `--transport` out"));
+    }
+    let order = wiring::order(setup, harness, asked)?;
+    let mut plan = wiring::installer(harness)?.plan_install(&order, &setup.home.receipts())?;
+    let version = detect(harness, &setup.env.ground()).and_then(|found| found.version);
+    plan.notes.extend(wiring::version_gaps(harness, version.as_deref()));
+    Ok(Proposal { harness, asked: asked.clone(), plan })
+}
+
+/// Makes planned changes, all of them with the same programs. Each is recorded first.
+pub fn apply_install(setup: &Setup<'_>, proposals: &[Proposal]) -> Result<(), Failure> {
+    hook_programs::check_replacement(setup)?;
+    proposals.iter().try_for_each(|proposal| apply(setup, proposal))
+}
+
+fn apply(setup: &Setup<'_>, proposal: &Proposal) -> Result<(), Failure> {
+    let (home, Proposal { harness, asked, plan }) = (setup.home, proposal);
+    if !plan.is_noop() {
+        let detail = json!({
+            "harness": harness.id,
+            "settings": plan.settings(),
+            "scope": wiring::scope_name(&asked.scope),
+        });
+        home.make()?;
+        setup.host.record_change("install", detail)?;
+    }
+    // The programs first: settings never name a program that is not there.
+    hook_programs::place(setup)?;
+    keep_status_line(home, harness.id, plan.chained.as_deref())?;
+    // Every account's harness reads the settings of the machine.
+    let files = plan.steps.iter().map(|step| step.change.path.as_path());
+    let public: Vec<_> = files.filter(|_| matches!(asked.scope, Scope::Machine(_))).collect();
+    for directory in public.iter().filter_map(|path| path.parent()) {
+        make_public(directory)?;
+    }
+    plan.apply()?;
+    for settings in public {
+        fs_err::set_permissions(settings, std::fs::Permissions::from_mode(0o644))?;
+    }
+    // Without one, hooks that find no daemon read the files themselves.
+    snapshot::write(home, setup.env, &Place::default()).map(drop)
+}
+
+/// Keeps the user's own status line, which ours runs as well. `None` forgets it.
+pub fn keep_status_line(home: &Home, harness: &str, command: Option<&str>) -> Result<(), Failure> {
+    let path = tenterhook_shim::status::chain_file(&home.state, harness);
+    match command {
+        Some(command) => write_whole(&path, command.as_bytes(), 0o600),
+        None => match fs_err::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// A proposal as the API and `--json` describe it. `done`: the change was made.
+pub fn describe(setup: &Setup<'_>, proposal: &Proposal, done: bool) -> HarnessPlan {
+    let (home, Proposal { harness, asked, plan }) = (setup.home, proposal);
+    let shown = |path: &std::path::Path| path.display().to_string();
+    HarnessPlan {
+        harness: harness.id.to_owned(),
+        scope: wiring::scope_name(&asked.scope),
+        settings: plan.settings().map(shown),
+        files: plan.steps.iter().map(|step| shown(&step.change.path)).collect(),
+        changed: done && !plan.is_noop(),
+        diff: plan.diff(),
+        notes: plan.notes.clone(),
+        pending: plan.pending.clone(),
+        program: Some(shown(&home.bin().join(HOOK_PROGRAM))),
+        home: Some(shown(&home.state)),
+        in_force: plan.in_force,
+        last_heard: wiring::last_heard(home, harness),
+        bypasses: wiring::bypasses(harness, &asked.scope).iter().map(|way| (*way).to_owned()).collect(),
+    }
+}
