@@ -8,9 +8,8 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Event, EventId, EventKind, Timestamp, ToolCall};
-use tenterhook_policy::{
-    Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge, secret, url,
-};
+use tenterhook_facts::url;
+use tenterhook_policy::{Facts, Layer, RuleSet, SessionState, Source, Surroundings, facts, judge};
 use tenterhook_when::When;
 
 use crate::seeds;
@@ -217,14 +216,14 @@ fn rules(text: &str) -> String {
 }
 
 fn secrets(text: &str) -> String {
-    let found = secret::secrets(text);
+    let found = tenterhook_secrets::secrets(text);
     found.iter().map(|secret| secret.kind).take(4).collect::<Vec<_>>().join(" ")
 }
 
 /// Secrets are parts of the text, in order, and do not overlap.
 fn apart(text: &str) -> Result<(), String> {
     let mut end = 0;
-    for secret in secret::secrets(text) {
+    for secret in tenterhook_secrets::secrets(text) {
         let span = secret.span.clone();
         if span.start < end || span.is_empty() || text.get(span.clone()).is_none() {
             return Err(format!("{} at {span:?} overlaps or is no part of the text", secret.kind));

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tenterhook_event::{Command, Decision, Event, EventKind, Origin, Status, ToolClass};
-use tenterhook_policy::{Facts, Side, Surroundings};
+use tenterhook_facts::{Facts, Side, Surroundings};
 
 use tenterhook_error::Failure;
 use tenterhook_records::recorded::Recorded;

@@ -9,8 +9,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tenterhook_engine::{Engine, Generation, Hook, Judge, Judgement, Limits, NoRecorder, load};
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin, Outcome};
+use tenterhook_facts::{Seen, Surroundings};
 use tenterhook_harness_install::receipt::Fingerprint;
-use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, Seen, SessionState, Surroundings};
+use tenterhook_policy::{LoadMode, Problem, RuleNote, RuleSet, SessionState};
 
 use crate::recorder::{Book, BookRecorder, SpoolRecorder};
 use crate::servers::KnownServers;

@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use tenterhook_event::{Decision, Event, Origin, Status, Step};
-use tenterhook_policy::{RuleSet, Seen, SessionState, Surroundings};
+use tenterhook_facts::{Seen, Surroundings};
+use tenterhook_policy::{RuleSet, SessionState};
 
 /// Judges past events in the order they come. Nothing on the disk is looked at: it has changed since.
 pub struct Hindsight<'a> {

@@ -9,20 +9,20 @@ use std::collections::HashMap;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use tenterhook_event::Event;
-use tenterhook_policy::{Facts, Sight, Surroundings};
+use tenterhook_facts::{Facts, Sight, Surroundings};
 
 /// What a call would do, with what its paths really are.
 pub fn facts(event: &Event, around: &Surroundings<'_>) -> Facts {
-    let facts = tenterhook_policy::facts(event, around);
+    let facts = tenterhook_facts::facts(event, around);
     if around.seen.is_some() {
         return facts;
     }
     let mut eyes = Eyes::default();
-    let seen = tenterhook_policy::look(event, &facts, around, &mut |place| eyes.look(place));
+    let seen = tenterhook_facts::look(event, &facts, around, &mut |place| eyes.look(place));
     if seen.is_empty() {
         return facts;
     }
-    tenterhook_policy::facts(event, &Surroundings { seen: Some(&seen), ..*around })
+    tenterhook_facts::facts(event, &Surroundings { seen: Some(&seen), ..*around })
 }
 
 /// Looks at places, and remembers which devices are to be left alone.

@@ -4,9 +4,9 @@
 
 use serde_json::json;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Timestamp, ToolCall};
+use tenterhook_facts::{Surroundings, facts};
 use tenterhook_programs::Programs;
 
-use crate::facts::{Surroundings, facts};
 use crate::judge::alone;
 use crate::load::wire::{Example, Examples};
 use crate::rule::Rule;

@@ -9,10 +9,10 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use tenterhook_event::{Decision, Event, Finding, Step};
+use tenterhook_facts::Facts;
 
 use crate::compile::RuleSet;
 use crate::conditions::match_mode::{Explain, MatchInput, MatchMode};
-use crate::facts::Facts;
 use crate::rule::Rule;
 use crate::state::{SessionState, StateDelta};
 use settle::{Hit, settle};

@@ -2,7 +2,7 @@
 
 //! Rules on what an agent is about to do.
 //!
-//! Rule files become a [`RuleSet`], an event becomes [`Facts`], and [`judge`] puts the two
+//! Rule files become a [`RuleSet`], `tenterhook-facts` makes [`Facts`] of an event, and [`judge`] puts the two
 //! together. Nothing here reads a file, a clock or the environment: whoever calls passes it in.
 //!
 //! ```
@@ -24,15 +24,14 @@
 //! ```
 //!
 //! A rule that cannot be used is refused alone, as a [`Problem`] with its place in the file.
-//! Shell is parsed, not searched: see [`ShellCommand`] for what is made of it, and [`Unread`] for
-//! what happens to a text that is not understood.
+//! Shell is parsed, not searched: see [`tenterhook_facts::ShellCommand`] for what is made of it, and
+//! [`tenterhook_facts::Unread`] for what happens to a text that is not understood.
 
 mod budget;
 mod compile;
 mod compiled;
 mod conditions;
 mod examples;
-mod facts;
 mod fnv;
 mod index;
 mod judge;
@@ -41,7 +40,6 @@ mod prices;
 mod rule;
 #[cfg(feature = "schema")]
 mod schema;
-pub mod secret;
 mod source;
 mod state;
 mod write;
@@ -49,11 +47,6 @@ mod write;
 pub use budget::{Reported, Spending, Spent};
 pub use compile::{LoadMode, Loaded, RuleSet, compile_packs};
 pub use compiled::{CompiledRules, RuleBytes};
-pub use facts::{
-    Certainty, DirectoryFact, Does, Effect, Facts, McpFact, McpReading, PackageFact, PackageFrom, PathFact,
-    Place, SecretFact, Seen, ShellCommand, ShellOption, Side, Sight, Surroundings, TextSpan, Unread, UrlFact,
-    Word, facts, look, touched, url,
-};
 pub use judge::{Judgement, RuleNote, explain, judge};
 pub use prices::{Money, Price, Prices};
 pub use rule::{Mode, Rule, Severity};
@@ -62,6 +55,7 @@ pub use schema::schema;
 pub use source::{Choices, Layer, Pack, Source};
 pub use state::{MOST_LABELS, MOST_STAMPS, SessionState, StateDelta};
 pub use tenterhook_document::Problem;
+pub use tenterhook_facts::{Facts, Surroundings, facts};
 pub use tenterhook_programs::{CommandSummary, OwnFile, OwnProgram, Programs};
 pub use write::rule_yaml;
 

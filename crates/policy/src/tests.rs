@@ -14,6 +14,7 @@ mod calls;
 mod conditions;
 mod features;
 mod hostile;
+mod links;
 mod properties;
 mod refusals;
 mod review;

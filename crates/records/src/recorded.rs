@@ -8,7 +8,7 @@ use tenterhook_event::{
     Decision, Event, EventId, EventKind, Flow, Origin, Outcome, Said, Step, Timestamp, ToolCall, ToolClass,
 };
 use tenterhook_ledger::Record;
-use tenterhook_policy::Seen;
+use tenterhook_paths::Seen;
 
 use tenterhook_error::Failure;
 

@@ -27,7 +27,7 @@ pub fn sanitize(text: &str, most: usize) -> String {
 
 /// The policy's secret detectors, in the form the ledger asks for.
 pub fn secrets(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
-    tenterhook_policy::secret::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
+    tenterhook_secrets::secrets(text).into_iter().map(|secret| (secret.span, secret.kind)).collect()
 }
 
 const MARK: &str = "[[redacted:";

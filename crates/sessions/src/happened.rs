@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use tenterhook_api::MissingContent;
 use tenterhook_event::{Decided, Decision, Event, EventKind, Flow, ToolCall, Touch};
-use tenterhook_policy::Seen;
+use tenterhook_facts::Seen;
 use tenterhook_records::recorded;
 
 use super::look;

@@ -11,8 +11,8 @@ use tenterhook_event::{
     Agent, Decision, Detail, Event, EventId, EventKind, Flow, Mcp, SessionCheck, Timestamp, ToolCall,
     ToolClass, TranscriptUsage,
 };
+use tenterhook_facts::Seen;
 use tenterhook_ledger::{Glance, Record, Stored};
-use tenterhook_policy::Seen;
 
 use super::happened::DecidedEvent;
 

@@ -4,7 +4,7 @@
 //! links that were seen then. The disk of today is not asked.
 
 use tenterhook_event::{Event, Touch};
-use tenterhook_policy::{Seen, Surroundings};
+use tenterhook_facts::{Seen, Surroundings};
 
 use super::happened::DecidedEvent;
 
@@ -25,8 +25,8 @@ pub(super) fn touched(happened: &DecidedEvent<'_>, person: Option<&str>) -> Vec<
     let seen = happened.seen.filter(|seen| **seen != Seen::default());
     let around = Surroundings { home: person, seen, ..Surroundings::default() };
     if happened.input.is_none() {
-        return tenterhook_policy::touched(happened.event, &around);
+        return tenterhook_facts::touched(happened.event, &around);
     }
     let changed = Event { tool: Some(tool.into_owned()), ..happened.event.clone() };
-    tenterhook_policy::touched(&changed, &around)
+    tenterhook_facts::touched(&changed, &around)
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use tenterhook_document::Problem;
 use tenterhook_event::{Event, EventKind, Timestamp};
+use tenterhook_facts::Facts;
 use tenterhook_programs::Programs;
 
 use super::loading::{Examples, LoadMode, Loaded, Loading};
 use super::packs::{BASELINE, PACKS};
 use crate::budget::{OwnPrices, Reported, Spending};
 use crate::compiled::{NotableRules, Segment};
-use crate::facts::Facts;
 use crate::prices::Prices;
 use crate::rule::{Limit, Matches, Rule};
 use crate::source::{Choices, Pack, Source};

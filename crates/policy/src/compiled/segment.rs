@@ -5,10 +5,10 @@
 use std::sync::{Arc, OnceLock};
 
 use tenterhook_event::{Event, EventKind};
+use tenterhook_facts::Facts;
 
 use super::CompiledRules;
 use super::lazy_rule::{LazyRule, unreadable};
-use crate::facts::Facts;
 use crate::index::KindIndex;
 use crate::rule::Rule;
 

@@ -3,10 +3,10 @@
 //! The conditions of a rule, checked one by one. The first that fails is reported.
 
 use tenterhook_event::Event;
+use tenterhook_facts::Side;
 
 use super::Matcher;
 use super::match_mode::{Check, Explain, MatchInput, MatchMode, Matched, OPEN_OPTION, one_of};
-use crate::facts::Side;
 
 impl Matcher {
     /// Whether all conditions hold.

@@ -5,12 +5,12 @@
 mod verbs;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_facts::{Does, Effect, Place, ShellOption, Side, Unread};
 
 use super::given::MayBeEmpty;
 use super::glob::{NameGlobs, PathGlobs};
 use super::match_mode::{Check, Explain, MatchMode, Matched, OPEN_PATTERN};
 use super::one_or_more::{OneOrMore, values};
-use crate::facts::{Does, Effect, Place, ShellOption, Side, Unread};
 use crate::index::{NeedList, Rarity, Word};
 use verbs::{FAR_PATHS, RECURSIVE_WORDS, words_that_do};
 

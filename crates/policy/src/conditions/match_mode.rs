@@ -3,9 +3,9 @@
 //! What conditions are checked on, how, and what comes of it.
 
 use tenterhook_event::Event;
+use tenterhook_facts::{Facts, PathFact};
 
 use super::glob::{NameGlobs, PathGlobs};
-use crate::facts::{Facts, PathFact};
 use crate::state::SessionState;
 
 /// What was found, or which condition failed.

@@ -6,11 +6,11 @@
 //! that vouches needs a single reading, and the server as it is configured.
 
 use serde::{Deserialize, Serialize};
+use tenterhook_facts::{Facts, McpFact, McpReading};
 
 use super::given::MayBeEmpty;
 use super::glob::{McpNameGlobs, NameGlobs};
 use super::match_mode::{Check, Explain, MatchMode, Matched, OPEN_NAME, one_of};
-use crate::facts::{Facts, McpFact, McpReading};
 use crate::index::{NeedList, Rarity, Word};
 
 /// Conditions on an MCP tool.

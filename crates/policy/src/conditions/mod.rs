@@ -23,8 +23,8 @@ mod url;
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::EventKind;
+use tenterhook_facts::Side;
 
-use crate::facts::Side;
 use crate::index::{NeedList, Rarity, Word};
 use effect::EffectCondition;
 use given::not_empty;

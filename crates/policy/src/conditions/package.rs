@@ -2,14 +2,17 @@
 
 //! Conditions on one package a call would install or run.
 
+mod near;
+
 use serde::{Deserialize, Serialize};
+use tenterhook_facts::{PackageFact, PackageFrom, Unread};
 
 use super::given::MayBeEmpty;
 use super::glob::NameGlobs;
 use super::match_mode::{Explain, MatchMode};
 use super::one_or_more::{OneOrMore, values};
-use crate::facts::{PackageFact, PackageFrom, Unread, near};
 use crate::index::{NeedList, Rarity, Word};
+use near::near;
 
 /// Conditions on one package.
 #[derive(Debug, Default, Serialize, Deserialize)]

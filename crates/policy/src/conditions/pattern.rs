@@ -12,8 +12,7 @@ use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
-
-use crate::facts::LetterPairs;
+use tenterhook_shell_facts::LetterPairs;
 
 /// A built pattern may take this much memory; only a repetition of repetitions takes more.
 const LARGEST: usize = 1 << 20;

@@ -5,11 +5,11 @@
 mod check;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_facts::{Place, ShellOption, Side, Unread};
 
 use super::glob::{NameGlobs, PathGlobs, WordGlobs};
 use super::one_or_more::{OneOrMore, values};
 use super::pattern::Pattern;
-use crate::facts::{Place, ShellOption, Side, Unread};
 use crate::index::{NeedList, Rarity, Word};
 
 /// Conditions on one command of a shell line.

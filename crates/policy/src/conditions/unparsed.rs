@@ -5,9 +5,10 @@
 //! All that is known of such a text is which words it has, so a rule is suspicious when everything it looks for
 //! is there in some form.
 
+use tenterhook_facts::Unread;
+
 use super::Matcher;
 use super::match_mode::{Explain, MatchInput, MatchMode};
-use crate::facts::Unread;
 
 impl Matcher {
     /// What an unread text mentions of the things this looks for, if it mentions enough of them.

@@ -3,12 +3,12 @@
 //! Conditions on one address a call would connect to.
 
 use serde::{Deserialize, Serialize};
+use tenterhook_facts::{Unread, UrlFact};
 
 use super::given::MayBeEmpty;
 use super::glob::{HostGlobs, NameGlobs};
 use super::match_mode::{Explain, MatchMode};
 use super::one_or_more::{OneOrMore, values};
-use crate::facts::{Unread, UrlFact};
 use crate::index::{NeedList, Rarity, Word};
 
 /// Conditions on one address.

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 use tenterhook_event::Event;
+use tenterhook_facts::{Facts, PathFact, ShellCommand};
+use tenterhook_shell_facts::LetterPairs;
 
 use super::word::{
     HOST_TAG, NAME_TAG, PROGRAM_ARGUMENT_TAG, PROGRAM_END, PROGRAM_START_TAG, Word, start_key, start_tag,
@@ -14,7 +16,6 @@ use crate::compiled::Body;
 use crate::conditions::commands;
 use crate::conditions::glob::{GlobBase, flat};
 use crate::conditions::pattern::has_letters;
-use crate::facts::{Facts, LetterPairs, PathFact, ShellCommand};
 
 /// When more entries are found, those found twice are taken out.
 const DEDUP_ABOVE: usize = 1 << 16;

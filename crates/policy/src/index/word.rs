@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use tenterhook_event::ToolClass;
+use tenterhook_facts::Does;
 
 use crate::conditions::glob::GlobBase;
-use crate::facts::Does;
 
 /// Something that is in an event or is not.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,10 @@
 
 //! Each condition of a rule, on facts made for it.
 
+use tenterhook_facts::{
+    Certainty, Does, Effect, PackageFact, PackageFrom, PathFact, Place, SecretFact, Side, Unread, UrlFact,
+};
+
 use super::*;
 
 /// A rule that denies, with this `match`.
@@ -148,7 +152,7 @@ fn packages_secrets_and_servers_are_matched_by_name() {
     assert!(matches(&secret, &deny("{secret: '*'}")) && matches(&secret, &deny("{secret: ['github-*']}")));
     assert!(!matches(&secret, &deny("{secret: [aws-key]}")));
 
-    let mcp = crate::facts::facts(&event(ToolCall::new("mcp__github__delete_repo", json!({}))), &HOME);
+    let mcp = tenterhook_facts::facts(&event(ToolCall::new("mcp__github__delete_repo", json!({}))), &HOME);
     assert!(matches(&mcp, &deny("{mcp: {server: github, tool: ['*', '!get_*']}}")));
     assert!(!matches(&mcp, &deny("{mcp: {server: gitlab}}")));
     assert!(!matches(&Facts::default(), &deny("{mcp: {tool: '*'}}")));

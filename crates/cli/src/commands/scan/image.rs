@@ -4,7 +4,8 @@
 //! command: `rm -rf /var/lib/apt/lists/*` is how images are made, `rm -rf /etc` is not.
 
 use tenterhook_event::Event;
-use tenterhook_policy::{Does, Facts, PathFact, SessionState};
+use tenterhook_facts::{Does, Facts, PathFact};
+use tenterhook_policy::SessionState;
 
 use crate::ruling::{Rulebook, Ruling, about_to_run};
 

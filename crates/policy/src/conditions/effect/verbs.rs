@@ -2,7 +2,7 @@
 
 //! Words of an unread text that point to an effect on a file.
 
-use crate::facts::Does;
+use tenterhook_facts::Does;
 
 /// What a path that is not the agent's own looks like, without its quotes.
 pub(super) const FAR_PATHS: &[&str] = &[

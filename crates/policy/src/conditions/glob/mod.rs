@@ -9,9 +9,9 @@ mod paths;
 use std::borrow::Cow;
 
 use serde::de::{Deserialize, Deserializer, Error};
+use tenterhook_shell_facts::expand_braces;
 
 use super::one_or_more::OneOrMore;
-use crate::facts::expand_braces;
 pub(crate) use names::{HostGlobs, McpNameGlobs, NameGlobs, WordGlobs};
 pub(crate) use paths::{GlobBase, PathGlobs};
 

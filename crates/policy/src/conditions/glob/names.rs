@@ -5,10 +5,10 @@
 use fast_glob::glob_match;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
+use tenterhook_paths::overlap;
 
 use super::{Glob, alternatives, flat, flattened, fold_mcp_glob, is_pattern, list_for_display, read_globs};
 use crate::conditions::one_or_more::OneOrMore;
-use crate::facts::overlap::overlap;
 
 /// Globs on names: some that must match, some that must not.
 #[derive(Debug, Serialize)]

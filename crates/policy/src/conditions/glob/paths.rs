@@ -5,10 +5,10 @@
 use fast_glob::glob_match;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
+use tenterhook_facts::PathFact;
+use tenterhook_paths::overlap;
 
 use super::{alternatives, list_for_display, literal_parts, read_globs};
-use crate::facts::PathFact;
-use crate::facts::overlap::overlap;
 
 /// Globs on paths: some that must match, some that must not.
 #[derive(Debug, Serialize)]

@@ -2,12 +2,14 @@
 
 //! Whether commands satisfy a condition.
 
+use tenterhook_facts::{PathFact, ShellCommand, ShellOption};
+use tenterhook_shell_facts::SqlStatement;
+
 use super::{OperandCondition, ShellCondition};
 use crate::conditions::glob::NameGlobs;
 use crate::conditions::match_mode::{Check, Explain, MatchMode, Matched, OPEN_OPTION};
 use crate::conditions::one_or_more::{OneOrMore, values};
 use crate::conditions::pattern::Pattern;
-use crate::facts::{PathFact, ShellCommand, ShellOption, Statement};
 
 /// Commands that only change the directory, print something or wait. A rule that allows a line does not have
 /// to name them.
@@ -261,7 +263,7 @@ impl ShellCondition {
         match around.filter(|around| mode == MatchMode::All && around.sql.is_some()) {
             None => statements.iter().any(|statement| fits(&statement.text)),
             Some(around) => {
-                let met = |statement: &&Statement| has_match(around.sql.as_ref(), &statement.text);
+                let met = |statement: &&SqlStatement| has_match(around.sql.as_ref(), &statement.text);
                 mode.pick(statements.iter().filter(met), |statement| fits(&statement.unquoted)).is_some()
             }
         }

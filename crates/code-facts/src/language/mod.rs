@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The languages that can be read, each described by a file in `languages/`.
+//!
+//! The build script compiles the files into one blob. A process decodes the description of a language when it
+//! first meets code in it, and never otherwise.
+
+pub(super) mod call;
+pub(super) mod description;
+pub(super) mod lexical;
+#[cfg(test)]
+mod source;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{LazyLock, OnceLock};
+
+use call::CallRule;
+use description::{Constant, Description, ReaderKind, contains};
+
+/// The compiled descriptions: for each language its name and its description, encoded once more.
+static COMPILED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/languages.bin"));
+
+/// Every described language, by the name of its file.
+static LANGUAGES: LazyLock<Vec<LanguageEntry>> = LazyLock::new(|| {
+    let encoded: Vec<EncodedLanguage> = postcard::from_bytes(COMPILED).unwrap_or_default();
+    encoded
+        .into_iter()
+        .map(|(name, encoded)| LanguageEntry { name, encoded, decoded: OnceLock::new() })
+        .collect()
+});
+
+type EncodedLanguage = (&'static str, &'static [u8]);
+
+struct LanguageEntry {
+    name: &'static str,
+    encoded: &'static [u8],
+    decoded: OnceLock<Description<&'static str>>,
+}
+
+/// A language that can be read.
+#[derive(Clone, Copy)]
+pub struct Language(&'static LanguageEntry);
+
+// === impl Language ===
+
+impl Language {
+    /// Finds a language by the name of its file.
+    pub fn named(name: &str) -> Option<Self> {
+        LANGUAGES.iter().find(|language| language.name == name).map(Self)
+    }
+
+    #[cfg(test)]
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        LANGUAGES.iter().map(Self)
+    }
+
+    /// A language that is described by a text instead of a compiled file.
+    #[cfg(test)]
+    pub(super) fn from_description(text: &str) -> Self {
+        let description = source::parse_file(text).unwrap();
+        let encoded = postcard::to_allocvec(&description).unwrap().leak();
+        let decoded = OnceLock::new();
+        Self(Box::leak(Box::new(LanguageEntry { name: "test", encoded, decoded })))
+    }
+
+    /// The description, decoded at the first call.
+    pub(super) fn description(self) -> &'static Description<&'static str> {
+        self.0.decoded.get_or_init(|| postcard::from_bytes(self.0.encoded).unwrap_or_default())
+    }
+
+    /// Whether parts of the language are read by Rust code of its own.
+    pub(super) fn has_reader(self, kind: ReaderKind) -> bool {
+        self.description().reader == kind
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+// === impl Description ===
+
+impl Description<&'static str> {
+    /// Finds a call by its full name; returns the name under which it is described.
+    pub(super) fn find_call(&self, name: &str) -> Option<(&'static str, &CallRule<&'static str>)> {
+        let name = self.simplify_name(name);
+        let at = self.calls.binary_search_by(|(own, _)| (*own).cmp(&*name)).ok()?;
+        self.calls.get(at).map(|(name, call)| (*name, call))
+    }
+
+    /// The names of the calls that a module has.
+    pub(super) fn members_of(&self, module: &str) -> impl Iterator<Item = &'static str> {
+        self.calls
+            .iter()
+            .filter_map(move |(name, _)| name.strip_prefix(module)?.strip_prefix('.'))
+            .filter(|name| !name.contains('.'))
+    }
+
+    /// The name of a call in the form in which calls are described.
+    pub(super) fn simplify_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        let rules = &self.names;
+        let mut name = name;
+        let mut prefix = "";
+        for (old, new) in &rules.prefixes {
+            if let Some(rest) = name.strip_prefix(old) {
+                (prefix, name) = (new, rest);
+            }
+        }
+        if rules.last_part_only
+            && !name.contains("()")
+            && let Some((_, last)) = name.rsplit_once('.')
+            && !contains(&rules.class_methods, last)
+        {
+            name = last;
+        }
+        for suffix in &rules.suffixes {
+            name = name.strip_suffix(suffix).unwrap_or(name);
+        }
+        let mut name =
+            if prefix.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{prefix}{name}")) };
+        for part in &rules.dropped_parts {
+            if name.contains(part) {
+                name = Cow::Owned(name.replace(part, ""));
+            }
+        }
+        if rules.ignore_case && name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            name = Cow::Owned(name.to_ascii_lowercase());
+        }
+        name
+    }
+
+    /// What a name stands for without being called.
+    pub(super) fn find_constant(&self, name: &str) -> Option<Constant> {
+        let at = self.constants.binary_search_by(|(own, _)| (*own).cmp(name)).ok()?;
+        self.constants.get(at).map(|(_, constant)| *constant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_compiled_description_can_be_decoded() {
+        let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
+        assert_eq!(names, ["awk", "javascript", "lua", "perl", "php", "python", "ruby"]);
+        for language in &*LANGUAGES {
+            let decoded: Result<Description<&'static str>, _> = postcard::from_bytes(language.encoded);
+            assert!(decoded.is_ok(), "{}: {decoded:?}", language.name);
+        }
+    }
+
+    #[test]
+    fn every_described_call_and_constant_can_be_found() {
+        for language in Language::all() {
+            let description = language.description();
+            for (name, _) in &description.calls {
+                let found = description.find_call(name).map(|(found, _)| found);
+                assert_eq!(found, Some(*name), "{language:?}");
+            }
+            for (name, constant) in &description.constants {
+                assert_eq!(description.find_constant(name), Some(*constant), "{language:?} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_in_a_description_are_reported_with_their_place() {
+        for (text, line, message) in [
+            ("reader: generic\nlexical:\n  line-coments: ['#']\n", 3, "did you mean `line-comments`?"),
+            ("reader: generic\nsyntax: { keys: [arow] }\n", 2, "did you mean `arrow`?"),
+            ("reader: generic\ncalls:\n  a: read 0\n  b: reed 0\n", 4, "`b`: unknown effect `reed`"),
+            ("reader: generic\ncalls:\n  a: read first\n", 3, "`first` is not the number of an argument"),
+            ("reader: generic\ncalls:\n  a: -> homee\n", 3, "did you mean `home`?"),
+            ("reader: generic\ncalls:\n  a: read 0 -> glob\n", 3, "without effects only"),
+            ("reader: generic\ncalls:\n  a: ''\n", 3, "no effect and no result"),
+            ("reader: generic\ncalls:\n  a: read 0\n  a: write 0\n", 4, "a"),
+            ("programs: [x]\n", 1, "programs"),
+        ] {
+            let (spot, found) = source::parse_file(text).err().unwrap();
+            assert!(found.contains(message), "{text}: {found}");
+            assert_eq!(spot.line, line, "{text}: {found}");
+        }
+    }
+}

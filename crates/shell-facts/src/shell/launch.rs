@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Programs that run a text they are given among other words, on this machine.
+
+use tenterhook_paths::Does;
+use tenterhook_programs::{Location, Role};
+
+use super::super::described_command::DescribedCommand;
+use super::super::description::word_of;
+use super::Reader;
+use super::invoke::joined;
+use super::scope::Scope;
+use super::word::Word;
+
+/// Settings of `git` whose value is a command.
+const GIT_SETTINGS: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "core.askpass",
+    "core.gitproxy",
+    "diff.external",
+    "sequence.editor",
+    "gpg.program",
+    "interactive.difffilter",
+];
+
+impl Reader<'_> {
+    /// Texts and commands among the words of a program that has other things to do as well.
+    pub(super) fn launch(
+        &mut self,
+        described: Option<&DescribedCommand<'_>>,
+        program: &str,
+        words: &[Word],
+        scope: &Scope,
+    ) {
+        if let Some(described) = described {
+            self.launch_texts(described, program, scope);
+        }
+        match program {
+            "git" => self.git_settings(words, scope),
+            // The program that runs recipes is a variable of its own.
+            "make" | "gmake" => {
+                let starts = ["SHELL=", ".SHELLFLAGS="];
+                for text in
+                    words.iter().filter_map(|word| starts.iter().find_map(|s| word.text.strip_prefix(s)))
+                {
+                    self.text(text, &mut scope.through(program));
+                }
+            }
+            "sed" | "gsed" => self.sed(words, scope),
+            "vim" | "vi" | "nvim" | "ex" | "view" | "gdb" | "lldb" | "sqlite3" | "psql" | "mysql" => {
+                for text in words.iter().filter_map(|word| escaped(&word.text)) {
+                    self.text(text, &mut scope.through(program));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Runs the texts among the words of a program that does not wrap another one.
+    pub(super) fn launch_texts(&mut self, described: &DescribedCommand<'_>, program: &str, scope: &Scope) {
+        let DescribedCommand { program: description, words, parsed } = described;
+        if !description.runs() {
+            return;
+        }
+        if parsed.wraps && parsed.location == Location::Here {
+            return;
+        }
+        let mut inner = scope.through(program);
+        // These speak to what they start by themselves.
+        inner.stdin.typed &= !description.connects() && !matches!(program, "tar" | "bsdtar" | "gtar");
+        let is_text = |role: Role| matches!(role, Role::Shell | Role::Command | Role::Program);
+        // `ssh -o ProxyCommand=…` runs here, `gcloud compute ssh --command …` there.
+        let is_here = parsed.location == Location::Here;
+        let options = parsed.options.iter().filter(|option| is_text(option.role) && !option.off);
+        let options = options.filter(|option| is_here || option.by_prefix).filter_map(|option| option.value);
+        let operands = parsed.operands.iter().filter(|operand| is_here && is_text(operand.role));
+        for part in options.chain(operands.map(|operand| operand.part)) {
+            let text = word_of(words, part);
+            self.feed(&text.from, "sh");
+            self.text(&text.text, &mut inner.clone());
+        }
+    }
+
+    /// `git -c alias.x='!cmd' x`, `git config alias.x '!cmd'`
+    fn git_settings(&mut self, words: &[Word], scope: &Scope) {
+        let mut inner = scope.through("git");
+        for pair in words.windows(2) {
+            let [first, second] = pair else { continue };
+            let (key, value) = match second.text.split_once('=') {
+                Some(pair) if first.is("-c") => pair,
+                _ => (first.text.as_str(), second.text.as_str()),
+            };
+            let key = key.to_ascii_lowercase();
+            let Some((_, last)) = key.rsplit_once('.') else { continue };
+            let runs = GIT_SETTINGS.contains(&key.as_str())
+                || key.starts_with("filter.") && matches!(last, "clean" | "smudge" | "process")
+                || key.starts_with("pager.") && value.contains(' ')
+                || last == "textconv";
+            let text = match value.strip_prefix('!') {
+                Some(text) if key.starts_with("alias.") || key.contains("helper") => Some(text),
+                _ => runs.then_some(value),
+            };
+            if let Some(text) = text {
+                self.text(text, &mut inner);
+            }
+        }
+        // `git clone 'ext::sh -c cmd'`
+        for text in words.iter().filter_map(|word| word.text.strip_prefix("ext::")) {
+            self.text(text, &mut inner);
+        }
+    }
+
+    /// `sed '1e cmd'` runs the text; `s/…/…/e` runs what comes out.
+    fn sed(&mut self, words: &[Word], scope: &Scope) {
+        for script in words.iter().filter(|word| !word.text.starts_with('-') && !word.dynamic) {
+            for command in script.text.split([';', '\n', '{']) {
+                let rest = command.trim_start_matches(|c: char| {
+                    c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | '~' | '+' | ' ')
+                });
+                if let Some(text) = rest.strip_prefix("e ") {
+                    self.text(text, &mut scope.through("sed"));
+                }
+                let flags = rest.strip_prefix('s').and_then(|rest| {
+                    let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
+                    (rest.matches(mark).count() >= 3).then(|| rest.rsplit(mark).next()).flatten()
+                });
+                let runs = |flags: &str| {
+                    flags.contains('e') && flags.chars().all(|c| c.is_ascii_digit() || "gpiIemM".contains(c))
+                };
+                if flags.is_some_and(runs) {
+                    self.pass_over("sed runs what it makes of its input", command);
+                    self.mark_typed_program(self.commands.len().checked_sub(1), scope);
+                    self.feed(&scope.stdin.from.clone(), "sh");
+                }
+            }
+        }
+    }
+
+    /// A variable whose value somebody runs.
+    pub(super) fn hooked(&mut self, name: &str, value: &Word, scope: &Scope) {
+        match name {
+            "PROMPT_COMMAND"
+            | "GIT_SSH_COMMAND"
+            | "GIT_EDITOR"
+            | "GIT_SEQUENCE_EDITOR"
+            | "EDITOR"
+            | "VISUAL"
+            | "PAGER"
+            | "GIT_PAGER"
+            | "MANPAGER"
+            | "GIT_EXTERNAL_DIFF"
+            | "GIT_PROXY_COMMAND"
+            | "BROWSER"
+            | "LESSOPEN" => {
+                let text = value.text.trim_start_matches(['|', '-']);
+                // A name alone says nothing that is worth a command.
+                if text.contains(char::is_whitespace) {
+                    self.text(text, &mut scope.through(name));
+                }
+            }
+            "BASH_ENV"
+            | "ENV"
+            | "LD_PRELOAD"
+            | "DYLD_INSERT_LIBRARIES"
+            | "PYTHONSTARTUP"
+            | "GIT_ASKPASS"
+            | "SSH_ASKPASS"
+                if value.text.contains('/') =>
+            {
+                self.touch(Does::Run, value, name, scope);
+            }
+            _ => {}
+        }
+    }
+
+    /// `echo '0 5 * * * cmd' | crontab -`
+    pub(super) fn crontab(&mut self, scope: &Scope) {
+        for text in scope.stdin.texts.clone() {
+            for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+                let fields = if line.starts_with('@') { 1 } else { 5 };
+                let mut rest = line;
+                for _ in 0..fields {
+                    rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+                }
+                self.text(rest, &mut scope.through("crontab"));
+            }
+        }
+    }
+
+    /// `expect -c 'spawn cmd'`, `osascript -e 'do shell script "cmd"'`
+    pub(super) fn scripted(&mut self, program: &str, code: &str, scope: &Scope) {
+        let mut inner = scope.through(program);
+        match program {
+            "expect" | "tclsh" | "wish" => {
+                for line in code.split([';', '\n', '[']).map(str::trim) {
+                    let text = line.strip_prefix("spawn ").or_else(|| line.strip_prefix("exec "));
+                    if let Some(text) = text {
+                        self.text(text, &mut inner);
+                    }
+                }
+            }
+            "osascript" => {
+                for rest in code.split("do shell script").skip(1) {
+                    let text = quoted(rest.trim_start());
+                    if let Some(text) = text {
+                        self.text(&text, &mut inner);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a program's own prompt would hand to a shell: `!cmd`, `shell cmd`, `.system cmd`.
+fn escaped(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(['+', ':']);
+    let text = text.strip_prefix("silent").map_or(text, |rest| rest.trim_start_matches(['!', ' ']));
+    let starts = ["shell ", ".shell ", ".system ", "\\!", "!", "system ", "platform shell "];
+    let rest = starts.into_iter().find_map(|start| text.strip_prefix(start))?;
+    Some(rest.trim_end_matches("| q").trim())
+}
+
+/// A text in double quotes, without them.
+fn quoted(text: &str) -> Option<String> {
+    let mut letters = text.strip_prefix('"')?.chars();
+    let mut out = String::new();
+    loop {
+        match letters.next()? {
+            '"' => return Some(out),
+            '\\' => out.extend(letters.next()),
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// Words that are sent to other machines by programs with a way of their own.
+pub(super) fn broadcast(program: &str, words: &[Word]) -> Option<String> {
+    let behind = |options: &[&str]| {
+        let at = words.iter().position(|word| options.contains(&word.text.as_str()))?;
+        words.get(at + 1).map(|word| word.text.clone())
+    };
+    match program {
+        "ansible" => {
+            let module = behind(&["-m", "--module-name"]);
+            let runs = module.is_none_or(|module| {
+                matches!(
+                    module.rsplit('.').next(),
+                    Some("shell" | "command" | "raw" | "script" | "win_shell")
+                )
+            });
+            behind(&["-a", "--args"]).filter(|_| runs)
+        }
+        "salt" | "salt-call" | "salt-ssh" => {
+            let at = words.iter().position(|word| word.text.starts_with("cmd."))?;
+            words.get(at + 1..).map(joined)
+        }
+        "aws" if words.iter().any(|word| word.is("ssm")) => {
+            let text = behind(&["--parameters"])?;
+            let text = text.split_once("commands=").map_or(text.as_str(), |(_, rest)| rest);
+            let text = text.trim_matches(['[', ']', '"', '\'', '{', '}']);
+            Some(text.trim_start_matches("commands\":[\"").replace("\",\"", "\n"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Options and operands of a command, by the customs of getopt.
+
+use serde::Serialize;
+use tenterhook_programs::{Location, Parsed as Described, ParsedOption, Role};
+
+use super::super::described_command::DescribedCommand;
+use super::super::description;
+use super::word::Word;
+
+/// One option word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShellOption {
+    /// Without its dashes: a long name, or a cluster of letters.
+    pub name: String,
+    /// Whether it was written with two dashes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub long: bool,
+    /// Whether its value turns it off, as in `--dry-run=false`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub off: bool,
+}
+
+/// The words of a command, told apart.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) options: Vec<ShellOption>,
+    pub(super) operands: Vec<Operand>,
+    pub(super) values: Vec<Value>,
+    /// Whether an unknown word may turn out to be an option.
+    pub(super) open: bool,
+}
+
+/// A word that is neither an option nor its value.
+#[derive(Debug)]
+pub(super) struct Operand {
+    pub(super) word: Word,
+    pub(super) role: Role,
+}
+
+/// The value of an option.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) word: Word,
+    pub(super) role: Role,
+}
+
+/// Options of programs without a description whose value is the next word: a key or settings, as a rule.
+const SETTINGS: &[&str] = &[
+    "identity",
+    "identity-file",
+    "private-key",
+    "key",
+    "key-file",
+    "ssh-key",
+    "kubeconfig",
+    "config",
+    "config-file",
+    "defaults-file",
+    "defaults-extra-file",
+    "netrc-file",
+    "credentials",
+    "credentials-file",
+    "exclude",
+];
+
+/// Whether the value of an option means that the option is not in effect.
+fn turns_off(value: &str) -> bool {
+    ["none", "false", "no", "off", "0", "f", "n", "never", ""]
+        .iter()
+        .any(|off| value.eq_ignore_ascii_case(off))
+}
+
+/// Tells options, their values and operands apart, by the description of the program if there is one.
+pub(super) fn parse(described: Option<&DescribedCommand<'_>>, words: &[Word]) -> Parsed {
+    match described {
+        Some(described) => parse_described(words, &described.parsed),
+        None => parse_undescribed(words, true),
+    }
+}
+
+/// Takes options, values and operands from the words as the description of the program reads them. The names
+/// of sub-commands count as operands; so do the words of commands that run elsewhere, but not their options.
+fn parse_described(words: &[Word], described: &Described<'_, '_>) -> Parsed {
+    if described.optionless {
+        return parse_undescribed(words, false);
+    }
+    let mut parsed = Parsed { open: described.open, ..Parsed::default() };
+    let mut options = described.options.iter().peekable();
+    let mut operands = described.operands.iter().peekable();
+    let mut inner = described.inner.iter().peekable();
+    let mut options_are_over = false;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if let Some(command) = inner.next_if(|command| command.start == at) {
+            // A command that runs here is looked at by itself.
+            let is_own =
+                command.location != Location::Here || matches!(described.escape, "find" | "parallel");
+            let inner = words.get(at..command.end).filter(|_| is_own).unwrap_or_default();
+            parsed.operands.extend(parse_undescribed(inner, false).operands);
+            at = command.end;
+            continue;
+        }
+        let written = at;
+        at += 1;
+        if let Some(operand) = operands.next_if(|operand| operand.part.word == written) {
+            // `python manage.py flush --noinput`: options of a script are looked at, too.
+            if options_are_over || word.opens || word.text.len() < 2 || !word.text.starts_with('-') {
+                parsed.operands.push(Operand { word: word.clone(), role: operand.role });
+            } else {
+                let more = parse_undescribed(std::slice::from_ref(word), false);
+                parsed.options.extend(more.options);
+            }
+            continue;
+        }
+        let mut last: Option<&ParsedOption<'_, '_>> = None;
+        while let Some(option) = options.next_if(|option| option.written.word == written) {
+            if let Some(part) = option.value {
+                at = at.max(part.word + 1);
+                parsed.values.push(Value { word: description::word_of(words, part), role: option.role });
+            }
+            last = Some(option);
+        }
+        match last {
+            Some(option) => parsed.push_option(word, option),
+            None if word.is("--") && !options_are_over => options_are_over = true,
+            None => parsed.operands.push(Operand { word: word.clone(), role: Role::Text }),
+        }
+    }
+    parsed
+}
+
+/// Reads words without a description. With `guess`, options that bring a key or settings in most programs
+/// take the next word as their value.
+fn parse_undescribed(words: &[Word], guess: bool) -> Parsed {
+    let mut parsed = Parsed::default();
+    let mut words = words.iter();
+    let mut options_are_over = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if options_are_over || !text.starts_with('-') || text == "-" {
+            parsed.open |= word.opens && !options_are_over;
+            parsed.operands.push(Operand { word: word.clone(), role: Role::Text });
+            continue;
+        }
+        if word.is("--") {
+            options_are_over = true;
+            continue;
+        }
+        let off = text.split_once('=').is_some_and(|(_, value)| turns_off(value));
+        let (name, long, takes) = if let Some(long) = text.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or(long);
+            (name, true, !long.contains('=') && SETTINGS.contains(&name))
+        } else {
+            let cluster = text.trim_start_matches('-');
+            let key = cluster.find('i').filter(|_| guess).map(|at| at + 1);
+            let name = key.and_then(|end| cluster.get(..end)).unwrap_or(cluster);
+            if name.len() < cluster.len() {
+                let word = word.tail(text.len() - cluster.len() + name.len());
+                parsed.values.push(Value { word, role: Role::Key });
+            }
+            (name, false, key == Some(cluster.len()))
+        };
+        parsed.options.push(ShellOption { name: name.to_owned(), long, off });
+        if takes && guess {
+            parsed.values.extend(words.next().map(|word| Value { word: word.clone(), role: Role::Key }));
+        }
+    }
+    parsed
+}
+
+// === impl Parsed ===
+
+impl Parsed {
+    /// Adds an option word; `last` is the last option that is written in it.
+    fn push_option(&mut self, word: &Word, last: &ParsedOption<'_, '_>) {
+        let text = word.text.as_str();
+        // Rules are about the whole word in `if=FILE`, and `chattr +i` is not `chattr -i`.
+        if text.starts_with('+') || !text.starts_with('-') && text.contains('=') {
+            self.operands.push(Operand { word: word.clone(), role: last.role });
+            return;
+        }
+        let long = text.starts_with("--");
+        let end = last.written.offset.saturating_add(last.written.text.len());
+        let name = text.get(..end).unwrap_or(text).trim_start_matches('-');
+        let off = last.off || text.split_once('=').is_some_and(|(_, value)| turns_off(value));
+        self.options.push(ShellOption { name: name.to_owned(), long, off });
+    }
+}
+
+// === impl ShellOption ===
+
+impl ShellOption {
+    /// The option a word is, without its value.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let (name, long) = match word.strip_prefix("--") {
+            Some(name) => (name, true),
+            None => (word.strip_prefix('-')?, false),
+        };
+        Some(Self { name: name.to_owned(), long, off: false })
+    }
+
+    /// Whether this is the option of that name: one letter, or a long name as getopt completes it.
+    pub fn is(&self, wanted: &str) -> bool {
+        let one_letter = wanted.chars().nth(1).is_none();
+        match (self.long, one_letter) {
+            (false, true) => self.name.contains(wanted),
+            (false, false) | (true, true) => self.name == wanted,
+            // Which abbreviations are ambiguous depends on the program; any may be meant.
+            (true, false) => !self.name.is_empty() && wanted.starts_with(&self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Parsed {
+        let words: Vec<_> = line.split(' ').map(Word::literal).collect();
+        let (program, rest) = words.split_first().unwrap();
+        let described =
+            description::describe(&program.text).map(|program| DescribedCommand::new(program, rest));
+        parse(described.as_ref(), rest)
+    }
+
+    fn texts(words: &[Operand]) -> Vec<&str> {
+        words.iter().map(|operand| operand.word.text.as_str()).collect()
+    }
+
+    fn values(parsed: &Parsed) -> Vec<&str> {
+        parsed.values.iter().map(|value| value.word.text.as_str()).collect()
+    }
+
+    #[test]
+    fn letters_are_found_in_clusters_and_names_in_abbreviations() {
+        let has = |line: &str, wanted: &str| parsed(line).options.iter().any(|option| option.is(wanted));
+        assert!(has("rm -fr x", "r"));
+        assert!(has("rm x -r", "r"));
+        assert!(has("rm --recurs x", "recursive"));
+        assert!(has("grep --file=x", "file"));
+        assert!(has("find . -delete", "delete"));
+        assert!(!has("rm -- -r", "r"));
+        assert!(!has("rm --force x", "r"));
+        assert!(!has("rm - x", "r"));
+    }
+
+    #[test]
+    fn values_of_known_options_are_no_operands() {
+        let scp = parsed("scp -i key file host:");
+        assert_eq!((texts(&scp.operands), values(&scp)), (vec!["file", "host:"], vec!["key"]));
+        let curl = parsed("curl -sd@file https://x --upload-file f");
+        assert_eq!((texts(&curl.operands), values(&curl)), (vec!["https://x"], vec!["file", "f"]));
+        assert_eq!(texts(&parsed("rm -rf -- -x y").operands), ["-x", "y"]);
+    }
+
+    #[test]
+    fn options_take_values_as_the_program_is_described() {
+        let texts = |line: &str| texts(&parsed(line).operands).join(" ");
+        let curl = "curl --quote x.txt --noproxy secret.txt --pinnedpubkey key.pem https://a.test";
+        assert_eq!(texts(curl), "https://a.test");
+        assert_eq!(texts("docker run -i alpine rm -rf x"), "run alpine rm x");
+        assert_eq!(texts("tar xzf a.tgz -C /tmp b"), "b");
+        assert_eq!(texts("find . -name x -newer y"), ".");
+        assert_eq!(texts("dd if=a of=b"), "if=a of=b");
+        assert_eq!(texts("chattr +i a"), "+i a");
+        assert_eq!(texts("unknown-program -i key a"), "a");
+    }
+
+    #[test]
+    fn the_options_of_an_inner_command_are_not_those_of_the_outer_one() {
+        let options = |line: &str| {
+            let parsed = parsed(line);
+            parsed.options.iter().map(|option| option.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(options("ssh -C a.test mysql -uUSER"), "C");
+        assert_eq!(options("sudo -u root rm -rf x"), "u");
+        assert_eq!(options("python manage.py flush --noinput"), "noinput");
+        assert_eq!(options("git unknown -f"), "f");
+        assert_eq!(options("perl -0777ne x"), "0777ne");
+    }
+}

