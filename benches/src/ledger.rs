@@ -7,9 +7,9 @@ use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use rusqlite::Connection;
-use tenterhook_event::{Call, Decided, EventId, Outcome};
+use tenterhook_event::{Call, Decided, Decision, EventId, Origin, Outcome, Said, Timestamp};
 use tenterhook_ledger::tree::{self, Frontier};
-use tenterhook_ledger::{Durability, Entry, Expect, Hash, Ledger, Options, Reader};
+use tenterhook_ledger::{Durability, Entry, Expect, Filter, Hash, Ledger, Options, Reader};
 
 use crate::cases::SetupError;
 use crate::measure::Measured;
@@ -62,6 +62,85 @@ fn entry(call: &Call, number: u64) -> Entry {
         touched: None,
     };
     Entry::decision(&decided, &|_| Vec::new())
+}
+
+/// Decision `number` of a busy month: eight tools, three verdicts, 5,000 sessions, a command of its own.
+fn varied_entry(call: &Call, number: u64) -> Entry {
+    const TOOLS: [&str; 8] = ["Bash", "Read", "Edit", "Write", "Grep", "Glob", "WebFetch", "Task"];
+    const MONTH_MS: u64 = 30 * 86_400_000;
+    let mut call = call.clone();
+    // A multiplication by an odd constant: neighbours have nothing in common.
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let ts = clock() - MONTH_MS + number * (MONTH_MS / MILLION);
+    call.event.id = EventId::from_parts(clock(), u128::from(mixed) << 64 | u128::from(number));
+    call.event.ts = Timestamp::from_unix_ms(ts);
+    call.event.harness_session_id =
+        Some(format!("89917c00-1a49-493b-9066-{:012}", number / 800 * 4 + mixed % 4));
+    if let Some(tool) = &mut call.event.tool {
+        let place = usize::try_from(mixed >> 61).unwrap_or(0);
+        tool.name = TOOLS.get(place).copied().unwrap_or("Bash").to_owned();
+        if let Some(args) = tool.args.as_object_mut() {
+            let command = format!("cargo test -p crate-{} -- case_{mixed:016x}", number % 997);
+            args.insert("command".into(), command.into());
+            args.insert("description".into(), "Run the tests of the whole workspace. ".repeat(8).into());
+        }
+    }
+    let outcome = match mixed >> 32 & 63 {
+        0 => denial(),
+        1..4 => Outcome { decision: Decision::Allow, ..Outcome::default() },
+        _ => Outcome::default(),
+    };
+    let decided =
+        Decided { call: &call, outcome: &outcome, generation: "g1", took_us: 40, facts: None, touched: None };
+    Entry::decision(&decided, &|_| Vec::new())
+}
+
+fn denial() -> Outcome {
+    let said = |what: &str| Said { by: Origin::rule("remote-code"), what: what.to_owned() };
+    Outcome {
+        decision: Decision::Deny,
+        reasons: vec![said("This runs code straight from the network.")],
+        ..Outcome::default()
+    }
+}
+
+/// Statistics and text search over a million records, with a warm page cache.
+fn search(reader: &Reader) -> Result<Vec<Measured>, SetupError> {
+    let week_ago = clock() - 7 * 86_400_000 + 123_456;
+    let stats = [
+        ("ledger: statistics, 1 M records", Some(100e6), Filter::default()),
+        (
+            "ledger: statistics of 7 days, 1 M records",
+            None,
+            Filter { from_ms: Some(week_ago), ..Filter::default() },
+        ),
+        (
+            "ledger: statistics of a tool, 1 M records",
+            None,
+            Filter { tool: Some("Bash".into()), ..Filter::default() },
+        ),
+    ];
+    let mut results = Vec::new();
+    for (name, limit, filter) in stats {
+        let samples = (0..5).map(|_| timed(|| reader.stats(&filter).map(drop))).collect::<Result<_, _>>()?;
+        results.push(Measured::of(name, limit, 1, samples));
+    }
+    // The command of one record, by its place; what every record has; and what none has.
+    let command = |number: u64| format!("case_{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let texts = [
+        ("ledger: search, in one old record of 1 M", Some(200e6), command(1_234)),
+        ("ledger: search, in all of 1 M records", Some(200e6), "whole WORKSPACE".into()),
+        ("ledger: search, in none of 1 M records", Some(200e6), "terraform destroy".into()),
+        ("ledger: search of 4 bytes, in none of 1 M", None, "zqxj".into()),
+        ("ledger: search of 3 bytes, in none of 1 M", None, "~}~".into()),
+    ];
+    for (name, limit, text) in texts {
+        let filter = Filter { text: Some(text), ..Filter::default() };
+        let samples =
+            (0..5).map(|_| timed(|| reader.query(&filter, 50).map(drop))).collect::<Result<_, _>>()?;
+        results.push(Measured::of(name, limit, 1, samples));
+    }
+    Ok(results)
 }
 
 /// One append after another, each waiting for the disk, beside bare commits of as many bytes to
@@ -124,7 +203,9 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         for _ in 0..FLIGHT {
             let tell = tell.clone();
             // Fewer are in flight than may wait, so none is pushed back.
-            ledger.submit(entry(call, number), move |result| drop(tell.send(result))).map_err(failed)?;
+            ledger
+                .submit(varied_entry(call, number), move |result| drop(tell.send(result)))
+                .map_err(failed)?;
             number += 1;
         }
         for result in told.iter().take(usize::try_from(FLIGHT).unwrap_or(0)) {
@@ -168,6 +249,7 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
         proofs.push(timed(|| reader.proof(number * 7919 % MILLION).map(drop))?);
     }
     results.push(Measured::of("ledger: proof of one leaf, 1 M leaves", Some(5e6), 1, proofs));
+    results.extend(search(&reader)?);
     let (mut verifies, mut on_core) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let before = busy(Path::new("/proc/thread-self"));

@@ -6,7 +6,7 @@
 //! | format | first version | ledger store | changes |
 //! |---|---|---|---|
 //! | 1 | 0.1.0 | 4 | has no `format.json` |
-//! | 2 | 0.2.0 | 5 | `ledger.pending` has sealed lines; agent marks name how they were found |
+//! | 2 | 0.2.0 | 6 | `ledger.pending` has sealed lines; agent marks name how they were found |
 //!
 //! Raise [`STATE_FORMAT`] and add a row whenever an older version could not read, or would misread, a file of the state
 //! directory. Nothing here has to be undone after a crash: the ledger migrates in one transaction, and the number is
@@ -170,6 +170,6 @@ mod tests {
     #[test]
     fn a_ledger_of_another_format_needs_another_state_format() {
         // An older program must refuse a state directory whose ledger it cannot open.
-        assert_eq!((STATE_FORMAT, tenterhook_ledger::STORE_FORMAT), (2, 5));
+        assert_eq!((STATE_FORMAT, tenterhook_ledger::STORE_FORMAT), (2, 6));
     }
 }

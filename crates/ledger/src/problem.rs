@@ -79,6 +79,8 @@ pub enum Wrong {
     Unfound(String),
     /// Something is filed that no leaf says.
     Misfiled,
+    /// The counters of statistics are not those of the leaves.
+    Counters,
     /// The leaves do not give the root that was signed.
     Root,
     /// The checkpoint cannot be believed.
@@ -157,6 +159,11 @@ pub enum Wrong {
 // === impl Wrong ===
 
 impl Wrong {
+    /// Whether only the index is wrong: it is made from the leaves and can be written again.
+    pub fn is_index(&self) -> bool {
+        matches!(self, Self::Unfound(_) | Self::Misfiled | Self::Counters)
+    }
+
     pub(crate) fn at(self, seq: u64) -> Problem {
         Problem { place: Place::Leaf(seq), wrong: self }
     }
@@ -206,6 +213,7 @@ impl fmt::Display for Wrong {
             }
             Self::Unfound(what) => write!(f, "who looks for {what} would not find all there is"),
             Self::Misfiled => f.write_str("something is filed that no leaf says"),
+            Self::Counters => f.write_str("the counters of `ledger stats` do not match the records"),
             Self::Root => f.write_str("they do not give the root that was signed"),
             Self::Checkpoint(error) => write!(f, "{error}"),
             Self::OtherLog(origin) => write!(f, "it is of another log, `{origin}`"),

@@ -32,6 +32,8 @@ use crate::record::{Frame, Kind, MAX_ENVELOPE, Origin};
 use crate::sign::{Signer, random};
 use crate::tree::Frontier;
 
+/// The change that says that the index was written again.
+const INDEX_REBUILT: &str = "ledger index rebuilt";
 /// How many leaves are written before the clock is asked whether the commit is due.
 const LEAVES_PER_LOOK: usize = 64;
 
@@ -200,6 +202,15 @@ impl Writer {
         self.stale = true;
     }
 
+    /// Writes the index of all records again; a record says so.
+    pub(super) fn rebuild_index(&mut self, who: &str) -> Result<Appended, AppendError> {
+        let body =
+            Body { what: Some(INDEX_REBUILT.to_owned()), who: Some(who.to_owned()), ..Body::default() };
+        let result = self.own(Kind::Change, body, |this, _| Ok(super::block::rebuild(&this.connection)?));
+        self.read_anew();
+        result
+    }
+
     fn reload(&mut self) -> Result<(), AppendError> {
         let size = rows::size(&self.connection)?;
         self.tree = Frontier::load(&StoredNodes(&self.connection), size)?;
@@ -239,8 +250,8 @@ impl Writer {
         if last {
             self.head = Some(seq);
         }
-        let length = payload.and_then(|payload| payload.bytes.as_ref()).map_or(0, Vec::len) + bytes.len();
-        self.tidy.wrote(length);
+        let stored = payload.and_then(|payload| payload.bytes.as_deref()).unwrap_or_default();
+        self.tidy.wrote(stored.len() + bytes.len());
         let values = [
             Some(kind),
             columns.source.as_deref(),
@@ -249,7 +260,7 @@ impl Writer {
             columns.verdict.as_deref(),
             columns.rule.as_deref(),
         ];
-        self.block.add(&self.connection, (id, seq), ts, values)?;
+        self.block.add(&self.connection, (id, seq), ts, values, [bytes, stored])?;
         if let Some(other) = &entry.supersedes
             && let Some(other) = self.block.find(&self.connection, &other.to_string())?
         {

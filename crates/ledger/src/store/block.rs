@@ -11,7 +11,9 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::counters;
 use super::rows::{signed, unsigned};
+use super::text_filter::TextFilter;
 
 /// Leaves in a block.
 pub(crate) const BLOCK: u64 = 256;
@@ -36,6 +38,8 @@ pub(crate) struct Values {
 pub(crate) struct Block {
     number: u64,
     values: Values,
+    /// Texts of all its leaves; nothing if some were written by an earlier run.
+    texts: Option<TextFilter>,
     ids: HashMap<String, u64>,
     /// The largest id that is filed: larger ones need not be looked for.
     newest: String,
@@ -61,6 +65,37 @@ pub(crate) fn file_anew(connection: &Connection, up_to: u64) -> rusqlite::Result
         let mut values = Values::default();
         each_row(connection, number, |row| values.add_row(row))?;
         values.file(connection, number)?;
+    }
+    Ok(())
+}
+
+/// Counts all full blocks and makes their filters: an older store has none.
+pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
+    for number in 0..end(connection)? / BLOCK {
+        counters::count_block(connection, number)?;
+        TextFilter::of_block(connection, number)?.store(connection, number)?;
+    }
+    Ok(())
+}
+
+/// Makes the filters of the blocks of these leaves again: some of their text is gone.
+pub(crate) fn filter_anew(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+    let blocks = (end(connection)? / BLOCK).min(to / BLOCK + 1);
+    for number in from / BLOCK..blocks {
+        TextFilter::of_block(connection, number)?.store(connection, number)?;
+    }
+    Ok(())
+}
+
+/// Writes everything that full blocks are found and counted by again, from the leaves alone.
+pub(crate) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
+    for table in ["ids", "filed", "blocks", "counters", "text_filters"] {
+        connection.execute(&format!("DELETE FROM {table}"), [])?;
+    }
+    for number in 0..super::rows::size(connection)? / BLOCK {
+        let mut block = Block { number, ..Block::default() };
+        each_row(connection, number, |row| block.add_row(row))?;
+        block.file(connection)?;
     }
     Ok(())
 }
@@ -137,11 +172,15 @@ impl Block {
             connection.prepare_cached("SELECT max(id) FROM ids")?.query_row([], |row| row.get(0))?;
         let number = end(connection)? / BLOCK;
         let mut block = Self { number, newest: newest.unwrap_or_default(), ..Self::default() };
-        each_row(connection, number, |row| {
-            block.ids.insert(row.get(1)?, unsigned(row, 0)?);
-            block.values.add_row(row)
-        })?;
+        each_row(connection, number, |row| block.add_row(row))?;
+        // Reading their texts would make every opening slower; it is done when the block is full.
+        block.texts = block.ids.is_empty().then(TextFilter::default);
         Ok(block)
+    }
+
+    fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        self.ids.insert(row.get(1)?, unsigned(row, 0)?);
+        self.values.add_row(row)
     }
 
     /// Where an event is recorded.
@@ -160,7 +199,13 @@ impl Block {
         (id, seq): (String, u64),
         ts: i64,
         values: [Option<&str>; FIELDS.len()],
+        texts: [&[u8]; 2],
     ) -> rusqlite::Result<()> {
+        if let Some(filter) = &mut self.texts {
+            for text in texts {
+                filter.add(text);
+            }
+        }
         self.ids.insert(id, seq);
         self.values.add(ts, values);
         if (seq + 1).is_multiple_of(BLOCK) { self.file(connection) } else { Ok(()) }
@@ -168,6 +213,13 @@ impl Block {
 
     fn file(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.values.file(connection, self.number)?;
+        counters::count_block(connection, self.number)?;
+        let texts = match self.texts.take() {
+            Some(texts) => texts,
+            None => TextFilter::of_block(connection, self.number)?,
+        };
+        texts.store(connection, self.number)?;
+        self.texts = Some(TextFilter::default());
         let (first, last) = self.values.times();
         connection
             .prepare_cached("INSERT INTO blocks (block, first_ts, last_ts) VALUES (?1, ?2, ?3)")?

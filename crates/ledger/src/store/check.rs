@@ -6,7 +6,7 @@
 use rusqlite::Row;
 use tenterhook_event::Timestamp;
 
-use super::filing::Filing;
+use super::filing::{FiledRow, Filing};
 use super::keys;
 use super::open::published_checkpoint;
 use super::reader::{Reader, with_item};
@@ -68,14 +68,16 @@ impl Reader {
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut leaves = statement.query([]).map_err(unreadable)?;
         let mut said = self.knows_undelivered().then(Said::default);
-        let mut filing = self.is_filed().then(|| Filing::new(&self.connection));
+        let mut filing = self.is_filed().then(|| Filing::new(&self.connection, self.has_counters()));
+        let mut undelivered = self.undelivered_in_order()?.into_iter().peekable();
         while let Some(row) = leaves.next().map_err(|error| at(&verifier, &error))? {
             let filed = Filed::of(row).map_err(|error| at(&verifier, &error))?;
             with_item(row, |item, nodes| leaf(&mut verifier, &filed, &mut said, item, nodes))
                 .map_err(|error| at(&verifier, &error))??;
             if let Some(filing) = &mut filing {
-                let [id, values @ ..] = filed.columns;
-                filing.leaf(id.unwrap_or_default(), filed.ts, values)?;
+                let is_undelivered = undelivered.next_if(|seq| *seq <= filed.seq) == Some(filed.seq);
+                let row = filed_row(row, &filed, is_undelivered).map_err(|error| at(&verifier, &error))?;
+                filing.leaf(&row)?;
             }
             let here = verifier.size();
             while let Some(note) = notes.next_if(|note| note.as_ref().map_or(true, |(size, _)| *size <= here))
@@ -110,9 +112,20 @@ impl Reader {
         // Whoever takes away the last leaves would have the head of an older log.
         old_head.map_or(Ok(()), |seq| Err(Wrong::OldHead.at(seq)))?;
         head_missing.map_or(Ok(()), |seq| Err(Wrong::HeadMissing.at(seq)))?;
-        filing.map_or(Ok(()), Filing::finish)?;
         said.map_or(Ok(()), |said| said.check(&self.connection))?;
+        filing.map_or(Ok(()), Filing::finish)?;
         Ok(verified)
+    }
+
+    /// Decisions that a later leaf supersedes. There are few.
+    fn undelivered_in_order(&self) -> Result<Vec<u64>, Problem> {
+        if !self.knows_undelivered() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT seq FROM undelivered ORDER BY seq";
+        let mut statement = self.connection.prepare(sql).map_err(unreadable)?;
+        let rows = statement.query_map([], |row| unsigned(row, 0)).map_err(unreadable)?;
+        rows.collect::<Result<_, _>>().map_err(unreadable)
     }
 
     /// What lies beside the leaves: checkpoints, key files and the pages of the database. None of it can
@@ -167,6 +180,23 @@ pub(super) fn unreadable(error: rusqlite::Error) -> Problem {
 
 fn at(verifier: &Verifier, error: &rusqlite::Error) -> Problem {
     Wrong::Unreadable(format!("it cannot be read: {error}")).at(verifier.size())
+}
+
+fn filed_row<'r>(
+    row: &'r Row<'_>,
+    filed: &Filed<'r>,
+    is_undelivered: bool,
+) -> rusqlite::Result<FiledRow<'r>> {
+    let [id, values @ ..] = filed.columns;
+    Ok(FiledRow {
+        id: id.unwrap_or_default(),
+        ts: filed.ts,
+        values,
+        bytes: row.get_ref(2)?.as_blob_or_null()?,
+        payload: row.get_ref(5)?.as_blob_or_null()?,
+        is_erased: row.get_ref(3)?.as_i64()? != 0,
+        is_undelivered,
+    })
 }
 
 fn leaf(

@@ -7,7 +7,9 @@ use std::hash::{BuildHasher, RandomState};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::block::{BLOCK, FIELDS, Values};
+use super::counters::{CounterKey, CounterSum, Counts};
 use super::rows::{signed, unsigned};
+use super::text_filter::TextFilter;
 use crate::problem::{Problem, Wrong};
 
 /// Goes along with the verifier, leaf by leaf.
@@ -23,23 +25,43 @@ pub(super) struct Filing<'c> {
     ids: u64,
     open: u64,
     key: RandomState,
+    /// Counters and filters, where the store has them.
+    index: Option<BlockIndex>,
+}
+
+/// What full blocks are counted and searched by, computed from the leaves.
+struct BlockIndex {
+    texts: TextFilter,
+    /// Of full blocks, and of the block that is not full yet.
+    counters: CounterSum,
+    open: CounterSum,
+}
+
+/// A leaf's row, as it is filed.
+pub(super) struct FiledRow<'r> {
+    pub(super) id: &'r str,
+    pub(super) ts: i64,
+    pub(super) values: [Option<&'r str>; FIELDS.len()],
+    pub(super) bytes: Option<&'r [u8]>,
+    pub(super) payload: Option<&'r [u8]>,
+    pub(super) is_erased: bool,
+    pub(super) is_undelivered: bool,
 }
 
 impl<'c> Filing<'c> {
-    pub(super) fn new(connection: &'c Connection) -> Self {
+    pub(super) fn new(connection: &'c Connection, has_index: bool) -> Self {
         let (values, key) = (Values::default(), RandomState::new());
-        Self { connection, values, size: 0, rows: 0, ids: 0, open: 0, key }
+        let index = has_index.then(BlockIndex::new);
+        Self { connection, values, size: 0, rows: 0, ids: 0, open: 0, key, index }
     }
 
     /// Takes in the next leaf's row.
-    pub(super) fn leaf(
-        &mut self,
-        id: &str,
-        ts: i64,
-        values: [Option<&str>; FIELDS.len()],
-    ) -> Result<(), Problem> {
-        self.values.add(ts, values);
-        self.open = self.open.wrapping_add(self.key.hash_one((id, self.size)));
+    pub(super) fn leaf(&mut self, row: &FiledRow<'_>) -> Result<(), Problem> {
+        self.values.add(row.ts, row.values);
+        self.open = self.open.wrapping_add(self.key.hash_one((row.id, self.size)));
+        if let Some(index) = &mut self.index {
+            index.add(row);
+        }
         self.size += 1;
         if self.size.is_multiple_of(BLOCK) { self.block() } else { Ok(()) }
     }
@@ -64,6 +86,11 @@ impl<'c> Filing<'c> {
             );
         if times.map_err(super::check::unreadable)? != Some(self.values.times()) {
             return Err(wrong("their time".to_owned()));
+        }
+        if let Some(index) = &mut self.index
+            && !index.close_block(self.connection, block).map_err(super::check::unreadable)?
+        {
+            return Err(wrong("their text".to_owned()));
         }
         self.ids = self.ids.wrapping_add(std::mem::take(&mut self.open));
         self.values = Values::default();
@@ -90,6 +117,13 @@ impl<'c> Filing<'c> {
         if (count("filed")?, count("blocks")?) != (self.rows, self.size / BLOCK) {
             return Err(Wrong::Misfiled.here());
         }
+        let Some(index) = &self.index else { return Ok(()) };
+        if count("text_filters")? != self.size / BLOCK {
+            return Err(Wrong::Misfiled.here());
+        }
+        if !index.counters.is_stored(self.connection).map_err(super::check::unreadable)? {
+            return Err(Wrong::Counters.here());
+        }
         Ok(())
     }
 
@@ -101,5 +135,35 @@ impl<'c> Filing<'c> {
         let first = self.connection.query_row(sql, [end], |row| unsigned(row, 0)).optional();
         let first = first.map_err(super::check::unreadable)?;
         Ok(first.map_or(Wrong::Misfiled.here(), |seq| Wrong::Unfound("its id".to_owned()).at(seq)))
+    }
+}
+
+// === impl BlockIndex ===
+
+impl BlockIndex {
+    fn new() -> Self {
+        let counters = CounterSum::default();
+        Self { texts: TextFilter::default(), open: counters.clone(), counters }
+    }
+
+    fn add(&mut self, row: &FiledRow<'_>) {
+        let [kind, source, session, tool, verdict, rule] = row.values;
+        let hour = u64::try_from(row.ts).unwrap_or(0) / super::counters::HOUR_MS;
+        let counts = Counts {
+            records: 1,
+            undelivered: row.is_undelivered.into(),
+            payloads: row.payload.is_some().into(),
+            payload_bytes: row.payload.map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
+            erased: row.is_erased.into(),
+            pruned: row.bytes.is_none().into(),
+        };
+        self.open.add(&CounterKey { hour, session, source, kind, tool, verdict, rule }, &counts);
+        [row.bytes, row.payload].into_iter().flatten().for_each(|text| self.texts.add(text));
+    }
+
+    /// Whether the stored filter of the block that is now full is the one of its leaves.
+    fn close_block(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<bool> {
+        self.counters.take(&mut self.open);
+        std::mem::take(&mut self.texts).is_stored(connection, block)
     }
 }

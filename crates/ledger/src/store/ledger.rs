@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Checkpoint(Reply<String>),
     Rotate(Option<Arc<dyn Signer>>, Reply<String>),
     Remove(Removal, Reply<Appended>),
+    RebuildIndex(String, Reply<Appended>),
     Close(Reply<()>),
 }
 
@@ -261,6 +262,11 @@ impl Ledger {
         redactor: Redactor<'_>,
     ) -> Result<Appended, AppendError> {
         self.remove(Kind::Prune, (0, to), who, reason, redactor)
+    }
+
+    /// Writes everything that records are found and counted by again, from the records alone; a record says so.
+    pub fn rebuild_index(&self, who: &str) -> Result<Appended, AppendError> {
+        self.ask(|reply| Command::RebuildIndex(who.to_owned(), reply))
     }
 
     fn remove(

@@ -4,6 +4,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::block;
 use super::error::OpenError;
 
 /// One step for each format; a step is never changed once it was released.
@@ -82,7 +83,27 @@ const STEPS: &[&str] = &[
     DELETE FROM meta WHERE name = 'head';",
     // 5. From which leaf on every row has the column that the head moves through: an earlier row may have none.
     "INSERT OR REPLACE INTO meta SELECT 'heads_from', CAST(coalesce(max(seq) + 1, 0) AS TEXT) FROM leaves;",
+    // 6. Counters for statistics (see `counters.rs`) and filters for text search (see `text_filter.rs`).
+    "CREATE TABLE counters (
+        hour INTEGER NOT NULL,
+        session ANY NOT NULL,
+        source ANY NOT NULL,
+        kind TEXT NOT NULL,
+        tool ANY NOT NULL,
+        verdict ANY NOT NULL,
+        rule ANY NOT NULL,
+        records INTEGER NOT NULL,
+        undelivered INTEGER NOT NULL,
+        payloads INTEGER NOT NULL,
+        payload_bytes INTEGER NOT NULL,
+        erased INTEGER NOT NULL,
+        pruned INTEGER NOT NULL,
+        PRIMARY KEY (hour, session, source, kind, tool, verdict, rule)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE text_filters (block INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;",
 ];
+/// The format from which on full blocks have counters and filters.
+const COUNTERS_FORMAT: i64 = 6;
 
 /// The newest format of the store.
 pub const STORE_FORMAT: usize = STEPS.len();
@@ -100,6 +121,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<Option<String>, Ope
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(step)?;
+    }
+    if found < COUNTERS_FORMAT {
+        block::index_blocks(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", known)?;
     transaction.commit()?;

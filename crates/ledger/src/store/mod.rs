@@ -5,6 +5,7 @@
 mod append;
 mod block;
 mod check;
+mod counters;
 mod desk;
 mod error;
 mod filing;
@@ -24,6 +25,7 @@ mod scan;
 mod serve;
 mod signing;
 mod stats;
+mod text_filter;
 mod tidy;
 mod undelivered;
 

@@ -2,12 +2,15 @@
 
 //! Finding leaves: newest first, a page at a time.
 
-use rusqlite::types::Value;
+use std::ops::Range;
+
+use rusqlite::types::{Value, ValueRef};
 
 use super::block::BLOCK;
 use super::error::ReadFailed;
 use super::reader::{COLUMNS, Reader, Record};
 use super::rows::{signed, unsigned};
+use super::text_filter::TextProbe;
 
 /// What leaves to find; what is absent matters not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,9 +96,7 @@ impl Filter {
         }
         if let Some(text) = &self.text {
             // Both are JSON, so that is how the text stands in them.
-            let quoted = serde_json::Value::String(text.clone()).to_string();
-            let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
-            let escaped = quoted.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+            let escaped = json_text(text).replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
             add(
                 "(CAST(l.bytes AS TEXT) LIKE ? ESCAPE '\\' OR CAST(l.payload AS TEXT) LIKE ? ESCAPE '\\')",
                 "",
@@ -123,7 +124,7 @@ impl Reader {
     }
 
     fn newest(&self, filter: &Filter, limit: u64) -> Result<Vec<Record>, ReadFailed> {
-        let Conditions { leaves, blocks, mut values } = filter.conditions();
+        let Conditions { leaves, mut values, .. } = filter.conditions();
         let at = values.len();
         let sql = format!(
             "SELECT {COLUMNS} WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} ORDER BY l.seq DESC LIMIT ?{}",
@@ -143,27 +144,68 @@ impl Reader {
             }
             Ok(())
         };
-        let last = filter.before.unwrap_or(u64::MAX);
-        let Some(blocks) = blocks.filter(|_| self.is_filed()) else {
-            look(0, last, &mut records)?;
-            return Ok(records);
-        };
+        let filed = self.filed()?;
         // First what is not filed yet, then block by block.
-        look(self.filed()?, last, &mut records)?;
-        let sql = format!(
-            "SELECT b.block FROM blocks b WHERE {blocks} AND b.block <= ?{} ORDER BY b.block DESC",
-            at + 1
-        );
-        let mut statement = self.connection.prepare(&sql)?;
-        let mut wanted = filter.conditions().values;
-        wanted.push(Value::Integer(signed(last / BLOCK)));
-        let mut rows = statement.query(rusqlite::params_from_iter(wanted))?;
-        while let Some(row) = rows.next()?.filter(|_| count(&records) < limit) {
-            let from = unsigned(row, 0)? * BLOCK;
-            look(from, from + BLOCK - 1, &mut records)?;
+        look(filed, u64::MAX, &mut records)?;
+        if count(&records) >= limit {
+            return Ok(records);
         }
+        self.each_block_backwards(filter, filed, |block| {
+            look(block.start, block.end - 1, &mut records)?;
+            Ok(count(&records) < limit)
+        })?;
         Ok(records)
     }
+
+    /// Full blocks that may have records that match, newest first, until `each` has enough. Where any may, they
+    /// are one.
+    pub(super) fn each_block_backwards(
+        &self,
+        filter: &Filter,
+        filed: u64,
+        mut each: impl FnMut(Range<u64>) -> Result<bool, ReadFailed>,
+    ) -> Result<(), ReadFailed> {
+        let Conditions { blocks, mut values, .. } = filter.conditions();
+        let probe = filter.text.as_deref().and_then(|text| TextProbe::new(&json_text(text)));
+        let probe = probe.filter(|_| self.has_text_filters());
+        if filed == 0 {
+            return Ok(());
+        }
+        if blocks.is_none() && probe.is_none() {
+            return each(0..filed).map(drop);
+        }
+        let last = filter.before.unwrap_or(u64::MAX) / BLOCK;
+        values.push(Value::Integer(signed(last)));
+        let (bits, join) = match probe {
+            Some(_) => ("f.bits", "LEFT JOIN text_filters f ON f.block = b.block"),
+            None => ("NULL", ""),
+        };
+        let sql = format!(
+            "SELECT b.block, {bits} FROM blocks b {join} WHERE {} AND b.block <= ?{} ORDER BY b.block DESC",
+            blocks.as_deref().unwrap_or("1"),
+            values.len()
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            let start = unsigned(row, 0)? * BLOCK;
+            if let (Some(probe), ValueRef::Blob(bits)) = (&probe, row.get_ref(1)?)
+                && !probe.may_occur(bits)
+            {
+                continue;
+            }
+            if !each(start..start + BLOCK)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text as it is written in JSON, without quotes.
+fn json_text(text: &str) -> String {
+    let quoted = serde_json::Value::String(text.to_owned()).to_string();
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
 fn count(records: &[Record]) -> u64 {

@@ -135,6 +135,16 @@ impl Reader {
         Ok(from.and_then(|from| from.parse().ok()).unwrap_or(u64::MAX))
     }
 
+    /// Whether full blocks are counted.
+    pub(super) fn has_counters(&self) -> bool {
+        self.format >= 6
+    }
+
+    /// Whether full blocks have a filter for text.
+    pub(super) fn has_text_filters(&self) -> bool {
+        self.format >= 6
+    }
+
     /// Whether leaves are filed by blocks.
     pub(super) fn is_filed(&self) -> bool {
         self.format >= 2

@@ -5,10 +5,10 @@
 use rusqlite::Connection;
 
 use super::append::Writer;
-use super::block;
 use super::error::AppendError;
 use super::ledger::Appended;
 use super::rows::signed;
+use super::{block, counters};
 use crate::entry::Body;
 use crate::record::Kind;
 
@@ -38,21 +38,25 @@ impl Writer {
         let range = [signed(*from), signed(*to)];
         // Freed pages are overwritten, not only forgotten.
         self.connection.pragma_update(None, "secure_delete", true)?;
-        let take_away = |connection: &Connection| match kind {
+        let sql = match kind {
             Kind::Prune => {
-                let kept = "kind NOT IN ('start', 'rotate', 'prune', 'erase')";
-                let emptied = "source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL, bytes = NULL, salt = NULL, payload = NULL, erased = 0";
-                let sql = format!("UPDATE leaves SET {emptied} WHERE seq BETWEEN ?1 AND ?2 AND {kept}");
-                connection.execute(&sql, range)?;
-                block::file_anew(connection, *to)
+                "UPDATE leaves SET source = NULL, session = NULL, tool = NULL, verdict = NULL, rule = NULL,
+                    bytes = NULL, salt = NULL, payload = NULL, erased = 0
+                    WHERE seq BETWEEN ?1 AND ?2 AND kind NOT IN ('start', 'rotate', 'prune', 'erase')"
             }
-            _ => connection
-                .execute(
-                    "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1
-                        WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL",
-                    range,
-                )
-                .map(drop),
+            _ => {
+                "UPDATE leaves SET salt = NULL, payload = NULL, erased = 1
+                    WHERE seq BETWEEN ?1 AND ?2 AND salt IS NOT NULL"
+            }
+        };
+        let take_away = |connection: &Connection| {
+            let end = block::end(connection)?;
+            counters::recount(connection, (*from, *to), end, || connection.execute(sql, range).map(drop))?;
+            counters::remove_empty(connection)?;
+            if *kind == Kind::Prune {
+                block::file_anew(connection, *to)?;
+            }
+            block::filter_anew(connection, *from, *to)
         };
         let result = self.own(*kind, body, |this, _| Ok(take_away(&this.connection)?));
         self.connection.pragma_update(None, "secure_delete", false)?;

@@ -32,6 +32,11 @@ pub(super) fn run(mut turn: Turn<'_>, command: Command) {
             drop(turn);
             reply.tell(result);
         }
+        Command::RebuildIndex(who, reply) => {
+            let result = turn.write(|writer| writer.rebuild_index(&who));
+            drop(turn);
+            reply.tell(result);
+        }
         Command::Close(reply) => reply.tell(turn.close()),
     }
 }

@@ -2,6 +2,8 @@
 
 //! A ledger in numbers.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::params_from_iter;
@@ -9,15 +11,15 @@ use rusqlite::types::Value;
 
 use super::DATABASE;
 use super::block::BLOCK;
+use super::counters::{CounterKey, Counts, HOUR_MS, grouped_columns, read_counter, stored_columns};
 use super::error::ReadFailed;
 use super::query::{Conditions, Filter};
 use super::reader::Reader;
-use super::rows::unsigned;
-use super::undelivered::HEARD;
+use super::rows::{signed, unsigned};
 
 /// How many names a list has at most; the rest is counted nowhere but in the totals.
-const NAMES: u64 = 50;
-const DAY: u64 = 86_400_000;
+const MAX_NAMES: usize = 50;
+const HOURS_OF_DAY: u64 = 24;
 
 /// A ledger, or a part of it, in numbers. Lists are largest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,78 +80,250 @@ impl DiskUse {
     }
 }
 
-impl Reader {
-    /// Counts the leaves that fit.
-    pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
-        // One transaction: all numbers are about the same leaves.
-        let transaction = self.connection.unchecked_transaction()?;
-        let Conditions { leaves, blocks, values } = filter.conditions();
-        let from = match blocks.filter(|_| self.is_filed()) {
-            // The blocks that may have some, and what is not filed yet.
-            Some(blocks) => format!(
-                "FROM (SELECT b.block * {BLOCK} AS first, b.block * {BLOCK} + {BLOCK} - 1 AS last FROM blocks b WHERE {blocks}
-                    UNION ALL SELECT {}, {}) r CROSS JOIN leaves l ON l.seq BETWEEN r.first AND r.last WHERE {leaves}",
-                self.filed()?,
-                i64::MAX
-            ),
-            None => format!("FROM leaves l WHERE {leaves}"),
-        };
-        let mut stats = self.totals(&from, &values)?;
-        let mut from = from;
-        if self.knows_undelivered() {
-            stats.undelivered = self.unheard(&from, &values)?;
-            // Most ledgers have none, and need not look for each leaf.
-            if stats.undelivered > 0 {
-                from = format!("{from} AND {HEARD}");
+/// Statistics as they are added up, counter by counter.
+#[derive(Default)]
+struct StatsSum {
+    totals: Counts,
+    sessions: HashSet<String>,
+    kinds: HashMap<String, u64>,
+    verdicts: HashMap<String, u64>,
+    harnesses: HashMap<String, u64>,
+    tools: HashMap<String, u64>,
+    rules: HashMap<String, u64>,
+    /// Decisions by day since the Unix epoch and verdict.
+    days: BTreeMap<u64, HashMap<String, u64>>,
+}
+
+impl StatsSum {
+    fn add(&mut self, key: &CounterKey<'_>, counts: &Counts) {
+        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
+        self.totals.records += records;
+        self.totals.undelivered += undelivered;
+        self.totals.payloads += payloads;
+        self.totals.payload_bytes += payload_bytes;
+        self.totals.erased += erased;
+        self.totals.pruned += pruned;
+        if let Some(session) = key.session
+            && !self.sessions.contains(session)
+        {
+            self.sessions.insert(session.to_owned());
+        }
+        let delivered = records.saturating_sub(undelivered);
+        for (names, name) in [
+            (&mut self.kinds, key.kind),
+            (&mut self.verdicts, key.verdict),
+            (&mut self.harnesses, key.source),
+            (&mut self.tools, key.tool),
+            (&mut self.rules, key.rule),
+        ] {
+            if let Some(name) = name {
+                add_to_name(names, name, delivered);
             }
         }
-        stats.kinds = self.counted("l.kind", &from, &values)?;
-        stats.verdicts = self.counted("l.verdict", &from, &values)?;
-        stats.harnesses = self.counted("l.source", &from, &values)?;
-        stats.tools = self.counted("l.tool", &from, &values)?;
-        stats.rules = self.counted("l.rule", &from, &values)?;
-        let sql = format!(
-            "SELECT l.ts / {DAY}, coalesce(l.verdict, ''), count(*) {from} AND l.kind = 'decision' GROUP BY 1, 2 ORDER BY 1, 2"
-        );
-        let mut statement = self.connection.prepare(&sql)?;
-        let days = statement.query_map(params_from_iter(&values), |row| {
-            Ok((unsigned(row, 0)? * DAY, row.get(1)?, unsigned(row, 2)?))
-        })?;
-        stats.days = days.collect::<Result<_, _>>()?;
+        if key.kind == Some("decision") {
+            let day = self.days.entry(key.hour / HOURS_OF_DAY).or_default();
+            add_to_name(day, key.verdict.unwrap_or_default(), delivered);
+        }
+    }
+
+    fn finish(self, (first_ms, last_ms): (Option<u64>, Option<u64>)) -> Stats {
+        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = self.totals;
+        let days = self.days.into_iter().flat_map(|(day, verdicts)| {
+            let mut verdicts: Vec<_> = verdicts.into_iter().filter(|(_, count)| *count > 0).collect();
+            verdicts.sort_unstable();
+            verdicts.into_iter().map(move |(verdict, count)| (day * HOURS_OF_DAY * HOUR_MS, verdict, count))
+        });
+        Stats {
+            leaves: records,
+            undelivered,
+            sessions: u64::try_from(self.sessions.len()).unwrap_or(u64::MAX),
+            first_ms,
+            last_ms,
+            kinds: most_frequent(self.kinds),
+            verdicts: most_frequent(self.verdicts),
+            harnesses: most_frequent(self.harnesses),
+            tools: most_frequent(self.tools),
+            rules: most_frequent(self.rules),
+            days: days.collect(),
+            payloads,
+            payload_bytes,
+            erased,
+            pruned,
+        }
+    }
+}
+
+fn add_to_name(names: &mut HashMap<String, u64>, name: &str, count: u64) {
+    match names.get_mut(name) {
+        Some(known) => *known += count,
+        None => drop(names.insert(name.to_owned(), count)),
+    }
+}
+
+/// The most frequent names first, then by name.
+fn most_frequent(names: HashMap<String, u64>) -> Vec<(String, u64)> {
+    let mut names: Vec<_> = names.into_iter().filter(|(_, count)| *count > 0).collect();
+    names.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// The part of a time range that consists of whole hours, and what is left of it at both ends.
+fn whole_hours(filter: &Filter) -> (Range<u64>, Vec<(u64, u64)>) {
+    let (from, until) = (filter.from_ms.unwrap_or(0), filter.until_ms.unwrap_or(u64::MAX));
+    let hours = from.div_ceil(HOUR_MS)..until / HOUR_MS;
+    if filter.until_ms.is_some() && hours.is_empty() {
+        return (0..0, vec![(from, until)]);
+    }
+    let end = if filter.until_ms.is_some() { hours.end * HOUR_MS } else { u64::MAX };
+    let rest = [(from, hours.start * HOUR_MS), (end, until)];
+    (hours, rest.into_iter().filter(|(start, end)| start < end).collect())
+}
+
+impl Reader {
+    /// Counts the records that match. Records of full blocks are counted already, unless the filter names a
+    /// session or a text: those are in few blocks.
+    pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadFailed> {
+        // One transaction: all numbers are about the same records.
+        let transaction = self.connection.unchecked_transaction()?;
+        let filed = self.filed()?;
+        let mut sum = StatsSum::default();
+        if self.has_counters() && filter.session.is_none() && filter.text.is_none() && filter.before.is_none()
+        {
+            let (hours, rest) = whole_hours(filter);
+            self.add_counters(filter, &hours, &mut sum)?;
+            for (start, end) in rest {
+                let part = Filter { from_ms: Some(start), until_ms: Some(end), ..filter.clone() };
+                self.add_filed(&part, filed, &mut sum)?;
+            }
+        } else {
+            self.add_filed(filter, filed, &mut sum)?;
+        }
+        self.add_range(filter, filed..u64::MAX, &mut sum)?;
+        let times = (self.time_limit(filter, filed, "min")?, self.time_limit(filter, filed, "max")?);
         transaction.commit()?;
-        Ok(stats)
+        Ok(sum.finish(times))
     }
 
-    fn totals(&self, from: &str, values: &[Value]) -> Result<Stats, ReadFailed> {
+    /// Adds the counters of these hours.
+    fn add_counters(
+        &self,
+        filter: &Filter,
+        hours: &Range<u64>,
+        sum: &mut StatsSum,
+    ) -> Result<(), ReadFailed> {
+        let names = Filter { from_ms: None, until_ms: None, ..filter.clone() };
+        // A counter has the columns of a record that a filter compares.
+        let Conditions { leaves, mut values, .. } = names.conditions();
+        let at = values.len();
+        values.extend([hours.start, hours.end].map(|hour| Value::Integer(signed(hour))));
+        let columns = stored_columns();
         let sql = format!(
-            "SELECT count(*), count(DISTINCT l.session), min(l.ts), max(l.ts), count(l.payload),
-                coalesce(sum(length(l.payload)), 0), coalesce(sum(l.erased), 0), sum(l.bytes IS NULL) {from}"
+            "SELECT {columns} FROM counters l WHERE {leaves} AND l.hour >= ?{} AND l.hour < ?{}",
+            at + 1,
+            at + 2
         );
-        let totals = self.connection.query_row(&sql, params_from_iter(values), |row| {
-            let moment =
-                |at: usize| row.get::<_, Option<i64>>(at).map(|ms| ms.and_then(|ms| u64::try_from(ms).ok()));
-            Ok(Stats {
-                leaves: unsigned(row, 0)?,
-                sessions: unsigned(row, 1)?,
-                first_ms: moment(2)?,
-                last_ms: moment(3)?,
-                payloads: unsigned(row, 4)?,
-                payload_bytes: unsigned(row, 5)?,
-                erased: unsigned(row, 6)?,
-                pruned: moment(7)?.unwrap_or(0),
-                ..Stats::default()
-            })
+        self.add_rows(&sql, &values, sum)
+    }
+
+    /// Adds records of full blocks that match.
+    fn add_filed(&self, filter: &Filter, filed: u64, sum: &mut StatsSum) -> Result<(), ReadFailed> {
+        let mut next = 0..0;
+        self.each_block_backwards(filter, filed, |block| {
+            // Blocks next to each other are one range.
+            if next.start != block.end {
+                self.add_range(filter, next.clone(), sum)?;
+                next.end = block.end;
+            }
+            next.start = block.start;
+            Ok(true)
         })?;
-        Ok(totals)
+        self.add_range(filter, next, sum)
     }
 
-    fn counted(&self, column: &str, from: &str, values: &[Value]) -> Result<Vec<(String, u64)>, ReadFailed> {
+    /// Adds the records of a range that match.
+    fn add_range(&self, filter: &Filter, range: Range<u64>, sum: &mut StatsSum) -> Result<(), ReadFailed> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let Conditions { leaves, mut values, .. } = filter.conditions();
+        let at = values.len();
+        values.extend([range.start, range.end - 1].map(|seq| Value::Integer(signed(seq))));
+        let columns = grouped_columns(self.knows_undelivered());
         let sql = format!(
-            "SELECT {column}, count(*) {from} AND {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {NAMES}"
+            "SELECT {columns} FROM leaves l WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} GROUP BY 1, 2, 3, 4, 5, 6, 7",
+            at + 1,
+            at + 2
         );
-        let mut statement = self.connection.prepare(&sql)?;
-        let rows =
-            statement.query_map(params_from_iter(values), |row| Ok((row.get(0)?, unsigned(row, 1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.add_rows(&sql, &values, sum)
+    }
+
+    fn add_rows(&self, sql: &str, values: &[Value], sum: &mut StatsSum) -> Result<(), ReadFailed> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            let (key, counts) = read_counter(row)?;
+            sum.add(&key, &counts);
+        }
+        Ok(())
+    }
+
+    /// The time of the first or the last event that matches: `min` or `max`. Blocks are read in the order of
+    /// their first or last event, until no other block can have an earlier or a later one.
+    fn time_limit(&self, filter: &Filter, filed: u64, limit: &str) -> Result<Option<u64>, ReadFailed> {
+        let Conditions { leaves, blocks, mut values } = filter.conditions();
+        let at = values.len();
+        let (first, last) = (at + 1, at + 2);
+        let (column, order) = if limit == "min" { ("first_ts", "ASC") } else { ("last_ts", "DESC") };
+        let sql = format!(
+            "SELECT {limit}(l.ts) FROM leaves l WHERE {leaves} AND l.seq BETWEEN ?{first} AND ?{last}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut look = |from: u64, to: u64| -> Result<Option<u64>, ReadFailed> {
+            values.truncate(at);
+            values.extend([from, to].map(|seq| Value::Integer(signed(seq))));
+            let found: Option<i64> = statement.query_row(params_from_iter(&values), |row| row.get(0))?;
+            Ok(found.and_then(|ms| u64::try_from(ms).ok()))
+        };
+        let mut best = look(filed, u64::MAX)?;
+        if filed == 0 {
+            return Ok(best);
+        }
+        let blocks = blocks.unwrap_or_else(|| "1".to_owned());
+        let sql = format!("SELECT b.block, b.{column} FROM blocks b WHERE {blocks} ORDER BY 2 {order}");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let wanted = filter.conditions().values;
+        let count = statement.parameter_count();
+        let mut rows = statement.query(params_from_iter(wanted.iter().take(count)))?;
+        while let Some(row) = rows.next()? {
+            let (block, reach) = (unsigned(row, 0)?, unsigned(row, 1)?);
+            if best.is_some_and(|best| if limit == "min" { reach >= best } else { reach <= best }) {
+                break;
+            }
+            let found = look(block * BLOCK, block * BLOCK + BLOCK - 1)?;
+            best = if limit == "min" { found.into_iter().chain(best).min() } else { best.max(found) };
+        }
+        Ok(best)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_range_is_whole_hours_and_what_is_left_at_its_ends() {
+        let of = |from_ms: Option<u64>, until_ms: Option<u64>| {
+            whole_hours(&Filter { from_ms, until_ms, ..Filter::default() })
+        };
+        let hour = HOUR_MS;
+        assert_eq!(of(None, None), (0..u64::MAX / hour, vec![]));
+        assert_eq!(of(Some(2 * hour), Some(4 * hour)), (2..4, vec![]));
+        assert_eq!(of(Some(hour + 1), None), (2..u64::MAX / hour, vec![(hour + 1, 2 * hour)]));
+        let both = vec![(hour + 1, 2 * hour), (3 * hour, 3 * hour + 5)];
+        assert_eq!(of(Some(hour + 1), Some(3 * hour + 5)), (2..3, both));
+        assert_eq!(of(Some(hour + 1), Some(hour + 9)), (0..0, vec![(hour + 1, hour + 9)]));
+        assert_eq!(of(Some(hour - 1), Some(hour + 1)), (0..0, vec![(hour - 1, hour + 1)]));
+        assert!(of(Some(5 * hour), Some(hour)).0.is_empty());
     }
 }

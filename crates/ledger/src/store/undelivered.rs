@@ -12,27 +12,19 @@ use serde::Deserialize;
 use super::error::ReadFailed;
 use super::reader::{Reader, Record};
 use super::rows::{signed, unsigned};
+use super::{block, counters};
 use crate::problem::{Problem, Wrong};
 use crate::record::{Envelope, Kind, Origin};
 
-/// What is left out where decisions are counted.
-pub(super) const HEARD: &str = "NOT EXISTS (SELECT 1 FROM undelivered u WHERE u.seq = l.seq)";
-
 /// Files the decision at `seq` as one that the leaf `by` supersedes.
 pub(super) fn supersede(connection: &Connection, seq: u64, by: u64) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO undelivered (seq, by) VALUES (?1, ?2)")?
-        .execute(params![signed(seq), signed(by)])
-        .map(drop)
+    let sql = "INSERT OR IGNORE INTO undelivered (seq, by) VALUES (?1, ?2)";
+    counters::recount(connection, (seq, seq), block::end(connection)?, || {
+        connection.prepare_cached(sql)?.execute(params![signed(seq), signed(by)]).map(drop)
+    })
 }
 
 impl Reader {
-    /// How many of the leaves `from` selects are decisions that nobody heard.
-    pub(super) fn unheard(&self, from: &str, values: &[rusqlite::types::Value]) -> Result<u64, ReadFailed> {
-        let sql = format!("SELECT count(*) {from} AND NOT {HEARD}");
-        Ok(self.connection.query_row(&sql, rusqlite::params_from_iter(values), |row| unsigned(row, 0))?)
-    }
-
     /// Marks those of the records that nobody heard.
     pub(super) fn mark(&self, mut records: Vec<Record>) -> Result<Vec<Record>, ReadFailed> {
         if self.knows_undelivered() {

@@ -15,6 +15,7 @@
 
 mod brief;
 mod common;
+mod counters;
 mod crash;
 mod disk;
 mod durable;

@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Command::Query(args) => query::run(context, args),
         Command::Show(args) => show::run(context, args),
         Command::Stats(args) => stats::run(context, args),
-        Command::Verify(args) => verify::run(context, args),
+        Command::Verify(args) => verify::run(context, args, file),
         Command::Proof(args) => proof::prove(context, args),
         Command::VerifyProof(args) => proof::verify(context, args),
         Command::Checkpoint(args) => checkpoint::run(context, args, file),

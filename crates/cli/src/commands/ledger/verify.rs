@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
@@ -10,6 +10,8 @@ use tenterhook_guard::Book;
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{Expect, Place, Problem, Verified, Wrong, export, tiles};
 
+use super::checkpoint::refused;
+use super::passphrase::writing;
 use super::{Bar, public_key};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -20,14 +22,19 @@ Checked are every leaf, every payload, every hash of the tree, every checkpoint 
 ledger that was rolled back to an older state of itself is whole: keep a checkpoint elsewhere
 (`tenterhook ledger checkpoint --output FILE`) and give it with --since.
 
+Index, counters of `ledger stats` and filters of text search are made from the records, and are
+checked too. If only they are wrong, --repair writes them again and records that; stop the daemon
+first.
+
 Exit codes:
-  0  everything is as it was signed
+  0  everything is as it was signed, or only the index was wrong and --repair fixed it
   1  it was tampered with; the first thing that is wrong is named
   2  there is nothing that could be verified
 
 Examples:
   tenterhook ledger verify
   tenterhook ledger verify --since checkpoint-of-monday
+  tenterhook ledger verify --repair
   tenterhook ledger verify --file export.jsonl --key key.pub
   tenterhook ledger verify --file tiles/ --key key.pub";
 
@@ -44,9 +51,42 @@ pub(super) struct Args {
     /// A file with a checkpoint from before, which the log must extend
     #[arg(long, value_name = "CHECKPOINT-FILE")]
     since: Option<PathBuf>,
+    /// Write the index again if nothing else is wrong
+    #[arg(long, conflicts_with = "file")]
+    repair: bool,
 }
 
-pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+pub(super) fn run(
+    context: &Context,
+    args: &Args,
+    passphrase: Option<&Path>,
+) -> Result<ExitCode, CommandError> {
+    let result = verify(context, args)?;
+    let result = match result {
+        Err(problem) if args.repair && problem.wrong.is_index() => {
+            repair_index(context, &problem, passphrase)?;
+            verify(context, args)?
+        }
+        result => result,
+    };
+    match result {
+        Ok(verified) => good(context, &verified).map(|()| ExitCode::SUCCESS),
+        Err(problem) => bad(context, &problem),
+    }
+}
+
+/// Writes the index again; a record says so.
+fn repair_index(context: &Context, problem: &Problem, passphrase: Option<&Path>) -> Result<(), CommandError> {
+    let book = writing(context, passphrase)?;
+    let ledger = book.write()?;
+    let rebuilt = ledger.rebuild_index(&tenterhook_home::env::user());
+    let rebuilt = rebuilt.map_err(|error| CommandError::internal(format!("index not repaired: {error}")))?;
+    book.close(ledger).map_err(|error| refused(&error))?;
+    let seq = rebuilt.seq();
+    context.terminal.note(&format!("{WARN}repaired{WARN:#}: {problem}; record {seq} says so\n"))
+}
+
+fn verify(context: &Context, args: &Args) -> Result<Result<Verified, Problem>, CommandError> {
     let key = args.key.as_deref().map(public_key).transpose()?;
     let since = args.since.as_ref().map(held).transpose()?;
     let mut bar = Bar::new(context.terminal);
@@ -72,10 +112,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         reader.verify(Expect { key, since }, &mut progress)
     };
     bar.clear();
-    match result {
-        Ok(verified) => good(context, &verified).map(|()| ExitCode::SUCCESS),
-        Err(problem) => bad(context, &problem),
-    }
+    Ok(result)
 }
 
 fn held(path: &PathBuf) -> Result<String, CommandError> {
@@ -137,6 +174,10 @@ fn bad(context: &Context, problem: &Problem) -> Result<ExitCode, CommandError> {
         context
             .terminal
             .print_json(&json!({"verified": false, "leaf": leaf, "problem": problem.to_string()}))?;
+    } else if problem.wrong.is_index() {
+        context.terminal.say(&format!(
+            "{BAD}✗ {problem}{BAD:#}\n  {DIM}every record is as it was signed; `tenterhook ledger verify --repair` writes the index again{DIM:#}\n"
+        ))?;
     } else {
         context.terminal.say(&format!(
             "{BAD}✗ {problem}{BAD:#}\n  {DIM}what stands before it is as it was signed; keep a copy of all of it before anything else{DIM:#}\n"

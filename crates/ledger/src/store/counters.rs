@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Counters: how many records of full blocks there are, by hour and by what records are looked up by.
+//!
+//! They are written in the transaction that fills a block, so statistics read them and at most 255 records.
+//! Each is a sum: taking something away subtracts what the records were and adds what is left of them, and
+//! `verify` compares the sums without keeping any in memory.
+
+use std::hash::{BuildHasher, RandomState};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+
+use super::block::BLOCK;
+use super::rows::{signed, unsigned};
+
+/// Milliseconds that share a counter.
+pub(crate) const HOUR_MS: u64 = 3_600_000;
+
+/// Columns that tell one counter from another, in the order of [`CounterKey`]. What a record does not have is 0,
+/// which no text is.
+const KEY_COLUMNS: &str = "hour, session, source, kind, tool, verdict, rule";
+/// What is counted, in the order of [`Counts`].
+const COUNT_COLUMNS: &str = "records, undelivered, payloads, payload_bytes, erased, pruned";
+
+/// What the records of one counter have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CounterKey<'r> {
+    /// Hours since the Unix epoch.
+    pub(crate) hour: u64,
+    pub(crate) session: Option<&'r str>,
+    pub(crate) source: Option<&'r str>,
+    pub(crate) kind: Option<&'r str>,
+    pub(crate) tool: Option<&'r str>,
+    pub(crate) verdict: Option<&'r str>,
+    pub(crate) rule: Option<&'r str>,
+}
+
+/// Sums over the records of one counter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) records: u64,
+    /// Decisions that a later record supersedes.
+    pub(crate) undelivered: u64,
+    /// Stored payloads.
+    pub(crate) payloads: u64,
+    pub(crate) payload_bytes: u64,
+    pub(crate) erased: u64,
+    pub(crate) pruned: u64,
+}
+
+/// The columns of [`read_counter`] for records `l`, grouped. A store before format 3 has no table of undelivered
+/// decisions.
+pub(crate) fn grouped_columns(knows_undelivered: bool) -> String {
+    let undelivered =
+        if knows_undelivered { "sum(EXISTS (SELECT 1 FROM undelivered u WHERE u.seq = l.seq))" } else { "0" };
+    format!(
+        "l.ts / {HOUR_MS}, coalesce(l.session, 0), coalesce(l.source, 0), l.kind, coalesce(l.tool, 0),
+            coalesce(l.verdict, 0), coalesce(l.rule, 0), count(*), {undelivered}, count(l.payload),
+            coalesce(sum(length(l.payload)), 0), sum(l.erased), sum(l.bytes IS NULL)"
+    )
+}
+
+/// The columns of [`read_counter`] for counters `l`.
+pub(crate) fn stored_columns() -> String {
+    format!("{KEY_COLUMNS}, {COUNT_COLUMNS}")
+}
+
+/// Reads a row of [`grouped_columns`] or [`stored_columns`].
+pub(crate) fn read_counter<'r>(row: &'r Row<'_>) -> rusqlite::Result<(CounterKey<'r>, Counts)> {
+    let text = |at: usize| match row.get_ref(at)? {
+        ValueRef::Text(_) => Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?),
+        _ => Ok(None),
+    };
+    let key = CounterKey {
+        hour: unsigned(row, 0)?,
+        session: text(1)?,
+        source: text(2)?,
+        kind: text(3)?,
+        tool: text(4)?,
+        verdict: text(5)?,
+        rule: text(6)?,
+    };
+    let counts = Counts {
+        records: unsigned(row, 7)?,
+        undelivered: unsigned(row, 8)?,
+        payloads: unsigned(row, 9)?,
+        payload_bytes: unsigned(row, 10)?,
+        erased: unsigned(row, 11)?,
+        pruned: unsigned(row, 12)?,
+    };
+    Ok((key, counts))
+}
+
+/// Counts records `first..=last`, or with a sign of -1 takes them out of the counters.
+fn count(connection: &Connection, first: u64, last: u64, sign: i64) -> rusqlite::Result<()> {
+    let signed_counts = ["records", "undelivered", "payloads", "payload_bytes", "erased", "pruned"];
+    let update = signed_counts.map(|name| format!("{name} = {name} + excluded.{name}")).join(", ");
+    let grouped = grouped_columns(true);
+    let names = "hour, session, source, kind, tool, verdict, rule, a, b, c, d, e, f";
+    let sql = format!(
+        "WITH g ({names}) AS (SELECT {grouped} FROM leaves l WHERE l.seq BETWEEN ?1 AND ?2 GROUP BY 1, 2, 3, 4, 5, 6, 7)
+        INSERT INTO counters ({KEY_COLUMNS}, {COUNT_COLUMNS})
+            SELECT {KEY_COLUMNS}, ?3 * a, ?3 * b, ?3 * c, ?3 * d, ?3 * e, ?3 * f FROM g WHERE 1
+        ON CONFLICT DO UPDATE SET {update}"
+    );
+    connection.prepare_cached(&sql)?.execute(params![signed(first), signed(last), sign]).map(drop)
+}
+
+/// Counts the records of a block that became full.
+pub(crate) fn count_block(connection: &Connection, block: u64) -> rusqlite::Result<()> {
+    count(connection, block * BLOCK, block * BLOCK + BLOCK - 1, 1)
+}
+
+/// Changes records `from..=to` and keeps the counters right. `end` is the first record that is not counted.
+pub(crate) fn recount(
+    connection: &Connection,
+    (from, to): (u64, u64),
+    end: u64,
+    change: impl FnOnce() -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let last = to.min(end.saturating_sub(1));
+    if end == 0 || from > last {
+        return change();
+    }
+    count(connection, from, last, -1)?;
+    change()?;
+    count(connection, from, last, 1)
+}
+
+/// Removes counters without a record: they would still name a session.
+pub(crate) fn remove_empty(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM counters WHERE records = 0", []).map(drop)
+}
+
+// === impl CounterSum ===
+
+/// All counters in one number, under a key that is not known before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CounterSum {
+    hasher: RandomState,
+    sum: u64,
+}
+
+impl CounterSum {
+    /// Adds counts under a key. The same counts in other parts give the same sum.
+    pub(crate) fn add(&mut self, key: &CounterKey<'_>, counts: &Counts) {
+        let Counts { records, undelivered, payloads, payload_bytes, erased, pruned } = *counts;
+        let hash = self.hasher.hash_one(key);
+        for (place, number) in
+            [records, undelivered, payloads, payload_bytes, erased, pruned].into_iter().enumerate()
+        {
+            if number > 0 {
+                // A rotation and a product: what is added to one count cannot be taken from another.
+                let rotation = u32::try_from(place).unwrap_or(0) * 11;
+                let factor = hash.rotate_left(rotation).wrapping_mul(hash | 1);
+                self.sum = self.sum.wrapping_add(factor.wrapping_mul(number));
+            }
+        }
+    }
+
+    /// Adds what another sum of the same key has, and empties that.
+    pub(crate) fn take(&mut self, open: &mut Self) {
+        self.sum = self.sum.wrapping_add(std::mem::take(&mut open.sum));
+    }
+
+    /// Whether the stored counters give this sum.
+    pub(crate) fn is_stored(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        let mut stored = Self { hasher: self.hasher.clone(), sum: 0 };
+        let mut statement = connection.prepare(&format!("SELECT {} FROM counters", stored_columns()))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            // A negative count is no number of records.
+            let Ok((key, counts)) = read_counter(row) else { return Ok(false) };
+            if counts.records == 0 {
+                return Ok(false);
+            }
+            stored.add(&key, &counts);
+        }
+        Ok(stored.sum == self.sum)
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Text search: one Bloom filter for each full block of records.
+//!
+//! The filter has a bit for every sequence of four bytes in an envelope or a stored payload of its block, with
+//! ASCII letters in lower case. A search reads the records of those blocks only whose filter has all sequences
+//! of the text. A full-text index would take as much room as the records and several times the processor time
+//! of an append; a filter takes 64 bytes and about a microsecond for each record.
+//!
+//! Erased text leaves the filter: it is computed again from what remains of the block.
+
+use rusqlite::{Connection, params};
+
+use super::block::BLOCK;
+use super::rows::signed;
+
+/// Bytes of a filter. In a block of a busy machine a fifth of its bits are set.
+const FILTER_BYTES: usize = 16 << 10;
+/// Bits of a hash that choose a bit of the filter.
+const FILTER_INDEX_BITS: u32 = FILTER_BYTES.ilog2() + 3;
+/// Bytes of a sequence. A shorter text cannot be looked up.
+const SEQUENCE_BYTES: usize = 4;
+
+/// The byte sequences that occur in some texts.
+#[derive(Debug)]
+pub(crate) struct TextFilter {
+    bits: Box<[u8; FILTER_BYTES]>,
+}
+
+/// The bits that a filter must have for a text to occur in its block.
+#[derive(Debug)]
+pub(crate) struct TextProbe(Vec<usize>);
+
+/// The bit of each sequence of a text.
+fn bits_of(text: &[u8]) -> impl Iterator<Item = usize> {
+    let sequences = text.iter().scan(0_u32, |sequence, byte| {
+        *sequence = *sequence << 8 | u32::from(byte.to_ascii_lowercase());
+        Some(*sequence)
+    });
+    // An odd constant with its bits well mixed, as hashing by multiplication needs it.
+    let hashes = sequences.skip(SEQUENCE_BYTES - 1).map(|sequence| sequence.wrapping_mul(0x9E37_79B1));
+    hashes.map(|hash| usize::try_from(hash >> (u32::BITS - FILTER_INDEX_BITS)).unwrap_or(0))
+}
+
+// === impl TextFilter ===
+
+impl Default for TextFilter {
+    fn default() -> Self {
+        Self { bits: Box::new([0; FILTER_BYTES]) }
+    }
+}
+
+impl TextFilter {
+    /// Adds a text.
+    pub(crate) fn add(&mut self, text: &[u8]) {
+        for bit in bits_of(text) {
+            if let Some(byte) = self.bits.get_mut(bit / 8) {
+                *byte |= 1 << (bit % 8);
+            }
+        }
+    }
+
+    /// The filter of a full block, from its rows.
+    pub(crate) fn of_block(connection: &Connection, block: u64) -> rusqlite::Result<Self> {
+        let mut filter = Self::default();
+        let sql = "SELECT bytes, payload FROM leaves WHERE seq BETWEEN ?1 AND ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([signed(block * BLOCK), signed(block * BLOCK + BLOCK - 1)])?;
+        while let Some(row) = rows.next()? {
+            for column in 0..2 {
+                filter.add(row.get_ref(column)?.as_blob_or_null()?.unwrap_or_default());
+            }
+        }
+        Ok(filter)
+    }
+
+    /// Stores the filter of a block in the place of the one before.
+    pub(crate) fn store(&self, connection: &Connection, block: u64) -> rusqlite::Result<()> {
+        let sql = "INSERT OR REPLACE INTO text_filters (block, bits) VALUES (?1, ?2)";
+        connection.prepare_cached(sql)?.execute(params![signed(block), self.bits.as_slice()]).map(drop)
+    }
+
+    /// Whether this is the stored filter of a block.
+    pub(crate) fn is_stored(&self, connection: &Connection, block: u64) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM text_filters WHERE block = ?1 AND bits = ?2";
+        connection.prepare_cached(sql)?.exists(params![signed(block), self.bits.as_slice()])
+    }
+}
+
+// === impl TextProbe ===
+
+impl TextProbe {
+    /// The probe of a text as it is written in JSON; nothing if the text is too short for one.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let mut bits: Vec<_> = bits_of(text.as_bytes()).collect();
+        bits.sort_unstable();
+        bits.dedup();
+        (!bits.is_empty()).then_some(Self(bits))
+    }
+
+    /// Whether the text may occur in the block of this filter.
+    pub(crate) fn may_occur(&self, filter: &[u8]) -> bool {
+        self.0.iter().all(|bit| filter.get(bit / 8).is_none_or(|byte| byte & 1 << (bit % 8) != 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_occurs_is_never_missed_and_most_others_are() {
+        let mut filter = TextFilter::default();
+        let text = r#"{"command":"Cargo Test --workspace","cwd":"/home/dev/münchen"}"#;
+        filter.add(text.as_bytes());
+        for (start, _) in text.char_indices() {
+            for (end, _) in text.char_indices().filter(|(end, _)| *end >= start + SEQUENCE_BYTES) {
+                let part = text.get(start..end).unwrap().to_ascii_uppercase();
+                assert!(TextProbe::new(&part).unwrap().may_occur(filter.bits.as_slice()), "{part}");
+            }
+        }
+        for other in ["terraform destroy", "MÜNCHEN", "kubectl", "shop"] {
+            assert!(!TextProbe::new(other).unwrap().may_occur(filter.bits.as_slice()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_less_than_four_bytes_has_no_probe() {
+        assert!(TextProbe::new("").is_none() && TextProbe::new("rm ").is_none());
+        assert!(TextProbe::new("rm -").is_some());
+    }
+}
