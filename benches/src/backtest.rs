@@ -82,7 +82,7 @@ fn fill(call: &Call, home: &Home) -> Result<(), SetupError> {
         let entry = Entry::decision(&decided, &|_| Vec::new());
         batch.push(entry.seal(ledger.sealing()).map_err(|error| failed(error.to_string()))?);
         if batch.len() == 1_000 {
-            ledger.append_all(std::mem::take(&mut batch)).map_err(|error| failed(error.to_string()))?;
+            ledger.append(std::mem::take(&mut batch)).map_err(|error| failed(error.to_string()))?;
         }
     }
     ledger.close().map_err(|error| failed(error.to_string()))

@@ -9,7 +9,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 use tenterhook_event::{Call, Decided, Decision, EventId, Origin, Outcome, Said, Timestamp};
 use tenterhook_ledger::tree::{self, Frontier};
-use tenterhook_ledger::{Durability, Entry, Expect, Filter, Hash, Ledger, Options, Reader};
+use tenterhook_ledger::{Durability, Entry, Expect, Filter, Hash, Ledger, Options, Queued, Reader};
 
 use crate::cases::SetupError;
 use crate::measure::Measured;
@@ -204,7 +204,7 @@ fn million(call: &Call, dir: &Path) -> Result<Vec<Measured>, SetupError> {
             let tell = tell.clone();
             // Fewer are in flight than may wait, so none is pushed back.
             ledger
-                .submit(varied_entry(call, number), move |result| drop(tell.send(result)))
+                .append(Queued::new(varied_entry(call, number), move |result| drop(tell.send(result))))
                 .map_err(failed)?;
             number += 1;
         }

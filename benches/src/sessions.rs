@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tenterhook_event::{Call, Decided, Event, EventId, EventKind, Outcome, Timestamp, ToolCall};
-use tenterhook_ledger::{Entry, Ledger, Options, Reader};
+use tenterhook_ledger::{Entry, Ledger, Options, Queued, Reader};
 use tenterhook_sessions::{Projector, RebuildPool};
 
 use crate::cases::{PAYLOAD, SetupError};
@@ -110,7 +110,7 @@ fn fill(dir: &Path) -> Result<(), SetupError> {
             for session in group * AT_ONCE..(group + 1) * AT_ONCE {
                 let tell = tell.clone();
                 let entry = entry(session, step, number, began);
-                ledger.submit(entry, move |result| drop(tell.send(result))).map_err(failed)?;
+                ledger.append(Queued::new(entry, move |result| drop(tell.send(result)))).map_err(failed)?;
                 number += 1;
             }
         }

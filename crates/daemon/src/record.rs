@@ -11,7 +11,7 @@ use tenterhook_api::MissingContent;
 use tenterhook_engine::{BoxFuture, RecordError, Recorder};
 use tenterhook_event::{Call, Decided};
 use tenterhook_guard::generation_entry;
-use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, Sealed};
+use tenterhook_ledger::{AppendError, Appended, Entry, Ledger, Origin, QueueFull, Queued, Sealed};
 use tenterhook_records::{is_secret_identifier, redact_identifier, secrets};
 use tokio::sync::oneshot;
 
@@ -57,23 +57,20 @@ impl LedgerRecorder {
     /// disk: its entry is committed with all others that wait.
     async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, String> {
         let may_wait = tokio::task::try_id().is_none();
-        let here = if may_wait { self.ledger.append_if_free(sealed) } else { Err(sealed) };
-        let mut sealed = match here {
-            Ok(appended) => return appended.map_err(|error| error.to_string()),
-            Err(sealed) => sealed,
-        };
-        for _ in 0..TRIES {
+        let mut sealed = sealed;
+        for attempt in 0..TRIES {
             let (send, receive) = oneshot::channel();
-            let done = move |appended| {
+            let queued = Queued::new(sealed, move |appended| {
                 // Whoever asked may have gone; the leaf is there all the same.
                 let _ = send.send(appended);
-            };
-            match self.ledger.submit_sealed(sealed, done) {
+            });
+            let queued = if may_wait && attempt == 0 { queued.here_if_free() } else { queued };
+            match self.ledger.append(queued) {
                 Ok(()) => {
                     let appended = receive.await.map_err(|_| "the ledger is closed".to_owned())?;
                     return appended.map_err(|error: AppendError| error.to_string());
                 }
-                Err(back) => sealed = back,
+                Err(QueueFull(back)) => sealed = back,
             }
             tokio::time::sleep(PAUSE).await;
         }

@@ -189,7 +189,7 @@ impl Book {
         let (why, expected) = match opened {
             Ok(ledger) => {
                 self.spool.take_in(&ledger, AT_ONCE);
-                let appended = ledger.append_all(sealed.clone());
+                let appended = ledger.append(sealed.clone());
                 // The leaves are durable; a checkpoint that could not be signed comes with the next one.
                 drop(self.close(ledger));
                 match appended {

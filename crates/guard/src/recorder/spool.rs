@@ -116,7 +116,7 @@ impl Spool {
     }
 
     fn append(&self, ledger: &Ledger, entry: Sealed, taken: &mut TakenIn) -> Option<()> {
-        let seq = match ledger.append_sealed(entry.clone()).ok()? {
+        let seq = match ledger.append(entry.clone()).ok()? {
             Appended::New { .. } => {
                 taken.appended += 1;
                 return Some(());
@@ -131,7 +131,7 @@ impl Spool {
             taken.known += 1;
             return Some(());
         };
-        match ledger.append_sealed(superseding).ok()? {
+        match ledger.append(superseding).ok()? {
             Appended::New { .. } => {
                 (taken.appended, taken.superseding) = (taken.appended + 1, taken.superseding + 1);
             }

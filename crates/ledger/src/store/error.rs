@@ -110,11 +110,6 @@ pub enum Refused {
     Other,
 }
 
-/// The queue is full: the entry was not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not recorded: too many entries wait to be recorded")]
-pub struct Full;
-
 /// The store cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::appending::Append;
 use super::desk::Desk;
-use super::error::{AppendError, Full, OpenError};
+use super::error::{AppendError, OpenError};
 use super::open;
 use super::options::{Durability, Options};
 use super::remove::Removal;
 use super::serve::{run, serve};
-use crate::entry::{Entry, Sealed, Sealing};
+use crate::entry::{Sealed, Sealing};
 use crate::payload::{RedactionKey, Redactor};
 use crate::record::Kind;
 use crate::sign::Signer;
@@ -103,7 +104,7 @@ impl Appended {
 // === impl Reply ===
 
 impl<T> Reply<T> {
-    fn new(tell: impl FnOnce(Result<T, AppendError>) + Send + 'static) -> Self {
+    pub(super) fn new(tell: impl FnOnce(Result<T, AppendError>) + Send + 'static) -> Self {
         Self(Some(Box::new(tell)))
     }
 
@@ -114,7 +115,7 @@ impl<T> Reply<T> {
     }
 
     /// Nothing will be told through this.
-    fn forget(mut self) {
+    pub(super) fn forget(mut self) {
         self.0 = None;
     }
 }
@@ -152,75 +153,10 @@ impl Ledger {
         Ok(Opened { ledger: Self(Arc::new(inner)), recovered })
     }
 
-    /// Records an entry and returns when it is durable. Waits when too many are waiting.
-    pub fn append(&self, entry: Entry) -> Result<Appended, AppendError> {
-        self.append_sealed(entry.seal(&self.0.sealing)?)
-    }
-
-    /// Records an entry that was sealed before, such as one from the spool.
-    pub fn append_sealed(&self, entry: Sealed) -> Result<Appended, AppendError> {
-        match self.0.desk.take() {
-            Some(mut turn) => turn.write(|writer| writer.append(&entry)),
-            None => self.queue(|reply| Command::Append(Box::new(entry), reply)),
-        }
-    }
-
-    /// The same here and now, if nobody else writes just now or is expected to; else the entry comes back.
-    pub fn append_if_free(&self, entry: Box<Sealed>) -> Result<Result<Appended, AppendError>, Box<Sealed>> {
-        match self.0.desk.take_for_one() {
-            Some(mut turn) => Ok(turn.write(|writer| writer.append(&entry))),
-            None => Err(entry),
-        }
-    }
-
-    /// Records entries that were sealed before, in this order, and returns when all are durable:
-    /// with one commit, if nobody else is writing.
-    pub fn append_all(&self, entries: Vec<Sealed>) -> Result<Vec<Appended>, AppendError> {
-        let Some(mut turn) = self.0.desk.take() else {
-            return entries.into_iter().map(|entry| self.append_sealed(entry)).collect();
-        };
-        let mut appended = Vec::with_capacity(entries.len());
-        while appended.len() < entries.len() {
-            let rest = entries.iter().skip(appended.len());
-            for result in turn.write(|writer| writer.commit(rest))? {
-                appended.push(result?);
-            }
-        }
-        Ok(appended)
-    }
-
-    /// Records an entry without waiting: `done` hears from the ledger's thread when it is durable
-    /// (see [`Durability`](super::Durability)), so it must be quick and must not wait for the ledger
-    /// itself. When too many entries wait, this one is not taken, and `done` is not called.
-    pub fn submit(
-        &self,
-        entry: Entry,
-        done: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
-    ) -> Result<(), Full> {
-        match entry.seal(&self.0.sealing) {
-            Ok(entry) => self.submit_sealed(Box::new(entry), done).map_err(|_| Full),
-            Err(error) => {
-                done(Err(error.into()));
-                Ok(())
-            }
-        }
-    }
-
-    /// The same for an entry that was sealed before. One that is not taken comes back, to be brought
-    /// again later.
-    pub fn submit_sealed(
-        &self,
-        entry: Box<Sealed>,
-        done: impl FnOnce(Result<Appended, AppendError>) + Send + 'static,
-    ) -> Result<(), Box<Sealed>> {
-        match self.0.put(Command::Append(entry, Reply::new(done))) {
-            Err(Command::Append(entry, reply)) => {
-                reply.forget();
-                Err(entry)
-            }
-            // A reply that is dropped says that the ledger is closed.
-            _ => Ok(()),
-        }
+    /// Records entries: one or several, waiting until they are recorded or not, see [`Append`]. An event id that was
+    /// recorded before is not recorded again. Waits when too many entries wait, except for [`Queued`](super::Queued).
+    pub fn append<A: Append>(&self, entries: A) -> A::Receipt {
+        entries.append_to(self)
     }
 
     /// How entries are sealed here; whoever spools seals the same way.
@@ -303,7 +239,19 @@ impl Ledger {
         wait()
     }
 
-    fn queue<T: Send + 'static>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, AppendError> {
+    pub(super) fn desk(&self) -> &Desk {
+        &self.0.desk
+    }
+
+    /// Puts a command in the queue, unless that is full; then it comes back.
+    pub(super) fn put(&self, command: Command) -> Result<(), Command> {
+        self.0.put(command)
+    }
+
+    pub(super) fn queue<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, AppendError> {
         let (reply, wait) = answer();
         self.0.start().map_err(|error| AppendError::Entry(format!("no thread can be started: {error}")))?;
         self.0.desk.put_when_room(command(reply));

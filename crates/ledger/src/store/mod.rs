@@ -3,6 +3,7 @@
 //! The store: SQLite, one writer, any number of readers.
 
 mod append;
+mod appending;
 mod block;
 mod check;
 mod counters;
@@ -29,7 +30,8 @@ mod text_filter;
 mod tidy;
 mod undelivered;
 
-pub use error::{AppendError, Full, OpenError, ReadFailed, Refused};
+pub use appending::{Append, IntoSealed, QueueFull, Queued};
+pub use error::{AppendError, OpenError, ReadFailed, Refused};
 pub use ledger::{Appended, Ledger, Opened, SinkReport};
 pub use migrate::STORE_FORMAT;
 pub use open::published_checkpoint;

@@ -61,7 +61,7 @@ fn several_entries_share_a_commit_and_a_signature() {
     let seal = |entry: Entry| -> Sealed { entry.seal(ledger.sealing()).unwrap() };
     let entries = vec![seal(entry(1)), seal(entry(2)), seal(entry(1)), seal(entry(3))];
     let new = |seq| Appended::New { seq };
-    let appended = ledger.append_all(entries).unwrap();
+    let appended = ledger.append(entries).unwrap();
     assert_eq!(appended, [new(1), new(2), Appended::AlreadyThere { seq: 1 }, new(3)]);
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().checkpoints, 2, "one of the start, one of all four");

@@ -12,7 +12,9 @@ use tempfile::TempDir;
 use tenterhook_event::{
     Call, Decided, Decision, Event, EventId, EventKind, Origin as By, Outcome, Said, Timestamp, ToolCall,
 };
-use tenterhook_ledger::{Entry, Expect, Ledger, Options, Problem, Reader, Signer, SoftwareKey, Verified};
+use tenterhook_ledger::{
+    Entry, Expect, Ledger, Options, Problem, Queued, Reader, Signer, SoftwareKey, Verified,
+};
 
 pub(crate) const ORIGIN: &str = "example.com/ledger";
 /// 2026-11-15T08:00:00.000Z
@@ -78,7 +80,7 @@ pub(crate) fn record(ledger: &Ledger, numbers: std::ops::RangeInclusive<u64>) {
     let count = numbers.clone().count();
     for number in numbers {
         let tell = tell.clone();
-        ledger.submit(entry(number), move |result| tell.send(result.unwrap()).unwrap()).unwrap();
+        ledger.append(Queued::new(entry(number), move |result| tell.send(result.unwrap()).unwrap())).unwrap();
     }
     assert_eq!(told.iter().take(count).count(), count);
 }

@@ -17,7 +17,7 @@ fn busy() -> Test {
     for number in 1..=700 {
         let mut event = event(number);
         event.ts = Timestamp::from_unix_ms(NOW + number * 7919 % 700 * HOUR_MS / 70);
-        event.source = ["claude-code", "codex", ""][usize::try_from(number % 3).unwrap()].to_owned();
+        ["claude-code", "codex", ""][usize::try_from(number % 3).unwrap()].clone_into(&mut event.source);
         if let Some(tool) = &mut event.tool {
             tool.name = format!("Tool{}", number % 60);
         }
@@ -103,7 +103,7 @@ fn erasing_pruning_and_superseding_keep_the_counters_right() {
         event.id = EventId::from_parts(NOW + number, u128::from(number));
         let entry = decided(event, &outcome(1)).seal(ledger.sealing()).unwrap();
         let spooled = Sealed::from_spool(&entry.to_spool().unwrap()).unwrap();
-        ledger.append_sealed(spooled.superseding().unwrap()).unwrap();
+        ledger.append(spooled.superseding().unwrap()).unwrap();
     }
     assert_eq!(assert_same_as_scan(&test).undelivered, 2);
     record(&ledger, 701..=900);

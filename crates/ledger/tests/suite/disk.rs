@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tenterhook_ledger::{AppendError, Appended, Expect, Ledger, Reader, Refused, Verified};
+use tenterhook_ledger::{AppendError, Appended, Expect, Ledger, Queued, Reader, Refused, Verified};
 
 use crate::common::{Test, entry, event, options, record};
 use crate::crash;
@@ -111,7 +111,7 @@ fn inside_a_disk_that_gets_full() {
         let (tell, told) = std::sync::mpsc::channel();
         for later in number + 1_000_000..number + 1_000_200 {
             let tell = tell.clone();
-            ledger.submit(entry(later), move |result| tell.send(result).unwrap()).unwrap();
+            ledger.append(Queued::new(entry(later), move |result| tell.send(result).unwrap())).unwrap();
         }
         let refused: Vec<_> = told.iter().take(200).filter(Result::is_err).collect();
         assert!(!refused.is_empty());

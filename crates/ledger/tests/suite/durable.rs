@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use tenterhook_ledger::{Appended, DiskUse, Durability, Ledger, Reader, SignError, Signer, VerifierKey};
+use tenterhook_ledger::{
+    Appended, DiskUse, Durability, Ledger, Queued, Reader, SignError, Signer, VerifierKey,
+};
 
 use crate::common::{Test, entry, event, key, options};
 
@@ -32,7 +34,7 @@ fn whoever_hears_of_a_leaf_finds_it() {
                 let found = Reader::open(&dir).unwrap().find(&id).unwrap();
                 tell.send((number, result.unwrap().seq(), found)).unwrap();
             };
-            ledger.submit(entry(number), done).unwrap();
+            ledger.append(Queued::new(entry(number), done)).unwrap();
         }
         // A relaxed ledger says first that it is one.
         let first = u64::from(durability == Durability::Relaxed);
@@ -60,15 +62,15 @@ fn submitting_does_not_wait_and_what_is_not_taken_comes_back() {
         busy.send(()).unwrap();
         assert!(held.recv().is_err());
     };
-    ledger.submit(entry(1), done).unwrap();
+    ledger.append(Queued::new(entry(1), done)).unwrap();
     is_busy.recv().unwrap();
     let seal = |number| Box::new(entry(number).seal(ledger.sealing()).unwrap());
     for number in 2..=9 {
-        assert!(ledger.submit_sealed(seal(number), |_| ()).is_ok());
+        assert!(ledger.append(Queued::new(seal(number), |_| ())).is_ok());
     }
-    let back = ledger.submit_sealed(seal(10), |_| panic!("it was not taken")).unwrap_err();
+    let back = ledger.append(Queued::new(seal(10), |_| panic!("it was not taken"))).unwrap_err();
     drop(hold);
-    assert_eq!(ledger.append_sealed(*back).unwrap(), Appended::New { seq: 10 });
+    assert_eq!(ledger.append(*back.0).unwrap(), Appended::New { seq: 10 });
     ledger.close().unwrap();
     assert_eq!(test.verify().unwrap().size, 11);
 }
@@ -83,7 +85,7 @@ fn a_caller_who_finds_the_writer_free_needs_no_thread() {
         busy.send(()).unwrap();
         assert!(held.recv().is_err());
     };
-    ledger.submit(entry(1), done).unwrap();
+    ledger.append(Queued::new(entry(1), done)).unwrap();
     is_busy.recv().unwrap();
     // The ledger's thread tells somebody and has no time, but the writer is free again.
     assert_eq!(ledger.append(entry(2)).unwrap(), Appended::New { seq: 2 });
@@ -193,7 +195,7 @@ fn where_several_came_at_once_the_next_wait_for_each_other_a_moment() {
     let (tell, told) = channel();
     let submit = |number: u64| {
         let tell = tell.clone();
-        ledger.submit(entry(number), move |result| tell.send(result.unwrap()).unwrap()).unwrap();
+        ledger.append(Queued::new(entry(number), move |result| tell.send(result.unwrap()).unwrap())).unwrap();
     };
     // The first is committed at once, and the ledger's thread kept, so that two come together.
     let ((busy, is_busy), (hold, held)) = (channel(), channel::<()>());
@@ -201,7 +203,7 @@ fn where_several_came_at_once_the_next_wait_for_each_other_a_moment() {
         busy.send(()).unwrap();
         assert!(held.recv().is_err());
     };
-    ledger.submit(entry(1), done).unwrap();
+    ledger.append(Queued::new(entry(1), done)).unwrap();
     is_busy.recv().unwrap();
     submit(2);
     submit(3);

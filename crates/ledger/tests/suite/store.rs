@@ -9,7 +9,7 @@ use serde_json::json;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::{
-    AppendError, Appended, Durability, Entry, Envelope, Full, Kind, Ledger, Origin, Sealed, Stored,
+    AppendError, Appended, Durability, Entry, Envelope, Kind, Ledger, Origin, Queued, Sealed, Stored,
 };
 
 use crate::common::{NOW, Test, decided, entry, event, key, options, outcome, record};
@@ -41,7 +41,9 @@ fn the_same_event_is_recorded_once() {
     let (tell, told) = channel();
     for number in [3, 3, 4, 3] {
         let tell = tell.clone();
-        ledger.submit(entry(number), move |result| tell.send(result.unwrap().seq()).unwrap()).unwrap();
+        ledger
+            .append(Queued::new(entry(number), move |result| tell.send(result.unwrap().seq()).unwrap()))
+            .unwrap();
     }
     assert_eq!(told.iter().take(4).collect::<Vec<_>>(), [3, 3, 4, 3]);
     ledger.close().unwrap();
@@ -72,10 +74,11 @@ fn a_queue_that_is_full_pushes_back() {
     let ledger = Ledger::open(&test.dir, options).unwrap().ledger;
     let (hold, held) = channel::<()>();
     // The writer's thread is kept busy by whoever hears of the first leaf.
-    ledger.submit(entry(1), move |_| assert!(held.recv().is_err())).unwrap();
+    ledger.append(Queued::new(entry(1), move |_| assert!(held.recv().is_err()))).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    let results: Vec<_> = (2..=6).map(|number| ledger.submit(entry(number), |_| ())).collect();
-    assert_eq!(results, [Ok(()), Ok(()), Err(Full), Err(Full), Err(Full)]);
+    let taken: Vec<_> =
+        (2..=6).map(|number| ledger.append(Queued::new(entry(number), |_| ())).is_ok()).collect();
+    assert_eq!(taken, [true, true, false, false, false]);
     drop(hold);
     assert!(ledger.append(entry(7)).is_ok());
     ledger.close().unwrap();
@@ -90,7 +93,7 @@ fn a_closed_ledger_says_so() {
     ledger.close().unwrap();
     assert_eq!(other.append(entry(1)), Err(AppendError::Closed));
     let (tell, told) = channel();
-    other.submit(entry(1), move |result| tell.send(result).unwrap()).unwrap();
+    other.append(Queued::new(entry(1), move |result| tell.send(result).unwrap())).unwrap();
     assert_eq!(told.recv().unwrap(), Err(AppendError::Closed));
 }
 
@@ -252,8 +255,8 @@ fn a_spooled_entry_keeps_its_time_and_says_where_it_was() {
     let ledger = test.open();
     let line = entry(4).seal(ledger.sealing()).unwrap().to_spool().unwrap();
     let entry = Sealed::from_spool(&line).unwrap();
-    ledger.append_sealed(entry.clone()).unwrap();
-    assert_eq!(ledger.append_sealed(entry).unwrap(), Appended::AlreadyThere { seq: 1 });
+    ledger.append(entry.clone()).unwrap();
+    assert_eq!(ledger.append(entry).unwrap(), Appended::AlreadyThere { seq: 1 });
     ledger.close().unwrap();
     let stored = test.reader().get(1).unwrap().unwrap();
     let leaf = stored.envelope().unwrap().unwrap();

@@ -13,9 +13,9 @@ fn decided_twice(test: &Test) -> (u64, u64) {
     let undelivered = ledger.append(entry(4)).unwrap().seq();
     let line = decided(event(4), &Outcome::default()).seal(ledger.sealing()).unwrap().to_spool().unwrap();
     let spooled = || Sealed::from_spool(&line).unwrap();
-    assert_eq!(ledger.append_sealed(spooled()), Ok(Appended::AlreadyThere { seq: undelivered }));
-    let seq = ledger.append_sealed(spooled().superseding().unwrap()).unwrap().seq();
-    let again = ledger.append_sealed(spooled().superseding().unwrap()).unwrap();
+    assert_eq!(ledger.append(spooled()), Ok(Appended::AlreadyThere { seq: undelivered }));
+    let seq = ledger.append(spooled().superseding().unwrap()).unwrap().seq();
+    let again = ledger.append(spooled().superseding().unwrap()).unwrap();
     assert_eq!(again, Appended::AlreadyThere { seq }, "the same file, taken in once more after a crash");
     assert!(spooled().superseding().unwrap().superseding().is_none());
     ledger.close().unwrap();

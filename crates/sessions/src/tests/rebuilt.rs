@@ -171,7 +171,7 @@ fn threads_share_the_sessions_and_leave_none_out() {
         let prompt = written.prompt(&names[number % names.len()]);
         entry(prompt).seal(written.ledger.sealing()).unwrap()
     });
-    written.ledger.append_all(entries.collect()).unwrap();
+    written.ledger.append(entries.collect::<Vec<_>>()).unwrap();
     let open = || Reader::open(written.dir.path());
     let leaves = written.projector.rebuild(open, RebuildPool::new(3)).unwrap();
     assert!(leaves >= 20_400, "{leaves}");

@@ -107,7 +107,7 @@ impl Import {
         let sealed =
             entries.into_iter().map(|entry| entry.seal(ledger.sealing())).collect::<Result<Vec<_>, _>>();
         let appended = match sealed {
-            Ok(sealed) => ledger.append_all(sealed).map_err(|error| error.to_string()),
+            Ok(sealed) => ledger.append(sealed).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         match appended {
