@@ -222,6 +222,27 @@ mod tests {
     }
 
     #[test]
+    fn an_idle_writer_empties_its_journal_once_and_then_has_nothing_due() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("ledger");
+        let mut options = Options { journal_idle: Duration::from_millis(20), ..Options::new(|| 1) };
+        let mut writer = open(&dir, &mut options).unwrap().0;
+        let journal = || std::fs::metadata(dir.join("ledger.db-wal")).map_or(0, |file| file.len());
+        for number in 1..=2 {
+            writer.append(&sealed(number)).unwrap();
+            assert!(journal() > 0);
+            let mut wakings = 0;
+            while let Some(due) = writer.due() {
+                std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                writer.tend();
+                wakings += 1;
+                assert!(wakings < 50, "it is woken again and again");
+            }
+            assert_eq!(journal(), 0);
+        }
+    }
+
+    #[test]
     fn a_relaxed_append_is_in_a_file_and_is_integrated_within_25_ms() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("ledger");

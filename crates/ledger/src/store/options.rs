@@ -64,7 +64,7 @@ pub struct Options {
     /// Somebody opens, records a leaf and is gone: no thread is started for that, and closing
     /// leaves work to the next one as long as it is little.
     pub brief: bool,
-    /// A long journal is emptied when nothing was written for this time.
+    /// The journal is emptied into the database when nothing was written for this time.
     pub journal_idle: Duration,
     /// Opens the key in the ledger's directory if it is sealed, and seals a new one.
     pub passphrase: Option<String>,

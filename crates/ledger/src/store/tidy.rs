@@ -18,7 +18,7 @@ use super::{DATABASE, PAGE};
 
 /// So much is written to the journal before it is moved into the database, in bytes.
 const LENGTH: usize = 8 << 20;
-/// A journal up to this length, in bytes, stays as it is: writing over it is faster than making it longer.
+/// A journal up to this length, in bytes, is moved in one go, and a writer that is gone at once leaves it as it is.
 pub(crate) const SHORT_JOURNAL: u64 = 1 << 20;
 /// How long the thread gets to move the journal before the writer looks whether it has.
 const MOVING: Duration = Duration::from_millis(500);
@@ -102,8 +102,9 @@ impl Tidy {
 }
 
 impl Writer {
-    /// Empties a long journal, once nothing was written for a while: the thread moves it into the database,
-    /// and the writer cuts the file. No append waits for a disk or a reader because of it.
+    /// Empties the journal, once nothing was written for a while, so that a copy of the database is whole and an idle
+    /// ledger is small. A long one is moved by the thread first; then the writer cuts the file. No append waits for
+    /// a reader because of it, nor for more of the disk than a short journal takes. Nothing is due afterwards.
     pub(super) fn empty_idle_journal(&mut self) {
         let now = Instant::now();
         if self.tidy.idle_due.is_none_or(|due| due > now) {
@@ -111,14 +112,12 @@ impl Writer {
         }
         self.tidy.idle_due = None;
         let journal = std::fs::metadata(self.dir.join(format!("{DATABASE}-wal")));
-        if !journal.is_ok_and(|journal| journal.len() > SHORT_JOURNAL) {
-            return;
-        }
+        let length = journal.map_or(0, |journal| journal.len());
         self.tidy.idle_looks += 1;
-        if self.tidy.idle_looks > IDLE_LOOKS {
+        if length == 0 || self.tidy.idle_looks > IDLE_LOOKS {
             return;
         }
-        if !self.tidy.settles() {
+        if length > SHORT_JOURNAL && !self.tidy.settles() {
             self.tidy.ring(&self.dir.join(DATABASE));
             self.tidy.idle_due = Some(now + MOVING);
             return;

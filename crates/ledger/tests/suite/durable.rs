@@ -130,6 +130,25 @@ fn the_journal_is_moved_into_the_database_while_leaves_are_recorded() {
 }
 
 #[test]
+fn the_database_file_of_an_idle_ledger_is_whole() {
+    let test = Test::new();
+    let mut options = crate::common::options();
+    options.journal_idle = Duration::from_millis(50);
+    let ledger = Ledger::open(&test.dir, options).unwrap().ledger;
+    ledger.append(entry(1)).unwrap();
+    assert!(DiskUse::of(&test.dir).journal > 0);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while DiskUse::of(&test.dir).journal > 0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let copy = Test::new();
+    std::fs::create_dir(&copy.dir).unwrap();
+    std::fs::copy(test.dir.join("ledger.db"), copy.dir.join("ledger.db")).unwrap();
+    assert_eq!(copy.verify().unwrap().size, 2, "the ledger is still open");
+    drop(ledger);
+}
+
+#[test]
 fn an_idle_ledger_empties_a_long_journal_and_waits_for_no_reader() {
     let test = Test::new();
     let mut options = crate::common::options();
