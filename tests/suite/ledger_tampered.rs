@@ -40,6 +40,35 @@ fn a_verdict_that_was_only_filed_wrongly_is_found() {
 }
 
 #[test]
+fn counters_that_were_changed_are_found_and_written_again() {
+    let test = recorded();
+    // Counters are kept of full blocks of 256 records.
+    let options = tenterhook_ledger::Options::new(tenterhook_home::door::now_ms);
+    let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
+    for _ in 0..300 {
+        let door = tenterhook_home::door::mint().unwrap();
+        let detail = serde_json::Value::Null;
+        let entry =
+            tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
+        ledger.append(entry).unwrap();
+    }
+    ledger.close().unwrap();
+    assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 1);
+    let sql = "UPDATE counters SET records = records + 5 WHERE verdict = 'deny'";
+    insta::assert_snapshot!(after(&test, sql), @"✗ the counters of `ledger stats` do not match the records");
+    assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 6);
+    let repaired = test.run(&["ledger", "verify", "--repair"]);
+    assert_eq!(repaired.exit, 0, "{}{}", repaired.stdout, repaired.stderr);
+    assert!(repaired.stderr.contains("repaired: the counters"), "{}", repaired.stderr);
+    assert_eq!(test.run(&["ledger", "stats", "--json"]).json()["verdicts"]["deny"], 1);
+    assert_eq!(test.leaves().last().unwrap()["what"], "ledger index rebuilt");
+    assert_eq!(test.run(&["ledger", "verify"]).exit, 0);
+    // What is wrong with a record is not repaired.
+    after(&test, "UPDATE leaves SET verdict = 'none' WHERE seq = 3");
+    assert_eq!(test.run(&["ledger", "verify", "--repair"]).exit, 1);
+}
+
+#[test]
 fn a_command_that_was_changed_is_found() {
     let sql = "UPDATE leaves SET payload = CAST('{\"args\":{\"command\":\"ls\"}}' AS BLOB) WHERE seq = 3";
     insta::assert_snapshot!(after(&recorded(), sql), @"✗ leaf 3: its payload does not match its commitment");

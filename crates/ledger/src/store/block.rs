@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::counters;
 use super::rows::{signed, unsigned};
-use super::text_filter::TextFilter;
+use super::text_filter::{self, TextFilter};
 
 /// Leaves in a block.
 pub(crate) const BLOCK: u64 = 256;
@@ -73,7 +73,7 @@ pub(crate) fn file_anew(connection: &Connection, up_to: u64) -> rusqlite::Result
 pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
     for number in 0..end(connection)? / BLOCK {
         counters::count_block(connection, number)?;
-        TextFilter::of_block(connection, number)?.store(connection, number)?;
+        text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ pub(crate) fn index_blocks(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn filter_anew(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     let blocks = (end(connection)? / BLOCK).min(to / BLOCK + 1);
     for number in from / BLOCK..blocks {
-        TextFilter::of_block(connection, number)?.store(connection, number)?;
+        text_filter::store(connection, number, &TextFilter::of_block(connection, number)?)?;
     }
     Ok(())
 }
@@ -214,12 +214,12 @@ impl Block {
     fn file(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.values.file(connection, self.number)?;
         counters::count_block(connection, self.number)?;
-        let texts = match self.texts.take() {
-            Some(texts) => texts,
+        let bits = match &mut self.texts {
+            Some(texts) => texts.take(),
             None => TextFilter::of_block(connection, self.number)?,
         };
-        texts.store(connection, self.number)?;
-        self.texts = Some(TextFilter::default());
+        text_filter::store(connection, self.number, &bits)?;
+        self.texts.get_or_insert_default();
         let (first, last) = self.values.times();
         connection
             .prepare_cached("INSERT INTO blocks (block, first_ts, last_ts) VALUES (?1, ?2, ?3)")?

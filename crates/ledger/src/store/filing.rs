@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::block::{BLOCK, FIELDS, Values};
 use super::counters::{CounterKey, CounterSum, Counts};
 use super::rows::{signed, unsigned};
-use super::text_filter::TextFilter;
+use super::text_filter::{self, TextFilter};
 use crate::problem::{Problem, Wrong};
 
 /// Goes along with the verifier, leaf by leaf.
@@ -164,6 +164,6 @@ impl BlockIndex {
     /// Whether the stored filter of the block that is now full is the one of its leaves.
     fn close_block(&mut self, connection: &Connection, block: u64) -> rusqlite::Result<bool> {
         self.counters.take(&mut self.open);
-        std::mem::take(&mut self.texts).is_stored(connection, block)
+        text_filter::is_stored(connection, block, &self.texts.take())
     }
 }
