@@ -5,11 +5,24 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
 
 use crate::cases::{PAYLOAD, SetupError};
 use crate::daemon::Home;
+use crate::floor::compile;
 use crate::measure::Measured;
+
+/// How often daemon and floor take turns.
+const ROUNDS: u32 = 3;
+/// The share of the floor's throughput that the daemon must reach.
+const FLOOR_SHARE: f64 = 0.6;
+/// The most processor time of the daemon for a decision, in ns.
+const MAX_CPU_NS: f64 = 80_000.0;
+/// Bytes of a record, where the ledger cannot be asked.
+const RECORD_BYTES: u32 = 2_048;
 
 /// How long each load lasts.
 const LASTS: Duration = Duration::from_secs(5);
@@ -21,17 +34,14 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     let idle = vec![resident(&home)?];
     let mut results =
         vec![Measured::of("daemon: memory when idle", Some(40.0 * 1024.0), 1, idle).in_unit("kB")];
-    for (clients, name, limit) in [
-        (1, "daemon: 1 client, per durable decision", None),
-        (32, "daemon: 32 clients, per durable decision", Some(100_000.0)),
-        (256, "daemon: 256 clients, per durable decision", None),
-    ] {
+    for (clients, name) in
+        [(1, "daemon: 1 client, per durable decision"), (256, "daemon: 256 clients, per durable decision")]
+    {
         let (took, latencies) = flood(&home.socket(), clients, None)?;
-        let each =
-            took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX));
-        results.push(Measured::of(name, limit, 1, vec![each]));
+        results.push(Measured::of(name, None, 1, vec![each(took, &latencies)]));
         results.push(Measured::of(latency_of(clients), None, 1, latencies));
     }
+    results.extend(beside_floor(&home)?);
     let (_, mut paced) = flood(&home.socket(), 32, Some(PACE))?;
     paced.sort_by(f64::total_cmp);
     let p99 = paced.get(paced.len() * 99 / 100).copied().unwrap_or(f64::NAN);
@@ -41,11 +51,85 @@ pub(crate) fn run() -> Result<Vec<Measured>, SetupError> {
     {
         let home = Home::new(Some(&[]), &policy(rules))?;
         let (took, latencies) = flood(&home.socket(), 32, None)?;
-        let each =
-            took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX));
-        results.push(Measured::of(name, None, 1, vec![each]));
+        results.push(Measured::of(name, None, 1, vec![each(took, &latencies)]));
     }
     Ok(results)
+}
+
+/// Time for each call, in ns.
+fn each(took: Duration, latencies: &[f64]) -> f64 {
+    took.as_secs_f64() * 1e9 / f64::from(u32::try_from(latencies.len().max(1)).unwrap_or(u32::MAX))
+}
+
+/// 32 clients of the daemon, in turns with 32 clients of a C server that only commits as many bytes.
+fn beside_floor(home: &Home) -> Result<Vec<Measured>, SetupError> {
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR"))?;
+    let socket = dir.path().join("floor.sock");
+    let mut floor = Command::new(compile(dir.path(), "groupcommit")?)
+        .arg(&socket)
+        .arg(dir.path().join("records"))
+        .arg(record_bytes(home).to_string())
+        .spawn()?;
+    let measured = wait_for(&socket).and_then(|()| take_turns_with(&socket, home));
+    floor.kill()?;
+    floor.wait()?;
+    measured
+}
+
+fn take_turns_with(floor: &Path, home: &Home) -> Result<Vec<Measured>, SetupError> {
+    let (mut floors, mut decisions, mut cpu, mut calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let (took, latencies) = flood(floor, 32, None)?;
+        floors.push(each(took, &latencies));
+        let before = processor_time(home)?;
+        let (took, latencies) = flood(&home.socket(), 32, None)?;
+        decisions.push(each(took, &latencies));
+        cpu.push(each(processor_time(home)?.saturating_sub(before), &latencies));
+        calls.extend(latencies);
+    }
+    let floor = Measured::of("daemon: floor, C server, 32 clients, per commit", None, 1, floors);
+    let limit = Some(floor.median_ns / FLOOR_SHARE);
+    Ok(vec![
+        floor,
+        Measured::of("daemon: 32 clients, per durable decision", limit, 1, decisions),
+        Measured::of("daemon: 32 clients, its processor time", Some(MAX_CPU_NS), 1, cpu),
+        Measured::of(latency_of(32), None, 1, calls),
+    ])
+}
+
+fn wait_for(socket: &Path) -> Result<(), SetupError> {
+    let began = Instant::now();
+    while UnixStream::connect(socket).is_err() {
+        if began.elapsed() > Duration::from_secs(10) {
+            return Err(SetupError("the C server does not answer".into()));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+/// How many bytes a record of the daemon has.
+fn record_bytes(home: &Home) -> u32 {
+    let columns = ["nodes", "id", "kind", "source", "session", "tool", "verdict", "bytes", "salt", "payload"]
+        .map(|column| format!("coalesce(length({column}), 0)"))
+        .join(" + ");
+    let sql = format!("SELECT {columns} FROM leaves ORDER BY seq DESC LIMIT 1");
+    let path = home.state().join("ledger/ledger.db");
+    let read = || Connection::open(path)?.query_row(&sql, [], |row| row.get(0));
+    read().unwrap_or(RECORD_BYTES)
+}
+
+/// The daemon's processor time so far, ended threads included.
+fn processor_time(home: &Home) -> Result<Duration, SetupError> {
+    /// What Linux counts in, whatever the kernel's own clock.
+    const TICKS_PER_SECOND: u64 = 100;
+    let pid = home.pid().ok_or_else(|| SetupError("no daemon".into()))?;
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The program's name may contain anything and ends with the last bracket. Time in it and in the kernel are the
+    // 12th and 13th field behind.
+    let (_, fields) = text.rsplit_once(')').unwrap_or_default();
+    let ticks: u64 = fields.split(' ').skip(12).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
 }
 
 fn latency_of(clients: u32) -> &'static str {

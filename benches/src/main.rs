@@ -27,12 +27,12 @@ use std::process::ExitCode;
 type Suite = Box<dyn Fn() -> Result<Vec<measure::Measured>, cases::SetupError>>;
 
 fn main() -> ExitCode {
-    // `make bench` measures everything but what takes long; words choose: `policy`, `ledger`, `daemon`, `backtest`,
-    // `sdk`, `sessions`, `beside FIRST SECOND`, two builds of the program; and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
+    // `make bench` measures everything but what takes long; words choose: `policy`, `ledger`, `daemon`, `load` (the
+    // daemon under load only), `backtest`, `sdk`, `sessions`, `beside FIRST SECOND`, two builds of the program; and what takes long: `10m`, the ledger with ten million leaves, and `million`, a daemon's memory over a million events.
     let asked = |word: &str| std::env::args().any(|argument| argument == word);
     let builds: Vec<PathBuf> =
         std::env::args_os().skip_while(|argument| argument != "beside").skip(1).map(PathBuf::from).collect();
-    let chosen = ["policy", "ledger", "daemon", "backtest", "sdk", "sessions", "million", "beside"]
+    let chosen = ["policy", "ledger", "daemon", "load", "backtest", "sdk", "sessions", "million", "beside"]
         .iter()
         .any(|word| asked(word));
     let wanted = |word: &str| !chosen || asked(word);
@@ -61,6 +61,9 @@ fn main() -> ExitCode {
     }
     if wanted("daemon") {
         suites.push(Box::new(daemon::run));
+    }
+    if asked("load") {
+        suites.push(Box::new(load::run));
     }
     if wanted("backtest") {
         suites.push(Box::new(|| cases::call().and_then(|call| backtest::run(&call))));
