@@ -78,7 +78,7 @@ fn varied_entry(call: &Call, number: u64) -> Entry {
         Some(format!("89917c00-1a49-493b-9066-{:012}", number / 800 * 4 + mixed % 4));
     if let Some(tool) = &mut call.event.tool {
         let place = usize::try_from(mixed >> 61).unwrap_or(0);
-        tool.name = TOOLS.get(place).copied().unwrap_or("Bash").to_owned();
+        TOOLS.get(place).copied().unwrap_or("Bash").clone_into(&mut tool.name);
         if let Some(args) = tool.args.as_object_mut() {
             let command = format!("cargo test -p crate-{} -- case_{mixed:016x}", number % 997);
             args.insert("command".into(), command.into());

@@ -11,7 +11,9 @@ use rusqlite::types::Value;
 
 use super::DATABASE;
 use super::block::BLOCK;
-use super::counters::{CounterKey, Counts, HOUR_MS, grouped_columns, read_counter, stored_columns};
+use super::counters::{
+    COUNTER_COLUMNS, CounterKey, Counts, HOUR_MS, grouped_columns, read_counter, stored_columns,
+};
 use super::error::ReadFailed;
 use super::query::{Conditions, Filter};
 use super::reader::Reader;
@@ -92,6 +94,8 @@ struct StatsSum {
     rules: HashMap<String, u64>,
     /// Decisions by day since the Unix epoch and verdict.
     days: BTreeMap<u64, HashMap<String, u64>>,
+    /// The first and the last event of the records that were read; counters have none.
+    times: Option<(u64, u64)>,
 }
 
 impl StatsSum {
@@ -188,8 +192,10 @@ impl Reader {
         let transaction = self.connection.unchecked_transaction()?;
         let filed = self.filed()?;
         let mut sum = StatsSum::default();
-        if self.has_counters() && filter.session.is_none() && filter.text.is_none() && filter.before.is_none()
-        {
+        let names = [&filter.session, &filter.text];
+        let counted =
+            self.has_counters() && names.iter().all(|name| name.is_none()) && filter.before.is_none();
+        if counted {
             let (hours, rest) = whole_hours(filter);
             self.add_counters(filter, &hours, &mut sum)?;
             for (start, end) in rest {
@@ -200,7 +206,11 @@ impl Reader {
             self.add_filed(filter, filed, &mut sum)?;
         }
         self.add_range(filter, filed..u64::MAX, &mut sum)?;
-        let times = (self.time_limit(filter, filed, "min")?, self.time_limit(filter, filed, "max")?);
+        let times = if counted && sum.totals.records > 0 {
+            (self.time_limit(filter, filed, "min")?, self.time_limit(filter, filed, "max")?)
+        } else {
+            sum.times.unzip()
+        };
         transaction.commit()?;
         Ok(sum.finish(times))
     }
@@ -251,7 +261,8 @@ impl Reader {
         values.extend([range.start, range.end - 1].map(|seq| Value::Integer(signed(seq))));
         let columns = grouped_columns(self.knows_undelivered());
         let sql = format!(
-            "SELECT {columns} FROM leaves l WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} GROUP BY 1, 2, 3, 4, 5, 6, 7",
+            "SELECT {columns}, min(l.ts), max(l.ts) FROM leaves l
+                WHERE {leaves} AND l.seq BETWEEN ?{} AND ?{} GROUP BY 1, 2, 3, 4, 5, 6, 7",
             at + 1,
             at + 2
         );
@@ -260,10 +271,16 @@ impl Reader {
 
     fn add_rows(&self, sql: &str, values: &[Value], sum: &mut StatsSum) -> Result<(), ReadFailed> {
         let mut statement = self.connection.prepare_cached(sql)?;
+        let has_times = statement.column_count() > COUNTER_COLUMNS;
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             let (key, counts) = read_counter(row)?;
             sum.add(&key, &counts);
+            if has_times {
+                let (first, last) = (unsigned(row, COUNTER_COLUMNS)?, unsigned(row, COUNTER_COLUMNS + 1)?);
+                let (earliest, latest) = sum.times.unwrap_or((first, last));
+                sum.times = Some((earliest.min(first), latest.max(last)));
+            }
         }
         Ok(())
     }
