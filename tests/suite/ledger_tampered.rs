@@ -43,10 +43,10 @@ fn a_verdict_that_was_only_filed_wrongly_is_found() {
 fn counters_that_were_changed_are_found_and_written_again() {
     let test = recorded();
     // Counters are kept of full blocks of 256 records.
-    let options = tenterhook_ledger::Options::new(tenterhook_home::door::now_ms);
+    let options = tenterhook_ledger::Options::new(tenterhook_home::call_meta::now_ms);
     let ledger = tenterhook_ledger::Ledger::open(&test.home().join("ledger"), options).unwrap().ledger;
     for _ in 0..300 {
-        let door = tenterhook_home::door::mint().unwrap();
+        let door = tenterhook_home::call_meta::mint().unwrap();
         let detail = serde_json::Value::Null;
         let entry =
             tenterhook_ledger::Entry::change(door.id, door.ts, "test", "dev", detail, &|_| Vec::new());
