@@ -6,7 +6,7 @@ use tenterhook_harness::Harness;
 
 use crate::launch::Launch;
 use crate::{
-    Installer, Signs, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt, opencode,
+    Installer, Signs, claude_code, cline, codex, continue_dev, copilot, cursor, gemini, llxprt, opencode, pi,
     qwen, vscode,
 };
 
@@ -20,6 +20,7 @@ pub const CLIENTS: &[ClientRow] = &[
     llxprt::CLIENT,
     qwen::CLIENT,
     opencode::CLIENT,
+    pi::CLIENT,
     cline::CLIENT,
     copilot::CLIENT,
     vscode::CLIENT,

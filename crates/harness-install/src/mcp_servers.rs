@@ -71,6 +71,8 @@ const SETTINGS: &[McpSettings] = &[
     row("opencode", Base::Project, "opencode.json", &[&["mcp"]]),
     row("opencode", Base::Project, "opencode.jsonc", &[&["mcp"]]),
     row("opencode", Base::Project, ".opencode/opencode.json", &[&["mcp"]]),
+    row("pi", Base::Settings, "mcp.json", SERVERS),
+    row("pi", Base::Project, ".pi/mcp.json", SERVERS),
     row("copilot", Base::Settings, "mcp-config.json", SERVERS),
     row("copilot", Base::Project, ".mcp.json", SERVERS),
     row("cline", Base::Settings, "data/settings/cline_mcp_settings.json", SERVERS),

@@ -10,7 +10,7 @@ use tenterhook_event::{Call, Event, EventKind, Mcp, Outcome};
 use crate::keys::Keys;
 use crate::{
     DecodeError, Door, Reply, VersionGap, answer, claude_code, cline, codex, continue_dev, copilot, cursor,
-    decode, gemini, keys, llxprt, opencode, qwen, vscode,
+    decode, gemini, keys, llxprt, opencode, pi, qwen, vscode,
 };
 
 /// Every harness we speak to.
@@ -23,6 +23,7 @@ pub const HARNESSES: &[Harness] = &[
     llxprt::HARNESS,
     qwen::HARNESS,
     opencode::HARNESS,
+    pi::HARNESS,
     cline::HARNESS,
     copilot::HARNESS,
     vscode::HARNESS,

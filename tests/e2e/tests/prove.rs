@@ -76,6 +76,11 @@ fn copilot() -> Result<()> {
     is_proven("copilot")
 }
 
+#[test]
+fn pi() -> Result<()> {
+    is_proven("pi")
+}
+
 mod llxprt {
     use super::*;
 
@@ -134,6 +139,15 @@ fn a_plugin_that_opencode_cannot_load_is_not_fired() -> Result<()> {
     let plugin = world.home().join(".config/opencode/plugin/tenterhook.js");
     fs::remove_file(plugin).context("no plugin")?;
     let (success, proof) = result(&world, "opencode")?;
+    assert!(!success && proof["result"] == "not-fired", "{proof:#}");
+    Ok(())
+}
+
+#[test]
+fn an_extension_that_pi_does_not_find_is_not_fired() -> Result<()> {
+    let world = guarded(clients::find("pi")?)?;
+    fs::remove_file(world.home().join(".pi/agent/extensions/tenterhook.js")).context("no extension")?;
+    let (success, proof) = result(&world, "pi")?;
     assert!(!success && proof["result"] == "not-fired", "{proof:#}");
     Ok(())
 }

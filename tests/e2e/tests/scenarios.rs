@@ -47,6 +47,7 @@ clients! {
     opencode = "opencode",
     cline = "cline",
     copilot = "copilot",
+    pi = "pi",
     llxprt = "llxprt",
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's plugin for OpenCode: one file of our own, in the directory whose files OpenCode loads by itself.
 
-use serde_json::json;
-
 use super::events;
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Owned, Piece, Scope, list_item::ListItem, marked,
-    utf8,
+    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, list_item::ListItem,
+    plugin::plugin_file, utf8,
 };
-use tenterhook_harness::Wiring;
 
 const HARNESS: &str = "opencode";
 
@@ -44,29 +41,8 @@ fn is_our_plugin(name: &str) -> bool {
 /// The plugin; what is in quotes and between `@` is filled in.
 const PLUGIN: &str = include_str!("plugin.js");
 
-/// Longer than the small program takes, whatever it waits for.
-const DEADLINE_MS: u64 = 60_000;
-
 fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
-    let guarded = events::EVENTS.iter().filter(|row| row.wiring == Wiring::Guard);
-    let wired = events::EVENTS.iter().filter(|row| !matches!(row.wiring, Wiring::Left(_)));
-    let shim = order.program_path("tenterhook-hook")?;
-    let filled = [
-        ("SHIM", json!(shim)),
-        ("GUARDED", guarded.map(|row| row.native).collect()),
-        ("WIRED", wired.map(|row| row.native).collect()),
-        ("DEADLINE_MS", json!(DEADLINE_MS)),
-    ];
-    let plugin = filled.into_iter().fold(PLUGIN.to_owned(), |plugin, (name, value)| {
-        plugin.replace(&format!("\"@{name}@\""), &value.to_string())
-    });
-    let owned = Owned {
-        bytes: plugin.into_bytes(),
-        mode: 0o644,
-        is_ours: marked,
-        holds: vec![json!(shim).to_string()],
-        warnings: Vec::new(),
-    };
+    let owned = plugin_file(order, PLUGIN, events::EVENTS)?;
     if !order.is_machine() {
         let path = order.directory.join("plugin").join(PLUGIN_FILE);
         return Ok(vec![Piece::new(path, Content::Owned(owned))]);

@@ -10,16 +10,14 @@
 //!
 //! A session that another one has started has that one's id as `parentSessionID`. An event of the bus has
 //! `"hook": "event"` and stands under `input.event`. The reply is one line of JSON, or nothing when nobody
-//! objects; see [`Printed`].
+//! objects; see [`PluginReply`](crate::PluginReply).
 
-mod encode;
 pub mod events;
 
-pub use encode::Printed;
 use serde_json::{Map, Value};
 use tenterhook_event::{Event, EventKind, Mcp};
 
-use crate::{Harness, Keys, keys};
+use crate::{Harness, Keys, keys, plugin_reply};
 
 /// The row of the table.
 pub const HARNESS: Harness = Harness {
@@ -61,8 +59,8 @@ pub const HARNESS: Harness = Harness {
     deadline: None,
     mcp_name: |name| Mcp::split(name, "_"),
     adapt,
-    encode: encode::encode,
-    refuse: encode::refuse,
+    encode: plugin_reply::encode,
+    refuse: plugin_reply::refuse,
     neutral: |_| "",
 };
 

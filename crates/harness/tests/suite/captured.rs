@@ -23,6 +23,7 @@ const CAPTURED: &[(&str, &str, usize)] = &[
     ("copilot", "copilot", 31),
     ("copilot/PascalCase", "copilot", 29),
     ("opencode", "opencode", 41),
+    ("pi", "pi", 31),
 ];
 
 /// The normal form on a few lines, with long texts cut.

@@ -44,6 +44,17 @@ const NAMES: &[(&str, &str)] = &[
          integration.updated reference.updated",
     ),
     (
+        "pi",
+        "project_trust resources_discover mcp_servers_change session_start session_info_changed \
+         session_before_switch session_before_fork session_before_compact session_compact \
+         session_compact_failed session_shutdown session_before_tree session_tree context context_with_system \
+         cache_warming_decision before_provider_request before_provider_headers after_provider_response \
+         provider_stream_event before_agent_start agent_start agent_end agent_before_settle agent_settled \
+         ui_prompt_start ui_prompt_end turn_start turn_end message_start message_update message_end \
+         tool_execution_start tool_execution_update tool_execution_end model_select thinking_level_select \
+         tool_call tool_result user_bash input",
+    ),
+    (
         "cline",
         "TaskStart TaskResume TaskCancel TaskComplete TaskError PreToolUse PostToolUse UserPromptSubmit \
          SessionShutdown PreCompact",

@@ -201,8 +201,8 @@ pub(crate) fn copilot(reply: &Reply) -> Becomes {
     }
 }
 
-/// Our own plugin for OpenCode.
-pub(crate) fn opencode(reply: &Reply) -> Becomes {
+/// Our own plugins for OpenCode and pi.
+pub(crate) fn plugin(reply: &Reply) -> Becomes {
     let json: Value = serde_json::from_str(&reply.stdout).unwrap_or_default();
     match json["decision"].as_str() {
         Some("deny") => Blocked(text(&json["reason"]).unwrap_or_default()),

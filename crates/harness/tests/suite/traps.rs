@@ -16,7 +16,7 @@ fn read(harness: &Harness, row: &EventRow, reply: &Reply) -> Becomes {
         "claude-code" | "vscode" | "continue" => reader::claude(reply),
         "cline" => reader::cline(reply),
         "copilot" => reader::copilot(reply),
-        "opencode" => reader::opencode(reply),
+        "opencode" | "pi" => reader::plugin(reply),
         "codex" | "codex-desktop" => reader::codex(reply),
         "cursor" => reader::cursor(reply, row.ask == Ask::Prompt),
         "gemini" => reader::gemini(reply),

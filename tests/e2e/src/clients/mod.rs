@@ -9,6 +9,7 @@ mod copilot;
 mod gemini;
 mod llxprt;
 mod opencode;
+mod pi;
 pub mod qwen;
 
 use anyhow::{Context as _, Result};
@@ -24,6 +25,7 @@ pub const ALL: &[Client] = &[
     opencode::CLIENT,
     cline::CLIENT,
     copilot::CLIENT,
+    pi::CLIENT,
     llxprt::CLIENT,
 ];
 

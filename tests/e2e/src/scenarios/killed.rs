@@ -5,7 +5,9 @@
 //! The killing is done by a hook of the user's, which the daemon runs before it answers: so the hook program
 //! is certainly waiting.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use tenterhook_event::EventKind;
+use tenterhook_harness::kebab;
 use tenterhook_model_server::Script;
 
 use super::{PROMPT, Seen, hooked, shell, until};
@@ -26,7 +28,7 @@ pub(super) fn shell_killed(client: &Client) -> Result<Seen> {
 }
 
 fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
-    let world = hooked(client, "pre-tool", &killing(kill))?;
+    let world = hooked(client, "pre-tool", &killing(client, kill)?)?;
     let _daemon = world.serve()?;
     let commands = SIGNALS.iter().map(|signal| format!("touch ran-{signal}.txt"));
     let script = commands.fold(Script::new(), |script, command| script.turn(shell(client, &command)));
@@ -45,10 +47,14 @@ fn killed(client: &Client, kill: &str, is_promised: bool) -> Result<Seen> {
 }
 
 /// The body of a hook that kills the programs that ask about the first calls, each with another signal, and leaves the
-/// last call alone.
-fn killing(kill: &str) -> String {
+/// last call alone. The programs are known by the event on their command line.
+fn killing(client: &Client, kill: &str) -> Result<String> {
+    let harness = tenterhook_harness::find(client.id).context("no such harness")?;
+    let gates = harness.events.iter().filter(|row| row.is_gate() && row.kind == EventKind::PreTool);
+    let names = gates.flat_map(|row| [row.native.to_owned(), kebab(row.native)]);
+    let events = names.map(|name| format!("*\" {name} \"")).collect::<Vec<_>>().join(" | ");
     let signals = SIGNALS.join(" ");
-    format!(
+    Ok(format!(
         r#"cat >/dev/null
 echo >>"$HOME/calls"
 signal=$(echo {signals} | cut -d ' ' -f "$(wc -l <"$HOME/calls")")
@@ -57,12 +63,12 @@ for exe in /proc/[0-9]*/exe; do
     [ "$exe" -ef "$HOME/.tenterhook/bin/tenterhook-hook" ] || continue
     process=${{exe#/proc/}} process=${{process%/exe}}
     case $(tr '\0' ' ' <"/proc/$process/cmdline") in
-        *" pre-tool-use " | *" before-tool " | *" tool.execute.before ") ;;
+        {events}) ;;
         *) continue ;;
     esac
     parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status")
     {kill}
 done
 sleep 0.2"#
-    )
+    ))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Outcome → what our plugin for OpenCode reads.
+//! Outcome → what our plugins read, in the clients whose hooks are functions of a plugin (OpenCode, pi).
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,33 +9,33 @@ use tenterhook_event::{Call, EventKind, Outcome};
 use crate::answer::{Answer, changed, model_request, model_response, refuse_by_exit};
 use crate::{EventRow, Reply};
 
-/// The reply to the plugin. What is not there is not to be done.
+/// The reply to a plugin: one line of JSON, or nothing when no rule or hook matches. A field that is missing asks for nothing.
 #[derive(Debug, Default, Serialize)]
-pub struct Printed {
-    /// `deny`: throw the reason; at `chat.message`, put it in the place of the text.
+pub struct PluginReply {
+    /// `deny`: the plugin keeps it from happening, and shows the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<&'static str>,
-    /// Why.
+    /// Reason of the denial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The new arguments: to be put into `output.args` key by key, for a new object is ignored there.
+    /// The whole new arguments of the tool. The plugin puts them into the client's own object, key by key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// `tool.execute.after`: the new output; `chat.params`: the fields of `output` that change.
+    /// After a tool: its new output; before a request to the model: the fields that change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// To be added to what the model reads.
+    /// Text to add to what the model reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// To be shown to the person.
+    /// Text to show to the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The session is to be ended, and why.
+    /// The agent is to be stopped, for this reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
 }
 
-pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
+pub(crate) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
     let mut answer = Answer::new(row, call, outcome);
     let denied = answer.denied(row);
     let output = match row.kind {
@@ -47,7 +47,7 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
     if row.kind == EventKind::PreModel && model_response(call, outcome).is_some() {
         answer.lose("an answer in the model's place");
     }
-    let printed = Printed {
+    let printed = PluginReply {
         decision: denied.then_some("deny"),
         reason: denied.then(|| answer.why()),
         args: answer.input.take(),
@@ -59,13 +59,14 @@ pub(super) fn encode(row: &EventRow, call: &Call, outcome: &Outcome) -> Reply {
     answer.say(&printed)
 }
 
-/// The reply to a payload we cannot read: the plugin reads JSON only.
-pub(super) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
+/// The reply to a payload we cannot read: a plugin reads JSON only.
+pub(crate) fn refuse(row: Option<&EventRow>, why: &str) -> Reply {
     let reply = refuse_by_exit(row, why);
     if reply.exit != 2 {
         return reply;
     }
-    let printed = Printed { decision: Some("deny"), reason: Some(why.to_owned()), ..Printed::default() };
+    let printed =
+        PluginReply { decision: Some("deny"), reason: Some(why.to_owned()), ..PluginReply::default() };
     match serde_json::to_string(&printed) {
         Ok(json) => Reply { stdout: json + "\n", exit: 0, ..reply },
         Err(_) => reply,

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! pi. It asks an OpenAI Responses model, and its hooks are functions of an extension.
+
+use serde_json::json;
+use tenterhook_model_server::ToolCall;
+
+use crate::client::Client;
+use crate::launched;
+
+pub(super) const CLIENT: Client = Client {
+    id: "pi",
+    install: &[],
+    prepare: |world| {
+        // Otherwise the tools of a server are for scripts only.
+        let servers = world
+            .mcp_settings(|program, args| json!({"command": program, "args": args, "exposure": "direct"}))?;
+        world.write_json(".pi/agent/mcp.json", &json!({"mcpServers": servers}))
+    },
+    start: |world, model, prompt| launched::start("pi", world, model, prompt),
+    life: &[
+        "session_start",
+        "input",
+        "before_provider_request",
+        "message_end",
+        "tool_call",
+        "tool_result",
+        "agent_before_settle",
+        "session_shutdown",
+    ],
+    shell: |command| launched::shell("pi", command),
+    shell_input: |command| json!({"command": command}),
+    shell_in: None,
+    patch: None,
+    // It writes names with letters, digits and `_` only.
+    mcp: |server, tool, arguments| {
+        ToolCall::new(format!("mcp__{}__{tool}", server.replace('-', "_")), arguments)
+    },
+    subagent: None,
+};
