@@ -222,6 +222,14 @@ impl World {
         self.enroll()?.next()
     }
 
+    /// The report of `doctor`, whatever it finds.
+    pub fn doctor(&self) -> Result<String> {
+        let mut command = self.command(programs::tenterhook()?)?;
+        command.arg("doctor");
+        let (_, finished) = process::run_to_any_end(&mut command, &self.next_logs())?;
+        Ok(finished.stdout + &finished.stderr)
+    }
+
     /// Runs `doctor --prove` for a client. Whether it succeeded, and its report.
     pub fn prove(&self, client: &str) -> Result<(bool, Value)> {
         let directory = programs::client(client)?;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tenterhook's extension for pi: one file of our own, in the directory whose files pi loads by itself.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use super::events;
-use crate::{Content, InstallError, Installer, MachineScope, Order, Piece, Scope, plugin::plugin_file};
+use crate::{
+    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Warning, file, plugin::plugin_file,
+};
 
 pub(super) const INSTALLER: Installer = Installer {
     wired_as: "pi",
@@ -18,7 +24,62 @@ pub(super) const INSTALLER: Installer = Installer {
 
 const EXTENSION: &str = include_str!("extension.js");
 
+/// The file, below the directory with the settings.
+const EXTENSION_FILE: &str = "extensions/tenterhook.js";
+
 fn pieces(order: &Order) -> Result<Vec<Piece>, InstallError> {
-    let path = order.directory.join("extensions/tenterhook.js");
-    Ok(vec![Piece::new(path, Content::Owned(plugin_file(order, EXTENSION, events::EVENTS)?))])
+    let mut owned = plugin_file(order, EXTENSION, events::EVENTS)?;
+    owned.warnings.extend(exclusion(&order.directory)?);
+    Ok(vec![Piece::new(order.directory.join(EXTENSION_FILE), Content::Owned(owned))])
+}
+
+/// The settings beside the extension may switch it off: `!pattern` excludes files, `-path` one file. Settings of a
+/// project do not switch off extensions of the user.
+fn exclusion(directory: &Path) -> Result<Option<Warning>, InstallError> {
+    let path = directory.join("settings.json");
+    let Some(bytes) = file::read(&path)? else { return Ok(None) };
+    let settings: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let entries = settings.get("extensions").and_then(Value::as_array).into_iter().flatten();
+    let excluding = entries.filter_map(Value::as_str).find(|entry| excludes_ours(entry));
+    Ok(excluding.map(|entry| {
+        let path = path.display();
+        Warning::blocks(format!("pi does not load the extension: `extensions` in {path} has `{entry}`"))
+    }))
+}
+
+fn excludes_ours(entry: &str) -> bool {
+    let by_pattern = |pattern: &str| {
+        let name = EXTENSION_FILE.rsplit('/').next().unwrap_or_default();
+        [EXTENSION_FILE, name].iter().any(|file| fast_glob::glob_match(pattern, file))
+    };
+    entry.strip_prefix('!').is_some_and(by_pattern)
+        || entry.strip_prefix('-').is_some_and(|path| path.ends_with(EXTENSION_FILE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Measured on pi 1.5.0, except that a path from `/` on is read from its documentation.
+    #[test]
+    fn settings_that_exclude_the_extension_are_noticed() {
+        for entry in [
+            "!tenterhook.js",
+            "!extensions/*",
+            "!**/tenterhook.js",
+            "!*",
+            "-extensions/tenterhook.js",
+            "-./extensions/tenterhook.js",
+            "-/home/dev/.pi/agent/extensions/tenterhook.js",
+        ] {
+            assert!(excludes_ours(entry), "{entry}");
+        }
+        for entry in ["-tenterhook.js", "-builtin:mcp", "!other-*", "extensions/tenterhook.js", "+x", ""] {
+            assert!(!excludes_ours(entry), "{entry}");
+        }
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(exclusion(home.path()).unwrap(), None);
+        std::fs::write(home.path().join("settings.json"), r#"{"extensions": ["a.ts", "!*"]}"#).unwrap();
+        assert!(exclusion(home.path()).unwrap().unwrap().says.ends_with("has `!*`"));
+    }
 }
