@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tenterhook_event::{EventKind, TOOLS, ToolClass};
-use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring};
+use tenterhook_harness::{Ask, Deny, EventRow, HARNESSES, Rewrite, Wiring, kebab};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::MachineScope;
 
@@ -92,6 +92,40 @@ fn command_line_reference() {
         }
     }
     check("docs/reference/cli.md", &(page.trim_end().to_owned() + "\n"));
+}
+
+/// The shim depends on no other crate: what it knows about harnesses is written into a file of its own.
+#[test]
+fn harness_rows_of_the_shim() {
+    let mut file = "// SPDX-License-Identifier: Apache-2.0 OR MIT\n\n//! What the programs have to know about harnesses. \
+                    Generated from the table in `crates/harness` by\n//! `make generate`; a test fails when this file is stale.\n"
+        .to_owned();
+    let most = tenterhook_harness::MAX_PAYLOAD / (1024 * 1024);
+    let _ = writeln!(
+        file,
+        "\n/// The largest payload, in bytes.\npub const MAX_PAYLOAD: usize = {most} * 1024 * 1024;"
+    );
+    file += "\n/// Harness, and the variable in which it tells its hooks the project's root.\n\
+             pub(crate) const PROJECT_VARIABLES: &[(&str, &str)] = &[\n";
+    for harness in HARNESSES {
+        if let Some(variable) = harness.project_variable {
+            let _ = writeln!(file, "    ({:?}, {variable:?}),", harness.id);
+        }
+    }
+    file += "];\n\n/// Harness, event and what the harness reads when no rule or hook matches. An empty name stands for every other event.\n\
+             #[rustfmt::skip]\npub(crate) const NEUTRAL_REPLIES: &[(&str, &str, &str)] = &[\n";
+    for harness in HARNESSES {
+        let names = harness.events.iter().map(|row| kebab(row.native)).chain([String::new()]);
+        let replies: Vec<_> = names.map(|name| (harness.neutral(&name).stdout, name)).collect();
+        if replies.iter().all(|(reply, _)| reply.is_empty()) {
+            continue;
+        }
+        for (reply, name) in replies {
+            let _ = writeln!(file, "    ({:?}, {name:?}, {reply:?}),", harness.id);
+        }
+    }
+    file += "];\n";
+    check("crates/shim/src/harness_rows.rs", &file);
 }
 
 #[test]

@@ -374,12 +374,18 @@ fn the_typed_hook_asks_the_daemon_as_well() {
     assert_eq!((ran.exit, &*ran.stdout), (2, "typed"));
 }
 
+/// The lookups in the file that `generated::harness_rows_of_the_shim` writes.
 #[test]
 fn the_shim_and_the_harness_table_agree() {
+    use tenterhook_shim::call::{neutral_reply, project_variable};
     assert_eq!(wire::MAX_PAYLOAD, tenterhook_harness::MAX_PAYLOAD);
     for harness in tenterhook_harness::HARNESSES {
-        let own = tenterhook_shim::call::project_variable(harness.id);
-        assert_eq!(own, harness.project_variable, "{}", harness.id);
+        assert_eq!(project_variable(harness.id), harness.project_variable, "{}", harness.id);
+        let natives = harness.events.iter().map(|row| tenterhook_harness::kebab(row.native));
+        for event in natives.chain(["an-event-of-tomorrow".to_owned()]) {
+            let expected = harness.neutral(&event).stdout;
+            assert_eq!(neutral_reply(harness.id, &event), expected, "{} {event}", harness.id);
+        }
     }
 }
 

@@ -5,18 +5,10 @@
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
+use crate::harness_rows::{NEUTRAL_REPLIES, PROJECT_VARIABLES};
+
 /// How long a harness is kept waiting; as installed, harnesses wait a minute.
 pub const WITHIN: Duration = Duration::from_secs(55);
-
-/// The variable in which a harness tells its hooks the project's root.
-const PROJECT_VARIABLES: [(&str, &str); 6] = [
-    ("claude-code", "CLAUDE_PROJECT_DIR"),
-    ("gemini", "GEMINI_PROJECT_DIR"),
-    ("cursor", "CURSOR_PROJECT_DIR"),
-    ("copilot", "COPILOT_PROJECT_DIR"),
-    ("qwen", "QWEN_PROJECT_DIR"),
-    ("llxprt", "LLXPRT_PROJECT_DIR"),
-];
 
 /// One call of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +24,12 @@ pub struct Call {
 /// The name of the harness's project variable.
 pub fn project_variable(harness: &str) -> Option<&'static str> {
     PROJECT_VARIABLES.iter().find(|(id, _)| *id == harness).map(|(_, name)| *name)
+}
+
+/// What the harness reads on standard output when no rule or hook matches at this event.
+pub fn neutral_reply(harness: &str, event: &str) -> &'static str {
+    let reply = |event: &str| NEUTRAL_REPLIES.iter().find(|row| (row.0, row.1) == (harness, event));
+    reply(event).or_else(|| reply("")).map_or("", |(_, _, text)| text)
 }
 
 impl Call {

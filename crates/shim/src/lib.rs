@@ -14,6 +14,7 @@
 pub mod ask;
 pub mod call;
 pub mod handover;
+mod harness_rows;
 pub mod id;
 pub mod input;
 pub mod place;

@@ -41,8 +41,7 @@ pub const REVISION: u32 = 2;
 pub const MAGIC: &[u8] = b"TH1 ";
 /// The longest header of a request, and the longest line of a reply, in bytes.
 pub const MAX_HEADER: usize = 8 * 1024;
-/// The largest payload, in bytes: as the harness crate has it.
-pub const MAX_PAYLOAD: usize = 32 * 1024 * 1024;
+pub use crate::harness_rows::MAX_PAYLOAD;
 /// The largest reply, both streams together, in bytes.
 pub const MAX_REPLY: usize = 64 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use tenterhook_shim::ask::{Answer, ask};
-use tenterhook_shim::call::{Call, project_variable};
+use tenterhook_shim::call::{Call, neutral_reply, project_variable};
 use tenterhook_shim::handover::{self, Handover};
 use tenterhook_shim::place::Place;
 use tenterhook_shim::wire::{REVISION, Request};
@@ -27,7 +27,7 @@ fn run() -> u8 {
     let place = Place::find(program.as_deref(), |variable| env(variable.name()));
     let Some(call) = Call::read(&words) else {
         let error = program.map_or_else(nowhere, |program| handover::words(&program, &words));
-        return refused(&place, "", &error);
+        return refused(&place, "", "", &error);
     };
     let id = id::mint();
     let payload = input::read(input::DEADLINE.min(call.within));
@@ -44,7 +44,7 @@ fn run() -> u8 {
     let exit = program
         .as_deref()
         .map_or_else(|| Err(nowhere()), |program: &Path| handover.call(program, &call.harness, &call.event));
-    exit.unwrap_or_else(|error| refused(&place, &call.harness, &error))
+    exit.unwrap_or_else(|error| refused(&place, &call.harness, &call.event, &error))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place of this program")]
@@ -86,7 +86,7 @@ fn print(answer: &Answer) -> u8 {
 }
 
 /// Nobody can judge. Where Tenterhook is installed nothing passes then; elsewhere it is not our business.
-fn refused(place: &Place, harness: &str, error: &std::io::Error) -> u8 {
+fn refused(place: &Place, harness: &str, event: &str, error: &std::io::Error) -> u8 {
     if place.is_installed {
         let state = place.state.as_deref().unwrap_or(Path::new(""));
         let text = format!(
@@ -97,9 +97,7 @@ fn refused(place: &Place, harness: &str, error: &std::io::Error) -> u8 {
         drop(std::io::stderr().write_all(text.as_bytes()));
         return 2;
     }
-    if harness == "cursor" {
-        drop(std::io::stdout().write_all(b"{\"permission\":\"allow\"}\n"));
-    }
+    drop(std::io::stdout().write_all(neutral_reply(harness, event).as_bytes()));
     0
 }
 
