@@ -9,9 +9,45 @@ use crate::format::source::ExampleSource;
 use crate::parsed::{Parsed, Variant};
 use crate::programs::{Program, Programs};
 
+/// An example that is not read as it says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExampleError {
+    /// The example has no words.
+    #[error("example without a command")]
+    NoCommand,
+    /// The first word names no described program.
+    #[error("unknown program `{name}`")]
+    UnknownProgram {
+        /// The first word.
+        name: String,
+    },
+    /// Other words have the role.
+    #[error("`{line}`: {key} is {actual:?}, expected {expected:?}")]
+    Different {
+        /// The command line.
+        line: String,
+        /// The role, or another key of an example.
+        key: String,
+        /// The words that were found.
+        actual: Vec<String>,
+        /// The words that the example names.
+        expected: Vec<String>,
+    },
+    /// Words have a role that the example does not name.
+    #[error("`{line}`: {key} is {actual:?}, but not expected")]
+    NotExpected {
+        /// The command line.
+        line: String,
+        /// The role, or another key of an example.
+        key: String,
+        /// The words that were found.
+        actual: Vec<String>,
+    },
+}
+
 /// Reads the command line of an example and compares every role with what the example expects. Words of the
 /// role `text` are compared only if the example names them.
-pub fn check_example(programs: &Programs, example: &ExampleSource) -> Result<(), String> {
+pub fn check_example(programs: &Programs, example: &ExampleSource) -> Result<(), ExampleError> {
     check_example_with(|name| programs.find(name), example)
 }
 
@@ -19,10 +55,10 @@ pub fn check_example(programs: &Programs, example: &ExampleSource) -> Result<(),
 pub(crate) fn check_example_with<'p>(
     find: impl FnOnce(&str) -> Option<Program<'p>>,
     example: &ExampleSource,
-) -> Result<(), String> {
+) -> Result<(), ExampleError> {
     let words = split_line(&example.line);
-    let Some((name, words)) = words.split_first() else { return Err("example without a command".to_owned()) };
-    let Some(program) = find(name) else { return Err(format!("unknown program `{name}`")) };
+    let Some((name, words)) = words.split_first() else { return Err(ExampleError::NoCommand) };
+    let Some(program) = find(name) else { return Err(ExampleError::UnknownProgram { name: name.clone() }) };
     let bsd = example.expected.iter().any(|(key, value)| key == "variant" && value == "bsd");
     let variant = if bsd { Variant::Bsd } else { Variant::Gnu };
     let parsed = program.parse_as(words, variant);
@@ -32,7 +68,8 @@ pub(crate) fn check_example_with<'p>(
         let expected = split_line(expected);
         let actual = found.get(key.as_str()).unwrap_or(&empty);
         if key != "variant" && *actual != expected {
-            return Err(format!("`{}`: {key} is {actual:?}, expected {expected:?}", example.line));
+            let (line, key, actual) = (example.line.clone(), key.clone(), actual.clone());
+            return Err(ExampleError::Different { line, key, actual, expected });
         }
     }
     let missing = found.iter().find(|(key, _)| {
@@ -40,7 +77,11 @@ pub(crate) fn check_example_with<'p>(
         !optional && !example.expected.iter().any(|(expected, _)| expected == *key)
     });
     match missing {
-        Some((key, words)) => Err(format!("`{}`: {key} is {words:?}, but not expected", example.line)),
+        Some((key, words)) => Err(ExampleError::NotExpected {
+            line: example.line.clone(),
+            key: (*key).to_owned(),
+            actual: words.clone(),
+        }),
         None => Ok(()),
     }
 }

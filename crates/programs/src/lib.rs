@@ -27,7 +27,7 @@ mod programs;
 mod summary;
 mod table;
 
-pub use examples::check_example;
+pub use examples::{ExampleError, check_example};
 pub use format::record::{Arity, Location, OptionRecord, PackageVerb, RoleCase, SpecStyle, StandardInput};
 pub use format::role::{Language, Role};
 pub use format::source::ExampleSource;

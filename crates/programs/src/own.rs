@@ -119,15 +119,21 @@ impl Programs {
             }
         }
         for program in added.values().flatten() {
-            let table = encode(&[program]);
+            let table = encode(&[program], &mut problems);
             check_examples(program, &table, &mut problems);
         }
         // With a wrong description in its place, less might be known than before.
-        replacing.retain(|program| check_examples(program, &encode(&[program]), &mut problems));
+        replacing.retain(|program| {
+            let table = encode(&[program], &mut problems);
+            check_examples(program, &table, &mut problems)
+        });
         let all: Vec<&Accepted<'_>> = added.values().flatten().chain(&replacing).collect();
-        let tables = added.values().map(|layer| encode(&layer.iter().collect::<Vec<_>>()));
-        let own =
-            OwnTables { added: tables.collect(), replacing: encode(&replacing.iter().collect::<Vec<_>>()) };
+        let mut encode_all =
+            |layer: &[Accepted<'_>]| encode(&layer.iter().collect::<Vec<_>>(), &mut problems);
+        let own = OwnTables {
+            added: added.values().map(|layer| encode_all(layer)).collect(),
+            replacing: encode_all(&replacing),
+        };
         let table = |layer: u8| added.keys().position(|other| *other == layer).unwrap_or_default();
         let files = files.iter().map(|file| OwnFile::new(file, table(file.layer), &all)).collect();
         LoadedPrograms { programs: Self::with_own(own, files), problems }
@@ -165,13 +171,17 @@ fn described_before(target: &[Accepted<'_>], program: &CommandSource) -> Option<
     Some(format!("program is already described at {}:{}", file.source, program.spot.line))
 }
 
-fn encode(programs: &[&Accepted<'_>]) -> Vec<u8> {
-    if programs.is_empty() {
-        return Vec::new();
-    }
+/// The table of these programs. Each was encoded alone before and no two share a name, so a failure is a bug; it is
+/// reported, because the table is then empty and none of them is described.
+fn encode(programs: &[&Accepted<'_>], problems: &mut Vec<Problem>) -> Vec<u8> {
+    let Some(Accepted { file, program: first }) = programs.first() else { return Vec::new() };
     let programs: Vec<_> = programs.iter().map(|accepted| accepted.program.clone()).collect();
-    // Each program was encoded alone before, and no two share a name.
-    encode_programs(&programs).ok().and_then(|table| table.to_bytes().ok()).unwrap_or_default()
+    let bytes = encode_programs(&programs)
+        .and_then(|table| table.to_bytes().map_err(|error| (first.spot, error.to_string())));
+    bytes.unwrap_or_else(|(spot, message)| {
+        problems.push(problem(file, first, spot, message));
+        Vec::new()
+    })
 }
 
 fn read_user_file(file: &UserFile<'_>, problems: &mut Vec<Problem>) -> Vec<CommandSource> {
@@ -215,12 +225,12 @@ fn check_examples(accepted: &Accepted<'_>, table: &[u8], problems: &mut Vec<Prob
     let Accepted { file, program } = accepted;
     let before = problems.len();
     for example in program.all_examples() {
-        if let Err(message) = check_example_with(|name| Program::in_table(table, name), example) {
+        if let Err(error) = check_example_with(|name| Program::in_table(table, name), example) {
             let hint = match program.replaces {
                 Some(_) => LEFT_OUT,
                 None => "fix the description or the example; the description counts as it is",
             };
-            problems.push(problem(file, program, example.spot, message).hint(hint));
+            problems.push(problem(file, program, example.spot, error.to_string()).hint(hint));
         }
     }
     problems.len() == before

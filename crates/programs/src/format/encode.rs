@@ -3,6 +3,7 @@
 //! From descriptions to the compiled form.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::TryFromIntError;
 
 use tenterhook_document::Spot;
 
@@ -12,6 +13,17 @@ use super::record::{
 };
 use super::role::Role;
 use super::source::{CommandSource, Mistake, OptionSource};
+
+/// A table that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TableError {
+    #[error(transparent)]
+    Serialize(#[from] postcard::Error),
+    #[error("name `{name}` is too long")]
+    NameTooLong { name: String },
+    #[error(transparent)]
+    TooLarge(#[from] TryFromIntError),
+}
 
 /// Owned parts of a [`NameTable`].
 #[derive(Debug, Default)]
@@ -27,8 +39,8 @@ impl TableBytes {
     }
 
     /// Serializes the table.
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        postcard::to_extend(&self.table(), Vec::new()).map_err(|error| error.to_string())
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, TableError> {
+        Ok(postcard::to_extend(&self.table(), Vec::new())?)
     }
 }
 
@@ -57,17 +69,19 @@ impl<'a> TableBuilder<'a> {
         if let Some(at) = self.offsets.get(&record) {
             return *at;
         }
+        // A file of 4 GiB is refused before it is read, so an offset always fits.
         let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         self.records.extend_from_slice(&record);
         self.offsets.insert(record, at);
         at
     }
 
-    fn finish(self) -> Result<TableBytes, String> {
+    fn finish(self) -> Result<TableBytes, TableError> {
         let mut bytes = TableBytes { records: self.records, ..TableBytes::default() };
         for ((kind, name), at) in self.keys {
-            let offset = u32::try_from(bytes.keys.len()).map_err(|error| error.to_string())?;
-            let length = u8::try_from(name.len()).map_err(|_| format!("name `{name}` is too long"))?;
+            let offset = u32::try_from(bytes.keys.len())?;
+            let length =
+                u8::try_from(name.len()).map_err(|_| TableError::NameTooLong { name: name.to_owned() })?;
             bytes.index.extend_from_slice(&[kind, length]);
             bytes.index.extend_from_slice(&offset.to_le_bytes());
             bytes.index.extend_from_slice(&at.to_le_bytes());
@@ -96,16 +110,16 @@ fn encode_commands(commands: &[CommandSource], inherited: Inherited<'_>) -> Resu
         // Programs that are alike share one record, so their names are stored apart from it.
         let record_offset = builder.store(encode_command(command, inherited)?);
         let name = command.names.first().map_or("", String::as_str);
-        let named = postcard::to_extend(&NamedRecord { name, record_offset }, Vec::new())
-            .map_err(|error| internal(error.to_string()))?;
+        let named =
+            postcard::to_extend(&NamedRecord { name, record_offset }, Vec::new()).map_err(internal)?;
         let names = command.names.iter().map(|name| (KEY_WORD, name.as_str()));
         builder.add(names, named).map_err(|name| (command.spot, format!("`{name}` is described twice")))?;
     }
     builder.finish().map_err(internal)
 }
 
-fn internal(message: String) -> Mistake {
-    (Spot::default(), message)
+fn internal(error: impl Into<TableError>) -> Mistake {
+    (Spot::default(), error.into().to_string())
 }
 
 fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<Vec<u8>, Mistake> {
@@ -147,7 +161,7 @@ fn encode_command(command: &CommandSource, inherited: Inherited<'_>) -> Result<V
         bsd: bsd.table(),
         commands: commands.table(),
     };
-    postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))
+    postcard::to_extend(&record, Vec::new()).map_err(internal)
 }
 
 /// Whether a word can name a host.
@@ -211,7 +225,7 @@ fn encode_options(options: &[OptionSource]) -> Result<TableBytes, Mistake> {
             ends: option.ends,
             tells: option.tells,
         };
-        let record = postcard::to_extend(&record, Vec::new()).map_err(|error| internal(error.to_string()))?;
+        let record = postcard::to_extend(&record, Vec::new()).map_err(internal)?;
         let keys = option.spelling.names.iter().map(|name| option_key(name));
         builder
             .add(keys, record)

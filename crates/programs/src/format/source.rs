@@ -311,7 +311,7 @@ impl Reader<'_> {
             match Spelling::parse_name(names, arity) {
                 Ok(spelling) => options
                     .push(OptionSource { roles: vec![Role::Text], ..OptionSource::new(node.spot, spelling) }),
-                Err(message) => self.wrong(node, message),
+                Err(error) => self.wrong(node, error.to_string()),
             }
         }
         options
@@ -329,7 +329,7 @@ impl Reader<'_> {
                 "values" => options.extend(self.names(value, Arity::Required(1))),
                 text => match Spelling::parse(text) {
                     Ok(spelling) => options.push(self.option(key.spot, spelling, value)),
-                    Err(message) => self.wrong(key, message),
+                    Err(error) => self.wrong(key, error.to_string()),
                 },
             }
         }

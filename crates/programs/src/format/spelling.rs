@@ -4,6 +4,19 @@
 
 use super::record::Arity;
 
+/// The spelling of an option that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SpellingError {
+    #[error("option without a name")]
+    NoName,
+    #[error("option `{option}` must start with its name")]
+    NameNotFirst { option: String },
+    #[error("`{word}` in option `{option}` is neither a name nor a VALUE")]
+    UnknownWord { word: String, option: String },
+    #[error("`{word}` is not the name of an option")]
+    NotName { word: String },
+}
+
 /// Names and arity of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spelling {
@@ -15,7 +28,7 @@ pub(crate) struct Spelling {
 
 impl Spelling {
     /// Reads the spelling of one option.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, SpellingError> {
         let mut names = Vec::new();
         let mut arity = Arity::None;
         let mut values = 0_u8;
@@ -34,32 +47,32 @@ impl Spelling {
                     Attached::Number => arity = Arity::Number,
                 }
             } else if names.is_empty() {
-                return Err(format!("option `{text}` must start with its name"));
+                return Err(SpellingError::NameNotFirst { option: text.to_owned() });
             } else if token == ";" || token == "+" {
                 arity = Arity::Until;
             } else if token.ends_with("...") {
                 arity = Arity::Rest;
             } else if !is_value_name(token) {
-                return Err(format!("`{token}` in option `{text}` is neither a name nor a VALUE"));
+                return Err(SpellingError::UnknownWord { word: token.to_owned(), option: text.to_owned() });
             } else if !matches!(arity, Arity::Optional | Arity::Number) {
                 values = values.saturating_add(1);
                 arity = Arity::Required(values);
             }
         }
         if names.is_empty() {
-            return Err("option without a name".to_owned());
+            return Err(SpellingError::NoName);
         }
         Ok(Self { names, arity })
     }
 
     /// Reads the name of an option without a value: `-f`, `--force`, `if=`.
-    pub(crate) fn parse_name(text: &str, arity: Arity) -> Result<Self, String> {
+    pub(crate) fn parse_name(text: &str, arity: Arity) -> Result<Self, SpellingError> {
         let names: Vec<_> = text.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         if let Some(name) = names.iter().find(|name| !is_name(name)) {
-            return Err(format!("`{name}` is not the name of an option"));
+            return Err(SpellingError::NotName { word: name.clone() });
         }
         if names.is_empty() {
-            return Err("option without a name".to_owned());
+            return Err(SpellingError::NoName);
         }
         Ok(Self { names, arity })
     }
