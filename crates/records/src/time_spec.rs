@@ -4,8 +4,13 @@
 
 use tenterhook_event::Timestamp;
 
+/// A text that names no moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("say 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z")]
+pub struct TimeSpecError;
+
 /// A moment: so long before `now` (in milliseconds), a day (in UTC), or to the millisecond.
-pub fn read(text: &str, now: u64) -> Result<Timestamp, String> {
+pub fn read(text: &str, now: u64) -> Result<Timestamp, TimeSpecError> {
     let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400), ('w', 604_800)];
     for (unit, seconds) in units {
         if let Some(number) = text.strip_suffix(unit).and_then(|number| number.parse::<u64>().ok()) {
@@ -15,7 +20,7 @@ pub fn read(text: &str, now: u64) -> Result<Timestamp, String> {
     }
     let day = text.len() == 10 && !text.contains('T');
     let exact = if day { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    exact.parse().map_err(|_| "say 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z".to_owned())
+    exact.parse().map_err(|_| TimeSpecError)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ async fn backtest(
 fn parse_time(text: Option<&str>) -> Result<Option<Timestamp>, ApiError> {
     let hint = "`since` and `until` are such as 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z";
     let read = text.map(|text| time_spec::read(text, call_meta::now_ms())).transpose();
-    read.map_err(|why| ApiError::bad_request(why).hint(hint))
+    read.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))
 }
 
 /// The replay, or what in the text cannot be used.

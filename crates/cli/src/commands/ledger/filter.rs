@@ -64,5 +64,5 @@ fn kind_of(word: &str) -> Option<Kind> {
 
 /// A moment: so long ago, a day (in UTC), or to the millisecond.
 pub(in crate::commands) fn moment(text: &str) -> Result<Timestamp, String> {
-    tenterhook_records::time_spec::read(text, now_ms())
+    tenterhook_records::time_spec::read(text, now_ms()).map_err(|error| error.to_string())
 }

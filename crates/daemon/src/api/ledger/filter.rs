@@ -30,7 +30,8 @@ pub(super) fn ledger_filter(query: LedgerFilter, before: Option<u64>) -> Result<
 fn parse_time(text: Option<String>) -> Result<Option<u64>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let read = time_spec::read(&text, call_meta::now_ms());
-    let read = read.map_err(|hint| ApiError::bad_request(format!("`{text}` is no moment")).hint(hint))?;
+    let read = read
+        .map_err(|error| ApiError::bad_request(format!("`{text}` is no moment")).hint(error.to_string()))?;
     Ok(Some(read.unix_ms()))
 }
 

@@ -84,7 +84,7 @@ pub(super) async fn report(
     let now = call_meta::now();
     let since = since.map(|since| {
         time_spec::read(&since, now.unix_ms())
-            .map_err(|why| ApiError::bad_request(why).hint("say 24h, 7d or 2026-11-15"))
+            .map_err(|why| ApiError::bad_request(why.to_string()).hint("say 24h, 7d or 2026-11-15"))
     });
     let from_ms = since.transpose()?.map(Timestamp::unix_ms);
     let filter = Filter { session, from_ms, ..Filter::default() };

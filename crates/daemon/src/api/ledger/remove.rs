@@ -40,7 +40,7 @@ pub(super) async fn prune(
 ) -> Result<Json<RemovedRecords>, ApiError> {
     let hint = "send {\"to\": …} or {\"before\": …}, with \"reason\" and \"proof\"";
     let before = before.map(|before| time_spec::read(&before, call_meta::now_ms())).transpose();
-    let before = before.map_err(|why| ApiError::bad_request(why).hint(hint))?;
+    let before = before.map_err(|why| ApiError::bad_request(why.to_string()).hint(hint))?;
     let (to, size) = match (to, before) {
         (Some(to), None) => (Some(to), daemon.readers.with(Reader::size).await?),
         (None, Some(before)) => {
