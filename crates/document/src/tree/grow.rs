@@ -105,7 +105,7 @@ impl Growing {
                 if scalar::merges(&text, style, tag) && self.starts_merge() {
                     return Ok(());
                 }
-                let value = scalar::scalar(text, style, tag).map_err(|message| (spot, message))?;
+                let value = scalar::scalar(text, style, tag).map_err(|error| (spot, error.to_string()))?;
                 self.add(Node { spot, value }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -135,7 +135,7 @@ impl Growing {
         kind: &str,
         holds: Holds,
     ) -> Result<(), Wrong> {
-        scalar::fits(tag, kind).map_err(|message| (spot, message))?;
+        scalar::fits(tag, kind).map_err(|error| (spot, error.to_string()))?;
         self.only_one(spot)?;
         self.open.push(Open { spot, anchor, holds });
         self.size.grow(0, self.open.len(), spot)

@@ -8,14 +8,33 @@ use granit_parser::{ScalarStyle, Tag};
 
 use super::Value;
 
+/// A scalar, or a tag of a node, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ScalarError {
+    #[error("expected `true` or `false`")]
+    NotBoolean,
+    #[error("`{0}` is no whole number")]
+    NotWhole(String),
+    #[error("`{0}` is no number")]
+    NotNumber(String),
+    #[error("value `{0}` is not a finite number")]
+    NotFinite(String),
+    #[error("unsupported tag `{0}`")]
+    UnsupportedTag(String),
+}
+
 /// Reads a scalar; an error says what is wrong with it.
-pub(super) fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+pub(super) fn scalar(
+    text: Cow<'_, str>,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+) -> Result<Value, ScalarError> {
     let plain = style == ScalarStyle::Plain;
     match tag.and_then(kind) {
         Some("null") => Ok(Value::Null),
-        Some("bool") => truth(&text).map(Value::Bool).ok_or_else(|| "expected `true` or `false`".to_owned()),
-        Some("int") => whole(&text).ok_or_else(|| format!("`{text}` is no whole number")),
-        Some("float") => real(&text)?.ok_or_else(|| format!("`{text}` is no number")),
+        Some("bool") => truth(&text).map(Value::Bool).ok_or(ScalarError::NotBoolean),
+        Some("int") => whole(&text).ok_or_else(|| ScalarError::NotWhole(text.into_owned())),
+        Some("float") => real(&text)?.ok_or_else(|| ScalarError::NotNumber(text.into_owned())),
         Some("str" | "") => Ok(Value::Text(text.into_owned())),
         Some(_) => Err(unsupported(tag)),
         None if plain => bare(text),
@@ -24,7 +43,7 @@ pub(super) fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) 
 }
 
 /// Whether a list or a map may have this tag.
-pub(super) fn fits(tag: Option<&Tag>, collection: &str) -> Result<(), String> {
+pub(super) fn fits(tag: Option<&Tag>, collection: &str) -> Result<(), ScalarError> {
     match tag.and_then(kind) {
         None | Some("") => Ok(()),
         Some(kind) if kind == collection => Ok(()),
@@ -39,8 +58,8 @@ pub(super) fn merges(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> bool 
     text == "<<" && wanted
 }
 
-fn unsupported(tag: Option<&Tag>) -> String {
-    format!("unsupported tag `{}`", tag.map(Tag::original).unwrap_or_default())
+fn unsupported(tag: Option<&Tag>) -> ScalarError {
+    ScalarError::UnsupportedTag(tag.map(Tag::original).unwrap_or_default())
 }
 
 /// The name of a tag that says what a node is; empty for the one that forbids to guess. Tags of other
@@ -58,7 +77,7 @@ fn kind(tag: &Tag) -> Option<&str> {
 }
 
 /// A scalar without tag and quotes. `y` and `n` are option letters, not booleans.
-fn bare(text: Cow<'_, str>) -> Result<Value, String> {
+fn bare(text: Cow<'_, str>) -> Result<Value, ScalarError> {
     let value = match text.as_bytes().first() {
         None => Some(Value::Null),
         Some(b'0'..=b'9' | b'+' | b'-' | b'.') => match whole(&text) {
@@ -108,7 +127,7 @@ fn whole(text: &str) -> Option<Value> {
     Some(i64::try_from(size).map_or(Value::Real(size as f64), Value::Whole))
 }
 
-fn real(text: &str) -> Result<Option<Value>, String> {
+fn real(text: &str) -> Result<Option<Value>, ScalarError> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let endless = [".inf", ".nan"].iter().any(|name| unsigned.eq_ignore_ascii_case(name));
     // Rust's own reading knows `inf` and `nan` as words.
@@ -117,7 +136,7 @@ fn real(text: &str) -> Result<Option<Value>, String> {
     match number.flatten() {
         Some(number) if number.is_finite() => Ok(Some(Value::Real(number))),
         None if !endless => Ok(None),
-        _ => Err(format!("value `{text}` is not a finite number")),
+        _ => Err(ScalarError::NotFinite(text.to_owned())),
     }
 }
 
