@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tenterhook_engine::post::{self, Post, Unanswered};
 use tenterhook_engine::process::{self, Ended, Spec};
 use tenterhook_event::{Call, Event, Native, ToolCall};
-use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, RawResult};
+use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, Mismatch, RawResult};
 use tenterhook_policy::Problem;
 use tenterhook_profile::{
     Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings, Source,
@@ -116,8 +116,8 @@ impl Stage {
     /// Which hooks would run, and why not the others.
     pub(crate) fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
         let call = self.call(event, input, base);
-        let mut matches = |entry: &Entry| self.matches(entry, &call.event);
-        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut matches), call)
+        let mut mismatch = |entry: &Entry| self.matches(entry, &call.event).err();
+        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
     }
 
     /// Fires an event: plans, runs, puts together.
@@ -175,7 +175,7 @@ impl Stage {
         if entry.is_async {
             return match process::start_detached(&spec) {
                 Ok(()) => HookResult { success: true, ..HookResult::default() },
-                Err(why) => HookResult::failed(why),
+                Err(error) => HookResult::failed(error.to_string()),
             };
         }
         match process::run(&spec).await {
@@ -253,7 +253,9 @@ impl Stage {
 
     fn limit(&self, entry: &Entry) -> Result<Duration, String> {
         let said = entry.timeout.or(self.settings.limits.default_timeout);
-        said.map_or(Ok(self.dialect.timeout), |number| self.dialect.duration(number))
+        said.map_or(Ok(self.dialect.timeout), |number| {
+            self.dialect.duration(number).map_err(|error| error.to_string())
+        })
     }
 
     fn spec(&self, entry: &Entry, call: &Call, limit: Duration) -> Spec {
@@ -282,11 +284,10 @@ impl Stage {
 
     fn matches(&self, entry: &Entry, event: &Event) -> Result<(), String> {
         let (matcher, _) = matcher(self.dialect, entry)?;
-        matcher.admits(event)?;
-        match &entry.condition_if {
-            Some(rule) => dialect::permission_rule(rule)?.admits(event),
-            None => Ok(()),
-        }
+        matcher.admits(event).map_err(|Mismatch(why)| why)?;
+        let Some(rule) = &entry.condition_if else { return Ok(()) };
+        let rule = dialect::permission_rule(rule).map_err(|error| error.to_string())?;
+        rule.admits(event).map_err(|Mismatch(why)| why)
     }
 
     /// The input as an event, for matchers and variables; the hook itself gets the input.
@@ -320,7 +321,7 @@ fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>)
         Some(parts) => {
             let parts: A3sMatcher = serde_json::from_value(parts.clone())
                 .map_err(|error| format!("its matcher cannot be read: {error}"))?;
-            Ok((Matcher::a3s(&parts)?, None))
+            Ok((Matcher::a3s(&parts).map_err(|error| error.to_string())?, None))
         }
     }
 }
@@ -338,8 +339,8 @@ fn vet(dialect: &Dialect, settings: &mut Settings) {
             Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
             Err(why) => note(Level::Error, why),
         }
-        if let Some(Err(why)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
-            note(Level::Error, why);
+        if let Some(Err(error)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
+            note(Level::Error, error.to_string());
         }
     }
     settings.problems.extend(found);

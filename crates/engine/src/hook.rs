@@ -26,10 +26,15 @@ pub enum Fail {
     Closed,
 }
 
+/// A condition that cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ConditionError(#[from] pub Box<dyn std::error::Error + Send + Sync>);
+
 /// A condition on the event, beyond kind and matcher.
 pub trait Condition: fmt::Debug + Send + Sync {
     /// Whether it holds; an error is a failure of the hook.
-    fn holds(&self, event: &Event) -> Result<bool, String>;
+    fn holds(&self, event: &Event) -> Result<bool, ConditionError>;
 
     /// As it was written.
     fn text(&self) -> &str;
@@ -37,8 +42,8 @@ pub trait Condition: fmt::Debug + Send + Sync {
 
 #[cfg(feature = "when")]
 impl Condition for tenterhook_when::When {
-    fn holds(&self, event: &Event) -> Result<bool, String> {
-        self.holds(event).map_err(|error| error.to_string())
+    fn holds(&self, event: &Event) -> Result<bool, ConditionError> {
+        self.holds(event).map_err(|error| ConditionError(error.into()))
     }
 
     fn text(&self) -> &str {

@@ -25,7 +25,7 @@ pub use engine::{Engine, EngineBuilder, HookBuilder};
 pub use generation::{Generation, Limits, RegisterError};
 #[cfg(feature = "http")]
 pub use hook::Http;
-pub use hook::{Command, CommandLine, Condition, Fail, Hook, HookId, Runner};
+pub use hook::{Command, CommandLine, Condition, ConditionError, Fail, Hook, HookId, Runner};
 pub use run::sdk;
 pub use seam::{BoxFuture, Judge, Judgement, NoJudge, NoRecorder, RecordError, Recorder};
 pub use tenterhook_harness::dialect::{Control, Heard, Matcher};

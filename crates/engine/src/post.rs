@@ -20,12 +20,25 @@ pub struct Post {
     pub most: usize,
 }
 
+/// The request could not be sent, or its answer not be read.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct PostError(#[from] Box<ureq::Error>);
+
+impl From<ureq::Error> for PostError {
+    fn from(error: ureq::Error) -> Self {
+        Self(Box::new(error))
+    }
+}
+
 /// There was no answer that could be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
     /// Not in time.
+    #[error("timed out")]
     TimedOut,
     /// Not at all, and why.
+    #[error("{0}")]
     Failed(String),
 }
 
@@ -36,7 +49,7 @@ pub async fn post(post: Post) -> Result<Vec<u8>, Unanswered> {
     let sent = tokio::task::spawn_blocking(move || post.send());
     let (status, body) = match tokio::time::timeout(limit, sent).await {
         Ok(Ok(Ok(answer))) => answer,
-        Ok(Ok(Err(why))) => return Err(Unanswered::Failed(why)),
+        Ok(Ok(Err(error))) => return Err(Unanswered::Failed(error.to_string())),
         Ok(Err(error)) => return Err(Unanswered::Failed(error.to_string())),
         Err(_) => return Err(Unanswered::TimedOut),
     };
@@ -54,7 +67,7 @@ pub fn post_and_forget(post: Post) {
 
 impl Post {
     /// Posts here and now; status and body come back, whatever the status is.
-    pub fn send(self) -> Result<(u16, Vec<u8>), String> {
+    pub fn send(self) -> Result<(u16, Vec<u8>), PostError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_global(Some(self.limit))
             // A redirect could send the payload to somebody else.
@@ -72,10 +85,10 @@ impl Post {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let mut response = request.send(self.body.as_slice()).map_err(|error| error.to_string())?;
+        let mut response = request.send(self.body.as_slice())?;
         let most = u64::try_from(self.most).unwrap_or(u64::MAX);
         let body = response.body_mut().with_config().limit(most).read_to_vec();
-        Ok((response.status().as_u16(), body.map_err(|error| error.to_string())?))
+        Ok((response.status().as_u16(), body?))
     }
 }
 

@@ -59,6 +59,28 @@ pub enum Ended {
     Failed(String),
 }
 
+/// A program that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The program itself.
+    #[error("`{program}` could not be started: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The watch that ends a detached program in time. The program itself runs.
+    #[error("nobody could be found to end it in time: {0}")]
+    Watch(#[source] std::io::Error),
+}
+
+impl SpawnError {
+    fn start(program: &str, source: std::io::Error) -> Self {
+        Self::Start { program: program.to_owned(), source }
+    }
+}
+
 /// A program that runs; [`Running::end`] waits for it.
 pub(crate) struct Running {
     child: Child,
@@ -70,12 +92,12 @@ pub(crate) struct Running {
 pub async fn run(spec: &Spec) -> Ended {
     match Running::start(spec) {
         Ok(running) => running.end(spec).await,
-        Err(why) => Ended::Failed(why),
+        Err(error) => Ended::Failed(error.to_string()),
     }
 }
 
 impl Running {
-    fn start(spec: &Spec) -> Result<Self, String> {
+    fn start(spec: &Spec) -> Result<Self, SpawnError> {
         let mut words = spec.argv.iter();
         let program = words.next().map_or("", String::as_str);
         let child = Command::new(program)
@@ -87,7 +109,7 @@ impl Running {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| format!("`{program}` could not be started: {error}"))?;
+            .map_err(|source| SpawnError::start(program, source))?;
         let group = Group::of(&child);
         Ok(Self { child, group, deadline: Instant::now() + spec.limit })
     }
@@ -109,8 +131,8 @@ impl Running {
     /// Lets the program go on by itself. What it still prints is read as long as we are there.
     fn detach(mut self, limit: Duration) -> Ended {
         let Some(id) = self.child.id() else { return Ended::Exited(Exited::default()) };
-        if let Err(why) = watch(id, limit) {
-            return Ended::Failed(why);
+        if let Err(error) = watch(id, limit) {
+            return Ended::Failed(error.to_string());
         }
         self.group.0 = None;
         tokio::spawn(async move {
@@ -217,10 +239,10 @@ async fn drain(
 
 /// Starts a program that nobody waits for. It reads its input from a file, so that it gets all of
 /// it even if we end first, and something else ends it when its time is over.
-pub fn start_detached(spec: &Spec) -> Result<(), String> {
+pub fn start_detached(spec: &Spec) -> Result<(), SpawnError> {
     let mut words = spec.argv.iter();
     let program = words.next().map_or("", String::as_str);
-    let failed = |error: std::io::Error| format!("`{program}` could not be started: {error}");
+    let failed = |source| SpawnError::start(program, source);
     let mut input = tempfile::tempfile().map_err(failed)?;
     input.write_all(&spec.stdin).and_then(|()| input.rewind()).map_err(failed)?;
     let child = std::process::Command::new(program)
@@ -245,7 +267,7 @@ fn reap(mut child: std::process::Child) {
 
 /// Ends a process group when its time is over, whether we are still there or not. It leaves as soon
 /// as the group is gone, so that it never meets another group under the same number.
-fn watch(group: u32, limit: Duration) -> Result<(), String> {
+fn watch(group: u32, limit: Duration) -> Result<(), SpawnError> {
     const WATCH: &str = "n=0; while [ $n -lt $2 ]; do kill -s 0 -- -$1 || exit; sleep 1; n=$((n+1)); done; kill -s KILL -- -$1";
     let seconds = limit.as_secs().max(1).to_string();
     std::process::Command::new("/bin/sh")
@@ -256,7 +278,7 @@ fn watch(group: u32, limit: Duration) -> Result<(), String> {
         .process_group(0)
         .spawn()
         .map(reap)
-        .map_err(|error| format!("nobody could be found to end it in time: {error}"))
+        .map_err(SpawnError::Watch)
 }
 
 /// A process group. Dropping it kills what is left.

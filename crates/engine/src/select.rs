@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
+use tenterhook_harness::dialect::Mismatch;
 
 use crate::{Fail, Hook, HookId};
 
@@ -57,10 +58,10 @@ fn condition(hook: &Hook, event: &Event) -> Applies {
     if !hook.enabled {
         return Applies::No("it is switched off".to_owned());
     }
-    if let Err(why) = hook.matcher.admits(event) {
+    if let Err(Mismatch(why)) = hook.matcher.admits(event) {
         return Applies::No(why);
     }
-    if let Some(Err(why)) = hook.only_if.as_ref().map(|rule| rule.admits(event)) {
+    if let Some(Err(Mismatch(why))) = hook.only_if.as_ref().map(|rule| rule.admits(event)) {
         return Applies::No(why);
     }
     match hook.when.as_ref().map(|when| (when.holds(event), when.text())) {

@@ -55,10 +55,21 @@ pub enum SinkError {
     Failed(String),
 }
 
+/// The request did not arrive, or no answer came back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TransportError(pub String);
+
+impl From<TransportError> for SinkError {
+    fn from(error: TransportError) -> Self {
+        Self::Failed(error.0)
+    }
+}
+
 /// Carries bytes to a server: `POST`, and its answer.
 pub trait Transport: Send {
     /// Sends a request; status and body come back.
-    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), String>;
+    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError>;
 }
 
 /// A file elsewhere, best on another machine's disk. It never goes backwards.
@@ -160,7 +171,7 @@ impl<T: Transport> Sink for WebhookSink<T> {
 
     fn publish(&mut self, publication: &Publication<'_>) -> Result<Vec<Line>, SinkError> {
         let answer = self.transport.post(&self.url, "text/plain; charset=utf-8", publication.note.as_bytes());
-        match answer.map_err(SinkError::Failed)? {
+        match answer? {
             (200..=299, _) => Ok(Vec::new()),
             (status, _) => Err(failed(format_args!("it answered {status}"))),
         }
@@ -198,8 +209,7 @@ impl<T: Transport> Sink for WitnessSink<T> {
             let proof = (publication.consistency)(self.seen)?;
             let body = add_checkpoint(self.seen, &proof, publication.note);
             let url = format!("{}/add-checkpoint", self.url.trim_end_matches('/'));
-            let (status, answer) =
-                self.transport.post(&url, "text/plain; charset=utf-8", &body).map_err(SinkError::Failed)?;
+            let (status, answer) = self.transport.post(&url, "text/plain; charset=utf-8", &body)?;
             match status {
                 200 => {
                     let lines = cosignatures(&answer, &self.key, &publication.checkpoint.text());

@@ -104,7 +104,7 @@ pub fn verify(
     expect: Expect,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<Verified, Problem> {
-    let note = get(dir, CHECKPOINT).map_err(|why| wrong(CHECKPOINT, why).here())?;
+    let note = get(dir, CHECKPOINT).map_err(Wrong::here)?;
     let note = String::from_utf8(note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
     let (checkpoint, _) =
         Checkpoint::parse(&note).map_err(|error| wrong(CHECKPOINT, error.to_string()).here())?;
@@ -114,13 +114,13 @@ pub fn verify(
     for index in 0..size.div_ceil(WIDTH) {
         let first = index * WIDTH;
         let width = (size - first).min(WIDTH);
-        let named = |path: &str, why: String| wrong(path, why).between(first, first + width);
-        let hashes = tile(dir, 0, index, width).map_err(|(path, why)| named(&path, why))?;
+        let placed = |wrong: Wrong| wrong.between(first, first + width);
+        let hashes = tile(dir, 0, index, width).map_err(placed)?;
         let path = bundle_path(index, width);
-        let bundle = get(dir, &path).map_err(|why| named(&path, why))?;
+        let bundle = get(dir, &path).map_err(placed)?;
         let mut rest = bundle.as_slice();
         for (seq, hash) in (first..).zip(hashes) {
-            let entry = entry(&mut rest).ok_or_else(|| named(&path, "it ends too early".into()))?;
+            let entry = entry(&mut rest).ok_or_else(|| placed(wrong(&path, "it ends too early".into())))?;
             let bytes = (!entry.is_empty()).then_some(entry);
             verifier.leaf(Item { seq, bytes, hash, payload: None })?;
             let step = usize::try_from(HEIGHT).unwrap_or(8);
@@ -134,7 +134,7 @@ pub fn verify(
             compare(dir, &mut above, seq + 1, size)?;
         }
         if !rest.is_empty() {
-            return Err(named(&path, "there is more in it than leaves".into()));
+            return Err(placed(wrong(&path, "there is more in it than leaves".into())));
         }
         progress(verifier.size(), Some(size));
     }
@@ -151,7 +151,7 @@ fn compare(dir: &Path, above: &mut [Vec<Hash>], here: u64, size: u64) -> Result<
         }
         let last = (here >> (HEIGHT * level)).saturating_sub(1);
         let index = last / WIDTH;
-        let stored = tile(dir, level, index, full).map_err(|(path, why)| wrong(&path, why).here())?;
+        let stored = tile(dir, level, index, full).map_err(Wrong::here)?;
         let span = 1 << (HEIGHT * level);
         let differs = stored.iter().zip(gathered.iter()).position(|(stored, hash)| stored != hash);
         if let Some(at) = differs {
@@ -172,12 +172,12 @@ fn entry<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
     Some(entry)
 }
 
-fn tile(dir: &Path, level: u32, index: u64, width: u64) -> Result<Vec<Hash>, (String, String)> {
+fn tile(dir: &Path, level: u32, index: u64, width: u64) -> Result<Vec<Hash>, Wrong> {
     let path = tile_path(level, index, width);
-    let bytes = get(dir, &path).map_err(|why| (path.clone(), why))?;
+    let bytes = get(dir, &path)?;
     let hashes: Vec<Hash> = bytes.chunks_exact(HASH_BYTES).filter_map(Hash::from_slice).collect();
     let fits = bytes.len() == hashes.len() * HASH_BYTES && u64::try_from(hashes.len()) == Ok(width);
-    if fits { Ok(hashes) } else { Err((path, format!("a tile of {width} hashes has another length"))) }
+    if fits { Ok(hashes) } else { Err(wrong(&path, format!("a tile of {width} hashes has another length"))) }
 }
 
 fn wrong(path: &str, why: String) -> Wrong {
@@ -185,7 +185,7 @@ fn wrong(path: &str, why: String) -> Wrong {
 }
 
 /// A whole file, if it is not longer than any can be.
-fn get(dir: &Path, path: &str) -> Result<Vec<u8>, String> {
+fn get(dir: &Path, path: &str) -> Result<Vec<u8>, Wrong> {
     let open = || {
         let file = std::fs::File::open(dir.join(path))?;
         let mut bytes = Vec::new();
@@ -194,9 +194,11 @@ fn get(dir: &Path, path: &str) -> Result<Vec<u8>, String> {
     };
     match open() {
         Ok(bytes) if u64::try_from(bytes.len()).is_ok_and(|length| length <= LONGEST) => Ok(bytes),
-        Ok(_) => Err("it is longer than any such file".into()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err("it is missing".into()),
-        Err::<_, std::io::Error>(error) => Err(error.to_string()),
+        Ok(_) => Err(wrong(path, "it is longer than any such file".into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(wrong(path, "it is missing".into()))
+        }
+        Err::<_, std::io::Error>(error) => Err(wrong(path, error.to_string())),
     }
 }
 

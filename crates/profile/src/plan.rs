@@ -27,7 +27,7 @@ pub struct Planned {
     pub why: String,
 }
 
-/// Plans an event. `matches` says whether an entry's matcher fits the event at hand, and if not, why;
+/// Plans an event. `mismatch` says why an entry's matcher does not fit the event at hand, or nothing if it does;
 /// it is asked in the order hooks run, and only for hooks nothing else speaks against.
 ///
 /// One sequential group that matches makes the whole event sequential, as in the originals.
@@ -35,7 +35,7 @@ pub fn plan(
     profile: &Profile,
     settings: &Settings,
     event: &str,
-    matches: &mut dyn FnMut(&Entry) -> Result<(), String>,
+    mismatch: &mut dyn FnMut(&Entry) -> Option<String>,
 ) -> Plan {
     let name = profile.event(event).map_or(event, |row| row.name);
     let (mut here, elsewhere): (Vec<_>, Vec<_>) =
@@ -45,20 +45,14 @@ pub fn plan(
     let mut plan = Plan::default();
     let mut seen: HashMap<Key<'_>, &Entry> = HashMap::new();
     for (at, entry) in here {
-        let fits = speaks_against(profile, settings, entry).map_or_else(|| matches(entry), Err);
-        let verdict = fits.and_then(|()| {
-            let Some(key) = key(profile, entry) else { return Ok(()) };
-            let first = seen.entry(key).or_insert(entry);
+        let against = speaks_against(profile, settings, entry).or_else(|| mismatch(entry)).or_else(|| {
+            let first = seen.entry(key(profile, entry)?).or_insert(entry);
             let again = !std::ptr::eq(*first, entry);
-            if again {
-                Err(format!("the same hook as the one at {}:{}", first.file, first.place.line))
-            } else {
-                Ok(())
-            }
+            again.then(|| format!("the same hook as the one at {}:{}", first.file, first.place.line))
         });
-        plan.sequential |= verdict.is_ok() && entry.sequential;
-        let why = verdict.as_ref().err().cloned().unwrap_or_else(|| runs(entry));
-        plan.steps.push(Planned { entry: at, matched: verdict.is_ok(), why });
+        let matched = against.is_none();
+        plan.sequential |= matched && entry.sequential;
+        plan.steps.push(Planned { entry: at, matched, why: against.unwrap_or_else(|| runs(entry)) });
     }
     plan.steps.extend(elsewhere.into_iter().map(|(at, entry)| {
         let why = format!("it is for `{}`, this is `{name}`", entry.event);

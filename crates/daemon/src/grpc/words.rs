@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tenterhook_engine::load::AuditLevel as Level;
-use tenterhook_engine::sdk::{Action, Answer, Question, Reply, Sent, Why};
+use tenterhook_engine::sdk::{Action, Answer, FunctionError, Question, Reply, Sent, Why};
 use tenterhook_engine::{Fail, Hook};
 use tenterhook_harness::dialect::A3sMatcher;
 use tenterhook_home::call_meta;
@@ -134,7 +134,7 @@ pub(super) fn reply(response: HookResponse) -> Reply {
         response;
     let said = match (error, HookAction::try_from(action)) {
         (Some(error), _) => Err(failed(&error)),
-        (None, Err(_)) => Err(format!("the action {action} is not known here")),
+        (None, Err(_)) => Err(FunctionError(format!("the action {action} is not known here"))),
         (None, Ok(action)) => answer(action, reason, modified.as_deref(), retry_delay_ms),
     };
     Reply { call_id: Some(call_id).filter(|id| *id != 0), hook: hook_id, event_id, said }
@@ -145,7 +145,7 @@ fn answer(
     reason: Option<String>,
     modified: Option<&[u8]>,
     delay: Option<i32>,
-) -> Result<Answer, String> {
+) -> Result<Answer, FunctionError> {
     let action = match action {
         // A block stands, whatever is beside it.
         HookAction::Block => {
@@ -160,21 +160,25 @@ fn answer(
         None | Some(0) => None,
         Some(ms) => match u64::try_from(ms) {
             Ok(ms) => Some(Duration::from_millis(ms)),
-            Err(_) => return Err(format!("`retry_delay_ms` is {ms}; it cannot be less than 0")),
+            Err(_) => {
+                let why = format!("`retry_delay_ms` is {ms}; it cannot be less than 0");
+                return Err(FunctionError(why));
+            }
         },
     };
     Ok(Answer { action, reason, modified, delay })
 }
 
-fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    serde_json::from_slice(bytes).map_err(|error| format!("`modified` is no JSON object: {error}"))
+fn object(bytes: &[u8]) -> Result<Map<String, Value>, FunctionError> {
+    let unreadable = |error| FunctionError(format!("`modified` is no JSON object: {error}"));
+    serde_json::from_slice(bytes).map_err(unreadable)
 }
 
-fn failed(error: &HookError) -> String {
-    match error.message.as_str() {
+fn failed(error: &HookError) -> FunctionError {
+    FunctionError(match error.message.as_str() {
         "" => "its handler failed".to_owned(),
         message => format!("its handler failed: {}", tenterhook_records::sanitize(message, 500)),
-    }
+    })
 }
 
 pub(super) fn ms(time: Duration) -> i32 {

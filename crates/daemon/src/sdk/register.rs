@@ -144,7 +144,8 @@ impl Wanted {
             let given = tenterhook_records::sanitize(&self.event_type, 100);
             invalid(format!("`{given}` is no event"), &format!("known: {}", names.join(", ")))
         })?;
-        let matcher = Matcher::a3s(&self.matcher).map_err(|why| invalid(why, "correct the matcher"))?;
+        let matcher =
+            Matcher::a3s(&self.matcher).map_err(|error| invalid(error.to_string(), "correct the matcher"))?;
         let id = match self.id.filter(|id| !id.is_empty()) {
             Some(id) if is_hook_name(&id) => id,
             Some(_) => {

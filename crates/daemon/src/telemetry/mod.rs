@@ -159,7 +159,7 @@ impl Sending {
         let why = match post.send() {
             Ok((200..300, _)) => None,
             Ok((status, _)) => Some(format!("it answered with status {status}")),
-            Err(why) => Some(why),
+            Err(error) => Some(error.to_string()),
         };
         match &why {
             Some(why) if self.arrives => {

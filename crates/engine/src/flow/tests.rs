@@ -13,8 +13,8 @@ use tenterhook_event::{
 };
 
 use crate::{
-    BoxFuture, Condition, Engine, Fail, Generation, Hook, Judge, Judgement, Limits, RecordError, Recorder,
-    RegisterError, say,
+    BoxFuture, Condition, ConditionError, Engine, Fail, Generation, Hook, Judge, Judgement, Limits,
+    RecordError, Recorder, RegisterError, say,
 };
 
 fn call(command: &str) -> Call {
@@ -310,8 +310,8 @@ async fn an_observer_never_delays_and_never_decides() {
 struct Only(Result<bool, String>);
 
 impl Condition for Only {
-    fn holds(&self, _event: &Event) -> Result<bool, String> {
-        self.0.clone()
+    fn holds(&self, _event: &Event) -> Result<bool, ConditionError> {
+        self.0.clone().map_err(|why| ConditionError(why.into()))
     }
 
     fn text(&self) -> &'static str {

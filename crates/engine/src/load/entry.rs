@@ -102,7 +102,7 @@ impl Entry {
         let on = kept(self.kinds(&at), &mut wrong);
         let matcher = kept(self.matcher(&at, dialect, &mut warnings), &mut wrong);
         let only_if = self.only_if.as_deref().map(permission_rule).transpose();
-        let only_if = kept(only_if.map_err(|why| at.misfit("if", why)), &mut wrong);
+        let only_if = kept(only_if.map_err(|error| at.misfit("if", error.to_string())), &mut wrong);
         let when = kept(self.condition(&at), &mut wrong);
         let timeout = kept(self.time(&at, dialect, defaults), &mut wrong);
         wrong.extend(self.misplaced(&at));
@@ -191,7 +191,7 @@ impl Entry {
             }
             Some(Match::Parts(parts)) => {
                 warnings.extend(parts.tool.as_deref().and_then(odd_tool).map(|why| at.misfit("match", why)));
-                Matcher::a3s(parts).map_err(|why| at.misfit("match", why))
+                Matcher::a3s(parts).map_err(|error| at.misfit("match", error.to_string()))
             }
             Some(Match::Text(text)) => {
                 let (matcher, warning) = dialect.matcher(Some(text));
@@ -267,7 +267,8 @@ impl Entry {
         }
         let mut headers = Vec::with_capacity(self.headers.len());
         for (name, value) in &self.headers {
-            let value = interpolate(value, around.env).map_err(|why| at.misfit("headers", why))?;
+            let value =
+                interpolate(value, around.env).map_err(|error| at.misfit("headers", error.to_string()))?;
             headers.push((name.clone(), value));
         }
         Ok(Runner::Http(crate::Http { url: url.to_owned(), headers, dialect, output_limit: OUTPUT_LIMIT }))
@@ -346,15 +347,25 @@ fn duration(text: &str) -> Option<Duration> {
     (!duration.is_zero()).then_some(duration)
 }
 
+/// A text whose variables cannot be filled in.
+#[cfg(feature = "http")]
+#[derive(Debug, thiserror::Error)]
+enum InterpolationError {
+    #[error("`{0}` has a `${{` without its `}}`")]
+    Unclosed(String),
+    #[error("the variable `{0}` is not set")]
+    NotSet(String),
+}
+
 /// Fills in `${NAME}`. A variable that is not there is an error: an empty token is no token.
 #[cfg(feature = "http")]
-fn interpolate(text: &str, env: &BTreeMap<String, String>) -> Result<String, String> {
+fn interpolate(text: &str, env: &BTreeMap<String, String>) -> Result<String, InterpolationError> {
     let mut parts = text.split("${");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) =
-            part.split_once('}').ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
-        let value = env.get(name).ok_or_else(|| format!("the variable `{name}` is not set"))?;
+            part.split_once('}').ok_or_else(|| InterpolationError::Unclosed(text.to_owned()))?;
+        let value = env.get(name).ok_or_else(|| InterpolationError::NotSet(name.to_owned()))?;
         filled.push_str(value);
         filled.push_str(rest);
     }

@@ -43,7 +43,7 @@ pub(super) fn observe(command: &Command, call: &Call, limit: Duration) -> Result
     if let Some(why) = program::why_not_runnable(command, Some(&spec.dir), None) {
         return Err(Failure::Failed(why));
     }
-    process::start_detached(&spec).map_err(Failure::Failed)
+    process::start_detached(&spec).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 fn spec(command: &Command, call: &Call, limit: Duration) -> Spec {

@@ -19,7 +19,7 @@ use tenterhook_harness::dialect::{Heard, Misheard};
 use tokio::time::Instant;
 
 pub use client::{Attached, Client, GRACE, KEPT, MOST, Unwanted};
-pub use question::{Question, Reply, Sent, Why};
+pub use question::{FunctionError, Question, Reply, Sent, Why};
 pub use tenterhook_harness::dialect::a3s::{Action, Answer};
 
 use super::Failure;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tenterhook_engine::post::Post;
-use tenterhook_ledger::sink::{FileSink, JournalSink, Sink, Transport, WebhookSink, WitnessSink};
+use tenterhook_ledger::sink::{
+    FileSink, JournalSink, Sink, Transport, TransportError, WebhookSink, WitnessSink,
+};
 
 use super::settings::Destination;
 
@@ -21,9 +23,10 @@ const MOST: usize = 64 * 1024;
 struct Http;
 
 impl Transport for Http {
-    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), String> {
+    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError> {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        Post { url: url.to_owned(), headers, body: body.to_vec(), limit: LIMIT, most: MOST }.send()
+        let post = Post { url: url.to_owned(), headers, body: body.to_vec(), limit: LIMIT, most: MOST };
+        post.send().map_err(|error| TransportError(error.to_string()))
     }
 }
 

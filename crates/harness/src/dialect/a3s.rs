@@ -90,7 +90,10 @@ fn hear(dialect: &Dialect, event: &Event, by: Origin, exited: &Exited) -> Result
             // A time nobody can wait for is as good as for ever: the engine gives up, and says so.
             let delay = match delay.filter(|delay| *delay != 0.0) {
                 Some(delay) if delay > 0.0 => Some(dialect.duration(delay).unwrap_or(Duration::MAX)),
-                Some(delay) if action == Action::Retry => Some(dialect.duration(delay).map_err(Misheard)?),
+                Some(delay) if action == Action::Retry => {
+                    let delay = dialect.duration(delay);
+                    Some(delay.map_err(|error| Misheard(error.to_string()))?)
+                }
                 _ => None,
             };
             heard(event, by, answer(action, delay))

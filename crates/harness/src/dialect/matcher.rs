@@ -13,12 +13,51 @@ mod shell;
 use tenterhook_event::{Event, EventKind as Kind, ToolClass};
 
 pub use a3s::A3sMatcher;
+pub use glob::GlobSyntaxError;
+pub use pattern::PatternError;
 pub use permission::{PermissionRule, permission_rule};
 
 use super::Dialect;
 use super::switches::MatcherRules;
 use glob::NameGlob;
 use pattern::{Hit, Pattern};
+
+/// A matcher or a permission rule that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MatcherError {
+    /// A name or path.
+    #[error(transparent)]
+    Glob(#[from] GlobSyntaxError),
+    /// A regular expression on the tool.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// A regular expression on commands.
+    #[error("`{text}` cannot be read as a regular expression: {source}")]
+    CommandPattern {
+        /// As it was written.
+        text: String,
+        /// What is wrong with it.
+        source: PatternError,
+    },
+    /// `class:` with a name that is not one of the tool classes.
+    #[error("`{0}` is no class; known: {known}", known = known_classes())]
+    UnknownClass(String),
+    /// A permission rule that does not end.
+    #[error("`{0}` has no `)` at its end")]
+    UnclosedRule(String),
+    /// Several permission rules, or none.
+    #[error("`{0}` is not one permission rule: `if` takes one, without `|`, `&&` or `,`")]
+    NotOneRule(String),
+}
+
+fn known_classes() -> String {
+    ToolClass::ALL.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Why a hook is not for an event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Mismatch(pub String);
 
 /// Which events a hook is for.
 #[derive(Debug, Clone)]
@@ -68,7 +107,7 @@ impl Dialect {
     }
 }
 
-fn exact_only(text: &str, why: &str) -> String {
+fn exact_only(text: &str, why: &PatternError) -> String {
     format!("`{text}` cannot be read as a regular expression ({why}): only that exact name matches")
 }
 
@@ -92,8 +131,10 @@ fn claude(text: &str) -> (Test, Option<String>) {
 
 fn native(text: &str) -> (Test, Option<String>) {
     let expression = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
-    let tests: Result<Vec<_>, String> = match expression {
-        Some(expression) => Pattern::plain(expression).map(|pattern| vec![ToolTest::Pattern(pattern)]),
+    let tests: Result<Vec<_>, MatcherError> = match expression {
+        Some(expression) => {
+            Pattern::plain(expression).map(|pattern| vec![ToolTest::Pattern(pattern)]).map_err(Into::into)
+        }
         None => text.split('|').map(|part| tool_test(part.trim())).collect(),
     };
     match tests {
@@ -112,12 +153,10 @@ fn native(text: &str) -> (Test, Option<String>) {
     }
 }
 
-fn tool_test(part: &str) -> Result<ToolTest, String> {
-    let Some(class) = part.strip_prefix("class:") else { return NameGlob::new(part).map(ToolTest::Name) };
-    let known = || ToolClass::ALL.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
-    let class =
-        ToolClass::from_name(class).ok_or_else(|| format!("`{class}` is no class; known: {}", known()));
-    class.map(ToolTest::Class)
+fn tool_test(part: &str) -> Result<ToolTest, MatcherError> {
+    let Some(class) = part.strip_prefix("class:") else { return Ok(ToolTest::Name(NameGlob::new(part)?)) };
+    let known = ToolClass::from_name(class).ok_or_else(|| MatcherError::UnknownClass(class.to_owned()));
+    known.map(ToolTest::Class)
 }
 
 // === impl Matcher ===
@@ -130,18 +169,18 @@ impl Matcher {
 
     /// A3S's matcher. What cannot be read is an error: a pattern taken for something else would be
     /// a guard that is not there.
-    pub fn a3s(matcher: &A3sMatcher) -> Result<Self, String> {
+    pub fn a3s(matcher: &A3sMatcher) -> Result<Self, MatcherError> {
         Ok(Self { text: matcher.to_string(), test: Test::A3s(Box::new(a3s::Compiled::new(matcher)?)) })
     }
 
     /// Whether the hook is for this event; if not, why not.
-    pub fn admits(&self, event: &Event) -> Result<(), String> {
+    pub fn admits(&self, event: &Event) -> Result<(), Mismatch> {
         self.weigh(event).map(|_| ())
     }
 
     /// Like [`Matcher::admits`], with a note when the event is admitted only because the pattern
     /// took too long to tell.
-    pub fn weigh(&self, event: &Event) -> Result<Option<String>, String> {
+    pub fn weigh(&self, event: &Event) -> Result<Option<String>, Mismatch> {
         match &self.test {
             Test::All => Ok(None),
             Test::Tool(tests) => self.tool(tests, event),
@@ -166,9 +205,9 @@ impl Matcher {
         }
     }
 
-    fn tool(&self, tests: &[ToolTest], event: &Event) -> Result<Option<String>, String> {
+    fn tool(&self, tests: &[ToolTest], event: &Event) -> Result<Option<String>, Mismatch> {
         let Some(tool) = &event.tool else {
-            return Err(format!("there is no tool, and it is for `{}`", self.text));
+            return Err(Mismatch(format!("there is no tool, and it is for `{}`", self.text)));
         };
         let hits = tests.iter().map(|test| match test {
             ToolTest::Name(glob) => Hit::from(glob.matches(&tool.name)),
@@ -178,7 +217,7 @@ impl Matcher {
         self.hit(hits.max().unwrap_or(Hit::No), "tool", &tool.name)
     }
 
-    fn hit(&self, hit: Hit, what: &str, subject: &str) -> Result<Option<String>, String> {
+    fn hit(&self, hit: Hit, what: &str, subject: &str) -> Result<Option<String>, Mismatch> {
         match hit {
             Hit::Yes => Ok(None),
             Hit::GaveUp => Ok(Some(format!("`{}` takes too long on `{subject}`, so it is run", self.text))),
@@ -186,8 +225,8 @@ impl Matcher {
         }
     }
 
-    fn not(&self, what: &str, subject: &str) -> String {
-        format!("the {what} is `{subject}`, not `{}`", self.text)
+    fn not(&self, what: &str, subject: &str) -> Mismatch {
+        Mismatch(format!("the {what} is `{subject}`, not `{}`", self.text))
     }
 }
 

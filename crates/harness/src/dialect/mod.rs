@@ -28,12 +28,16 @@ use std::time::Duration;
 use tenterhook_event::{Call, Event, EventKind, Finding, Origin};
 
 pub use command::expand_home;
-pub use matcher::{A3sMatcher, Matcher, PermissionRule, permission_rule};
+pub use matcher::{
+    A3sMatcher, GlobSyntaxError, Matcher, MatcherError, Mismatch, PatternError, PermissionRule,
+    permission_rule,
+};
 pub use read::{Format, RawResult, read, read_at};
 pub use switches::{
     Ask, DedupeKey, EnvValue, ExitTwo, JsonValues, MatcherRules, OtherExit, PlainText, Substitute, Switches,
     TimeUnit,
 };
+pub use time::HookTimeError;
 
 /// Every dialect.
 pub const DIALECTS: &[Dialect] =

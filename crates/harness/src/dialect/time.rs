@@ -14,11 +14,22 @@ const FEW_MILLISECONDS: f64 = 100.0;
 /// Longer than any hook may be waited for: a day.
 const LONGEST: Duration = Duration::from_hours(24);
 
+/// A number that is no time for a hook.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum HookTimeError {
+    /// Zero, negative or not finite.
+    #[error("`{0}` is no time: a number above 0 is")]
+    NotPositive(f64),
+    /// Longer than a hook may run.
+    #[error("`{0}` is more than a day")]
+    TooLong(f64),
+}
+
 impl Dialect {
     /// A bare number in a hook's settings as a time.
-    pub fn duration(&self, number: f64) -> Result<Duration, String> {
+    pub fn duration(&self, number: f64) -> Result<Duration, HookTimeError> {
         if !number.is_finite() || number <= 0.0 {
-            return Err(format!("`{number}` is no time: a number above 0 is"));
+            return Err(HookTimeError::NotPositive(number));
         }
         let seconds = match self.switches.time_unit {
             TimeUnit::Seconds => number,
@@ -26,7 +37,7 @@ impl Dialect {
         };
         match Duration::try_from_secs_f64(seconds) {
             Ok(time) if time <= LONGEST => Ok(time),
-            _ => Err(format!("`{number}` is more than a day")),
+            _ => Err(HookTimeError::TooLong(number)),
         }
     }
 

@@ -10,7 +10,9 @@ use std::sync::mpsc::{Receiver, channel};
 use ed25519_dalek::{Signer as _, SigningKey};
 use tenterhook_ledger::checkpoint::Checkpoint;
 use tenterhook_ledger::note::{Line, VerifierKey};
-use tenterhook_ledger::sink::{FileSink, JournalSink, Sink, SinkError, Transport, WebhookSink, WitnessSink};
+use tenterhook_ledger::sink::{
+    FileSink, JournalSink, Sink, SinkError, Transport, TransportError, WebhookSink, WitnessSink,
+};
 use tenterhook_ledger::{Hash, Ledger, proof};
 
 use crate::common::{Test, options, record};
@@ -81,10 +83,10 @@ fn the_journal_gets_a_datagram_with_the_whole_note() {
 struct Plain;
 
 impl Transport for Plain {
-    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), String> {
-        let rest = url.strip_prefix("http://").ok_or("not http")?;
+    fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Result<(u16, Vec<u8>), TransportError> {
+        let rest = url.strip_prefix("http://").unwrap();
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let mut stream = TcpStream::connect(host).map_err(|error| error.to_string())?;
+        let mut stream = TcpStream::connect(host).map_err(|error| TransportError(error.to_string()))?;
         let length = body.len();
         write!(stream, "POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n").unwrap();
         stream.write_all(body).unwrap();

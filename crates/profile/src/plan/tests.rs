@@ -11,8 +11,8 @@ fn told(name: &str, layers: &[Layer<'_>], event: &str) -> Vec<(String, bool, Str
     let profile = find(name).unwrap();
     let settings = read(profile, layers);
     let plan = plan(profile, &settings, event, &mut |entry| match &entry.matcher {
-        Some(matcher) if matcher == "no" => Err("its matcher `no` does not fit `Bash`".to_owned()),
-        _ => Ok(()),
+        Some(matcher) if matcher == "no" => Some("its matcher `no` does not fit `Bash`".to_owned()),
+        _ => None,
     });
     let told = plan.steps.into_iter().map(|step| {
         let entry = &settings.entries[step.entry];

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::question::{Question, Reply, Sent, Why};
+use super::question::{FunctionError, Question, Reply, Sent, Why};
 use super::{Answer, Failure};
 use crate::HookId;
 
@@ -208,7 +208,7 @@ impl Client {
         let said = match reply.said {
             _ if !fits => Err(Failure::Failed(Unwanted::Mismatch.to_string())),
             Ok(said) => Ok(said),
-            Err(why) => Err(Failure::Failed(why)),
+            Err(FunctionError(why)) => Err(Failure::Failed(why)),
         };
         // Whoever asked may have gone in this moment.
         let _ = answer.send(said);

@@ -68,6 +68,11 @@ pub enum Why {
     Unregistered,
 }
 
+/// A function in another program gave no answer: how it failed there, or why its answer cannot be read here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FunctionError(pub String);
+
 /// What comes from a client.
 #[derive(Debug, Clone)]
 pub struct Reply {
@@ -79,7 +84,7 @@ pub struct Reply {
     /// The event it is about; the same. Without `call_id` it may be empty.
     pub event_id: String,
     /// What the hook says, or how it failed.
-    pub said: Result<Answer, String>,
+    pub said: Result<Answer, FunctionError>,
 }
 
 impl Question {

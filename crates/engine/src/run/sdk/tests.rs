@@ -150,7 +150,8 @@ async fn an_answer_that_does_not_fit_the_event_is_a_failure_and_the_client_is_to
     }
     let outcome = fire(&engine, 2);
     let question = asked(&mut stream).await;
-    let thrown = Reply { said: Err("it threw: boom".to_owned()), ..reply(&question, Action::Continue) };
+    let thrown =
+        Reply { said: Err(FunctionError("it threw: boom".to_owned())), ..reply(&question, Action::Continue) };
     client.answer(thrown).unwrap();
     assert_eq!(note(&outcome.await.unwrap()), "it threw: boom");
 }
@@ -322,7 +323,7 @@ async fn what_becomes_of_a_hook_is_written_down() {
         let answer = match step {
             "block" => reply(&question, Action::Block),
             "modify" => changing(&question, json!({"args": {"command": "ls"}})),
-            _ => Reply { said: Err("boom".to_owned()), ..reply(&question, Action::Skip) },
+            _ => Reply { said: Err(FunctionError("boom".to_owned())), ..reply(&question, Action::Skip) },
         };
         client.answer(answer).unwrap();
         outcome.await.unwrap();

@@ -54,7 +54,7 @@ pub fn event(
         session.filter(|id| !id.is_empty()).map(ToOwned::to_owned).or(event.harness_session_id);
     event.project = door.project.clone().or(event.project).or_else(|| event.cwd.clone());
     event.agent.user.clone_from(&door.user);
-    event.tool = tool(shape.kind, fields).map_err(misfit)?;
+    event.tool = tool(shape, fields)?;
     Ok(Call { event, native: Some(native) })
 }
 
@@ -99,12 +99,13 @@ fn fill(event: &mut Event, fields: &Map<String, Value>) {
 }
 
 /// The tool call. What is judged has to be there: a shell call without a command passes no gate.
-fn tool(kind: Kind, fields: &Map<String, Value>) -> Result<Option<ToolCall>, String> {
+fn tool(shape: &EventShape, fields: &Map<String, Value>) -> Result<Option<ToolCall>, Unreadable> {
     let Some(name) = fields.get("tool").and_then(Value::as_str) else { return Ok(None) };
     let mut tool = ToolCall::new(name, fields.get("args").cloned().unwrap_or_else(|| json!({})));
-    let gate = matches!(kind, Kind::PreTool | Kind::PermissionRequest);
+    let gate = matches!(shape.kind, Kind::PreTool | Kind::PermissionRequest);
     if gate && tool.class == ToolClass::Shell && tool.commands().is_empty() {
-        return Err("`args` should be an object with a command".to_owned());
+        let why = "`args` should be an object with a command".to_owned();
+        return Err(Unreadable::Misfit { name: shape.name, why });
     }
     mcp::fill_url(&mut tool, None, fields);
     Ok(Some(tool))

@@ -8,8 +8,8 @@ use fast_glob::glob_match;
 use serde::Deserialize;
 use tenterhook_event::{Command, Event};
 
-use super::glob;
 use super::pattern::{Hit, Pattern};
+use super::{MatcherError, Mismatch, glob};
 
 /// A3S's matcher, as it is written in settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -46,7 +46,7 @@ impl Compiled {
         Self { tool: Some(name.to_owned()), path: None, command: None }
     }
 
-    pub(super) fn new(matcher: &A3sMatcher) -> Result<Self, String> {
+    pub(super) fn new(matcher: &A3sMatcher) -> Result<Self, MatcherError> {
         if let Some(path) = &matcher.path_pattern {
             glob::well_formed(path)?;
         }
@@ -54,7 +54,7 @@ impl Compiled {
             let pattern = Pattern::plain(text);
             pattern
                 .map(|pattern| (text.clone(), pattern))
-                .map_err(|why| format!("`{text}` cannot be read as a regular expression: {why}"))
+                .map_err(|source| MatcherError::CommandPattern { text: text.clone(), source })
         });
         Ok(Self {
             tool: matcher.tool.clone(),
@@ -63,18 +63,22 @@ impl Compiled {
         })
     }
 
-    pub(super) fn weigh(&self, event: &Event) -> Result<Option<String>, String> {
+    pub(super) fn weigh(&self, event: &Event) -> Result<Option<String>, Mismatch> {
         let Some(tool) = &event.tool else {
             let any = self.tool.is_none() && self.path.is_none() && self.command.is_none();
-            return if any { Ok(None) } else { Err("there is no tool, and it is for one".to_owned()) };
+            return if any {
+                Ok(None)
+            } else {
+                Err(Mismatch("there is no tool, and it is for one".to_owned()))
+            };
         };
         if let Some(name) = self.tool.as_ref().filter(|name| **name != tool.name) {
-            return Err(format!("the tool is `{}`, not `{name}`", tool.name));
+            return Err(Mismatch(format!("the tool is `{}`, not `{name}`", tool.name)));
         }
         if let Some(path) = &self.path
             && !glob::paths(tool).into_iter().any(|named| self.covers(path, named, event))
         {
-            return Err(format!("no path of the call is one of `{path}`"));
+            return Err(Mismatch(format!("no path of the call is one of `{path}`")));
         }
         let Some((text, pattern)) = &self.command else { return Ok(None) };
         let hits = tool.commands().into_iter().map(|command| match command {
@@ -84,7 +88,7 @@ impl Compiled {
         match hits.max().unwrap_or(Hit::No) {
             Hit::Yes => Ok(None),
             Hit::GaveUp => Ok(Some(format!("`{text}` takes too long on the command, so it is run"))),
-            Hit::No => Err(format!("no command of the call matches `{text}`")),
+            Hit::No => Err(Mismatch(format!("no command of the call matches `{text}`"))),
         }
     }
 

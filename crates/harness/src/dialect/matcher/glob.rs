@@ -7,14 +7,37 @@ use std::borrow::Cow;
 use fast_glob::glob_match;
 use tenterhook_event::{Event, ToolCall};
 
+/// A glob that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GlobSyntaxError {
+    /// An empty text in the place of a name.
+    #[error("there is a name missing")]
+    NameMissing,
+    /// A backslash with nothing after it.
+    #[error("`{0}` ends in a backslash")]
+    TrailingBackslash(String),
+    /// A set of letters that does not end.
+    #[error("`{0}` has a `[` without its `]`")]
+    UnclosedSet(String),
+    /// Alternatives that do not end.
+    #[error("`{0}` has a `{{` without its `}}`")]
+    UnclosedAlternatives(String),
+    /// The end of alternatives that do not begin.
+    #[error("`{0}` has a `}}` without its `{{`")]
+    UnopenedAlternatives(String),
+    /// More alternatives than the glob library considers.
+    #[error("`{0}` has too many alternatives")]
+    TooManyAlternatives(String),
+}
+
 /// A glob on a name as a whole; a `/` is a letter like any other.
 #[derive(Debug, Clone)]
 pub(super) struct NameGlob(String);
 
 impl NameGlob {
-    pub(super) fn new(text: &str) -> Result<Self, String> {
+    pub(super) fn new(text: &str) -> Result<Self, GlobSyntaxError> {
         if text.is_empty() {
-            return Err("there is a name missing".to_owned());
+            return Err(GlobSyntaxError::NameMissing);
         }
         well_formed(text)?;
         Ok(Self(flat(text).into_owned()))
@@ -30,23 +53,25 @@ fn flat(name: &str) -> Cow<'_, str> {
 }
 
 /// The glob library takes a broken glob for one that matches nothing.
-pub(super) fn well_formed(glob: &str) -> Result<(), String> {
+pub(super) fn well_formed(glob: &str) -> Result<(), GlobSyntaxError> {
     let mut letters = glob.chars();
     let mut braces = 0_usize;
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' if letters.next().is_none() => return Err(format!("`{glob}` ends in a backslash")),
+            '\\' if letters.next().is_none() => {
+                return Err(GlobSyntaxError::TrailingBackslash(glob.to_owned()));
+            }
             '[' => {
                 // A `]` right after the opening is a letter of the set.
                 let set = letters.as_str().trim_start_matches(['!', '^']);
                 let inner = set.strip_prefix(']').unwrap_or(set);
                 let Some((_, rest)) = inner.split_once(']') else {
-                    return Err(format!("`{glob}` has a `[` without its `]`"));
+                    return Err(GlobSyntaxError::UnclosedSet(glob.to_owned()));
                 };
                 letters = rest.chars();
             }
             '{' => braces += 1,
-            '}' if braces == 0 => return Err(format!("`{glob}` has a `}}` without its `{{`")),
+            '}' if braces == 0 => return Err(GlobSyntaxError::UnopenedAlternatives(glob.to_owned())),
             '}' => braces -= 1,
             _ => {}
         }
@@ -54,8 +79,8 @@ pub(super) fn well_formed(glob: &str) -> Result<(), String> {
     // The library gives up silently beyond ten.
     match braces {
         0 if glob.matches('{').count() <= 10 => Ok(()),
-        0 => Err(format!("`{glob}` has too many alternatives")),
-        _ => Err(format!("`{glob}` has a `{{` without its `}}`")),
+        0 => Err(GlobSyntaxError::TooManyAlternatives(glob.to_owned())),
+        _ => Err(GlobSyntaxError::UnclosedAlternatives(glob.to_owned())),
     }
 }
 

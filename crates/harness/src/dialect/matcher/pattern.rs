@@ -11,6 +11,35 @@ const STEPS: usize = 100_000;
 /// The most memory a compiled pattern may take.
 const SIZE: usize = 1 << 20;
 
+/// A regular expression that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PatternError {
+    /// Longer patterns are not read at all.
+    #[error("it is longer than {LONGEST} bytes")]
+    TooLong,
+    /// A `*` or `+` without something before it.
+    #[error("nothing to repeat")]
+    NothingToRepeat,
+    /// A `(?` that JavaScript does not know.
+    #[error("invalid group")]
+    InvalidGroup,
+    /// A set of letters that does not end.
+    #[error("a `[` without its `]`")]
+    UnclosedSet,
+    /// A backslash with nothing after it.
+    #[error("it ends in a backslash")]
+    TrailingBackslash,
+    /// The engine refused it.
+    #[error("{message}")]
+    Syntax {
+        /// The last line of what the engine says: the others point into the translated text.
+        message: String,
+        /// The whole of it.
+        #[source]
+        source: Box<fancy_regex::Error>,
+    },
+}
+
 /// A compiled pattern. It looks anywhere in the text, and letters count as they stand.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern(Regex);
@@ -33,24 +62,24 @@ impl From<bool> for Hit {
 
 impl Pattern {
     /// A pattern as `new RegExp(text)` reads it.
-    pub(super) fn javascript(text: &str) -> Result<Self, String> {
+    pub(super) fn javascript(text: &str) -> Result<Self, PatternError> {
         if text.len() > LONGEST {
-            return Err(format!("it is longer than {LONGEST} bytes"));
+            return Err(PatternError::TooLong);
         }
         Self::plain(&translate(text)?)
     }
 
     /// A pattern in the engine's own syntax.
-    pub(super) fn plain(text: &str) -> Result<Self, String> {
+    pub(super) fn plain(text: &str) -> Result<Self, PatternError> {
         // Translating makes a pattern longer, never by more than a few letters for each.
         if text.len() > 16 * LONGEST {
-            return Err(format!("it is longer than {LONGEST} bytes"));
+            return Err(PatternError::TooLong);
         }
         let mut builder = RegexBuilder::new(text);
         builder.backtrack_limit(STEPS).delegate_size_limit(SIZE).delegate_dfa_size_limit(SIZE);
         let short = |error: fancy_regex::Error| {
-            let message = error.to_string();
-            message.lines().last().unwrap_or_default().trim().to_owned()
+            let message = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+            PatternError::Syntax { message, source: Box::new(error) }
         };
         builder.build().map(Self).map_err(short)
     }
@@ -61,7 +90,7 @@ impl Pattern {
 }
 
 /// JavaScript's syntax → the engine's, where the same letters mean something else.
-fn translate(text: &str) -> Result<String, String> {
+fn translate(text: &str) -> Result<String, PatternError> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
     let mut in_class = false;
@@ -70,7 +99,7 @@ fn translate(text: &str) -> Result<String, String> {
         let after = rest.strip_prefix(letter).unwrap_or_default();
         let repeats = !in_class && matches!(letter, '*' | '+');
         if repeats && repeated {
-            return Err("nothing to repeat".to_owned());
+            return Err(PatternError::NothingToRepeat);
         }
         repeated = repeats || (!in_class && letter == '}') || (repeated && letter == '?');
         rest = after;
@@ -103,17 +132,17 @@ fn translate(text: &str) -> Result<String, String> {
             }
             '{' if !in_class && !is_count(after) => out.push_str("\\{"),
             '(' if !in_class && after.starts_with('?') && !is_group(after) => {
-                return Err("invalid group".to_owned());
+                return Err(PatternError::InvalidGroup);
             }
             letter => out.push(letter),
         }
     }
-    if in_class { Err("a `[` without its `]`".to_owned()) } else { Ok(out) }
+    if in_class { Err(PatternError::UnclosedSet) } else { Ok(out) }
 }
 
 /// What follows a backslash; gives back what is left to read.
-fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str, String> {
-    let letter = text.chars().next().ok_or("it ends in a backslash")?;
+fn escape<'a>(text: &'a str, in_class: bool, out: &mut String) -> Result<&'a str, PatternError> {
+    let letter = text.chars().next().ok_or(PatternError::TrailingBackslash)?;
     let after = text.strip_prefix(letter).unwrap_or_default();
     let ascii = |inside: &str, negated: bool| match (in_class, negated) {
         (true, false) => inside.to_owned(),

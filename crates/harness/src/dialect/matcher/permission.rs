@@ -8,6 +8,7 @@ use tenterhook_event::{Command, Event, ToolCall, ToolClass};
 
 use super::glob::{self, NameGlob};
 use super::shell::{self, Word};
+use super::{MatcherError, Mismatch};
 
 /// One permission rule: `Bash(git *)`, `Edit(src/**)`, `mcp__x__*`.
 #[derive(Debug, Clone)]
@@ -27,18 +28,18 @@ const WRAPPERS: &[&str] = &[
 const SHELLS: &[&str] = &["eval", "bash", "sh", "zsh", "dash", "ksh", "source", "."];
 
 /// Reads exactly one permission rule.
-pub fn permission_rule(text: &str) -> Result<PermissionRule, String> {
+pub fn permission_rule(text: &str) -> Result<PermissionRule, MatcherError> {
     let text = text.trim();
     let (tool, of) = match text.split_once('(') {
         Some((tool, rest)) => {
-            let of = rest.strip_suffix(')').ok_or_else(|| format!("`{text}` has no `)` at its end"))?;
+            let of = rest.strip_suffix(')').ok_or_else(|| MatcherError::UnclosedRule(text.to_owned()))?;
             (tool, Some(of.trim()))
         }
         None => (text, None),
     };
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-*.:/".contains(letter);
     if tool.is_empty() || !tool.chars().all(is_name) || of.is_some_and(has_second_rule) {
-        return Err(format!("`{text}` is not one permission rule: `if` takes one, without `|`, `&&` or `,`"));
+        return Err(MatcherError::NotOneRule(text.to_owned()));
     }
     let of = of.filter(|of| !matches!(*of, "" | "*")).map(ToOwned::to_owned);
     Ok(PermissionRule { text: text.to_owned(), tool: tool.to_owned(), names: NameGlob::new(tool)?, of })
@@ -57,12 +58,12 @@ fn has_second_rule(of: &str) -> bool {
 
 impl PermissionRule {
     /// Whether the hook is worth starting for this event; if not, why not.
-    pub fn admits(&self, event: &Event) -> Result<(), String> {
+    pub fn admits(&self, event: &Event) -> Result<(), Mismatch> {
         let Some(tool) = event.tool.as_ref().filter(|_| event.event.concerns_tool()) else {
-            return Err(format!("`if: {}` holds for tool calls only, and this is none", self.text));
+            return Err(Mismatch(format!("`if: {}` holds for tool calls only, and this is none", self.text)));
         };
         let covered = self.covers(tool) && self.of.as_ref().is_none_or(|of| covers(of, tool, event));
-        if covered { Ok(()) } else { Err(format!("the call is none of `{}`", self.text)) }
+        if covered { Ok(()) } else { Err(Mismatch(format!("the call is none of `{}`", self.text))) }
     }
 
     /// A rule on a tool is one on every tool that does the same: `Edit` is about every change to a

@@ -74,7 +74,7 @@ fn llxprt_s_matchers_are_expressions_on_tools_and_texts_elsewhere() {
     );
     assert!(matcher.admits(&call("[broken", json!({}))).is_ok());
     assert_eq!(
-        matcher.admits(&call("broken", json!({}))).unwrap_err(),
+        matcher.admits(&call("broken", json!({}))).unwrap_err().to_string(),
         "the tool is `broken`, not `[broken`"
     );
 }
