@@ -35,6 +35,19 @@ pub struct ServerSpec {
     pub cwd: Option<PathBuf>,
 }
 
+/// An entry of the file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum ServerEntryError {
+    #[error("its entry cannot be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("type `{0}` is not supported; only servers over `stdio` are")]
+    UnsupportedType(String),
+    #[error("its entry has no `command`: the program to start")]
+    NoCommand,
+    #[error("`${{{0}}}` is not set; set it, or write `${{{0}:-…}}`")]
+    VariableNotSet(String),
+}
+
 #[derive(Deserialize)]
 struct File {
     #[serde(rename = "mcpServers")]
@@ -61,14 +74,14 @@ struct Entry {
 impl Config {
     /// Reads a file. `variable` tells the value of a variable: entries may say `${NAME}` or
     /// `${NAME:-otherwise}`, and servers see the [`INHERITED`] ones.
-    pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> serde_json::Result<Self> {
+        let file: File = serde_json::from_str(text)?;
         let mut config = Self::default();
         for (name, entry) in file.servers {
             match spec(entry, variable) {
                 Ok(Some(spec)) => drop(config.servers.insert(name, spec)),
                 Ok(None) => {}
-                Err(why) => config.problems.push(Why::Config(why).of(&name)),
+                Err(error) => config.problems.push(Why::Config(error.to_string()).of(&name)),
             }
         }
         Ok(config)
@@ -76,17 +89,19 @@ impl Config {
 }
 
 /// How the server of an entry is started; none if it is switched off.
-fn spec(entry: Value, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<ServerSpec>, String> {
-    let entry: Entry =
-        serde_json::from_value(entry).map_err(|error| format!("its entry cannot be read: {error}"))?;
+fn spec(
+    entry: Value,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<ServerSpec>, ServerEntryError> {
+    let entry: Entry = serde_json::from_value(entry)?;
     if entry.disabled {
         return Ok(None);
     }
     if let Some(kind) = entry.kind.as_deref().filter(|kind| *kind != "stdio") {
-        return Err(format!("type `{kind}` is not supported; only servers over `stdio` are"));
+        return Err(ServerEntryError::UnsupportedType(kind.to_owned()));
     }
     let command = entry.command.filter(|command| !command.is_empty());
-    let command = command.ok_or("its entry has no `command`: the program to start")?;
+    let command = command.ok_or(ServerEntryError::NoCommand)?;
     let fill = |text: &String| expand(text, variable);
     let inherited = INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?)));
     let mut env: BTreeMap<_, _> = inherited.collect();
@@ -98,7 +113,7 @@ fn spec(entry: Value, variable: &dyn Fn(&str) -> Option<String>) -> Result<Optio
 }
 
 /// Fills in `${NAME}` and `${NAME:-otherwise}`.
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, ServerEntryError> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -108,8 +123,7 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
             None => (inside, None),
         };
         let value = variable(name).or(otherwise);
-        let value =
-            value.ok_or_else(|| format!("`${{{name}}}` is not set; set it, or write `${{{name}:-…}}`"))?;
+        let value = value.ok_or_else(|| ServerEntryError::VariableNotSet(name.to_owned()))?;
         filled.push_str(before);
         filled.push_str(&value);
         rest = after;
@@ -163,11 +177,11 @@ mod tests {
     #[test]
     fn a_file_that_is_none_says_where() {
         assert_eq!(
-            Config::read("{\"mcpServers\": []}", &variable).unwrap_err(),
+            Config::read("{\"mcpServers\": []}", &variable).unwrap_err().to_string(),
             "invalid type: sequence, expected a map at line 1 column 15"
         );
         assert_eq!(
-            Config::read("{}", &variable).unwrap_err(),
+            Config::read("{}", &variable).unwrap_err().to_string(),
             "missing field `mcpServers` at line 1 column 2"
         );
     }

@@ -4,7 +4,7 @@
 //!
 //! Nobody waits for that thread: dropping [`Answer`] closes the connection, and with it the thread ends.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -47,7 +47,7 @@ pub(super) struct Answer {
 
 impl Post {
     /// Sends it. `connect` bounds the way there, `idle` every silence after.
-    pub(super) fn send(self, connect: Duration, idle: Duration) -> Result<Answer, String> {
+    pub(super) fn send(self, connect: Duration, idle: Duration) -> io::Result<Answer> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .timeout_resolve(Some(connect))
             .timeout_connect(Some(connect))
@@ -63,14 +63,11 @@ impl Post {
             .into();
         let (send, pieces) = channel(WAITING);
         let own = agent.clone();
-        std::thread::Builder::new()
-            .name("model".to_owned())
-            .spawn(move || {
-                let last = self.run(&own, &send).unwrap_or_else(|error| broken(&error));
-                // Nobody listens any more: nothing is left to say.
-                drop(send.blocking_send(last));
-            })
-            .map_err(|error| error.to_string())?;
+        std::thread::Builder::new().name("model".to_owned()).spawn(move || {
+            let last = self.run(&own, &send).unwrap_or_else(|error| broken(&error));
+            // Nobody listens any more: nothing is left to say.
+            drop(send.blocking_send(last));
+        })?;
         Ok(Answer { pieces, agent: Some(agent) })
     }
 

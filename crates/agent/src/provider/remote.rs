@@ -135,7 +135,9 @@ impl Remote {
         deltas: &mut Deltas<'_>,
     ) -> Result<(), Failed> {
         let post = self.wire.request(&self.base_url, self.key.as_ref(), request);
-        let mut answer = post.send(self.limits.connect, self.limits.idle).map_err(|why| self.broke(&why))?;
+        let mut answer = post
+            .send(self.limits.connect, self.limits.idle)
+            .map_err(|error| self.broke(&error.to_string()))?;
         let mut events = Events::default();
         loop {
             match self.next(&mut answer).await? {
