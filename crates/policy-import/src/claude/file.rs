@@ -2,10 +2,10 @@
 
 //! `Read(./.env)`, `Edit(/src/**)`: files, as in a `.gitignore`.
 
-use super::{Meaning, Sense};
+use super::{Meaning, PermissionRuleError, Sense};
 use tenterhook_document::yaml::Tree;
 
-pub(super) fn meaning(tool: &str, of: &str, sense: Sense) -> Result<Meaning, String> {
+pub(super) fn meaning(tool: &str, of: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
     let globs = globs(of)?;
     let reads = matches!(tool, "Read" | "Glob" | "Grep" | "LS");
     let matches = match sense {
@@ -23,9 +23,9 @@ pub(super) fn meaning(tool: &str, of: &str, sense: Sense) -> Result<Meaning, Str
 }
 
 /// Globs of ours for a pattern of a permission rule, which is also about everything below.
-fn globs(of: &str) -> Result<Vec<String>, String> {
+fn globs(of: &str) -> Result<Vec<String>, PermissionRuleError> {
     if of.starts_with('!') {
-        return Err("a pattern that takes away has no meaning alone".to_owned());
+        return Err(PermissionRuleError::NegatedPattern);
     }
     let of: String = of.chars().map(|letter| if "{}\\".contains(letter) { '?' } else { letter }).collect();
     let of = of.trim_end_matches('/');

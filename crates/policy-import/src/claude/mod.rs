@@ -23,6 +23,27 @@ const NOTES: &[&str] = &[
     "everything that is done to a file, whichever tool does it. Rules that allow hold for Claude Code only.",
 ];
 
+/// A permission rule that cannot be written as a rule of ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum PermissionRuleError {
+    #[error("it has no `)` at its end")]
+    Unclosed,
+    #[error("it does not begin with the name of a tool")]
+    NoTool,
+    #[error("a pattern that takes away has no meaning alone")]
+    NegatedPattern,
+    #[error("Claude Code knows no conditions on the arguments of an MCP tool")]
+    McpArguments,
+    #[error("an address is written `domain:…`")]
+    NoDomain,
+    #[error("its domain is none")]
+    InvalidDomain,
+    #[error("what `{0}(…)` means is not known here")]
+    UnknownCondition(String),
+    #[error("`{0}` is no tool of Claude Code")]
+    UnknownTool(String),
+}
+
 /// What a permission rule comes to.
 struct Meaning {
     matches: Map,
@@ -71,8 +92,9 @@ pub fn claude_permissions(name: &str, text: &str) -> Result<Imported, Problem> {
             };
             match draft(rule, verdict, &mut ids) {
                 Ok(draft) => drafts.push(draft),
-                Err(why) => {
-                    let problem = Problem::new(name, item.spot, why).about("permission", Some(rule));
+                Err(error) => {
+                    let problem =
+                        Problem::new(name, item.spot, error.to_string()).about("permission", Some(rule));
                     left_out.push(problem.hint("Claude Code itself still applies it"));
                 }
             }
@@ -121,7 +143,7 @@ fn setting(source: &str, spot: Spot, name: &str) -> Problem {
     Problem::new(source, spot, message).about("setting", Some(name)).hint(hint)
 }
 
-fn draft(rule: &str, verdict: &'static str, ids: &mut Ids) -> Result<Draft, String> {
+fn draft(rule: &str, verdict: &'static str, ids: &mut Ids) -> Result<Draft, PermissionRuleError> {
     let sense = if verdict == "allow" { Sense::Vouches } else { Sense::Stops };
     let Meaning { mut matches, when, notes } = meaning(rule.trim(), sense)?;
     if sense == Sense::Vouches {
@@ -153,17 +175,17 @@ fn slug(rule: &str) -> String {
     words.join("-")
 }
 
-fn meaning(rule: &str, sense: Sense) -> Result<Meaning, String> {
+fn meaning(rule: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
     let (tool, of) = match rule.split_once('(') {
         Some((tool, rest)) => {
-            let of = rest.strip_suffix(')').ok_or("it has no `)` at its end")?;
+            let of = rest.strip_suffix(')').ok_or(PermissionRuleError::Unclosed)?;
             (tool, Some(of.trim()).filter(|of| !matches!(*of, "" | "*")))
         }
         None => (rule, None),
     };
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-*.:".contains(letter);
     if tool.is_empty() || !tool.chars().all(is_name) {
-        return Err("it does not begin with the name of a tool".to_owned());
+        return Err(PermissionRuleError::NoTool);
     }
     match (tool, of) {
         ("Bash", Some(of)) => Ok(command::meaning(of, sense)),

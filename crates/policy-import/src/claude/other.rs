@@ -4,27 +4,27 @@
 
 use tenterhook_event::{Mcp, ToolClass};
 
-use super::{Meaning, Sense};
+use super::{Meaning, PermissionRuleError, Sense};
 use tenterhook_document::yaml::{Map, Tree};
 
 /// Tools that fetch a page; a search is not one of them.
 const FETCHERS: &[&str] = &["WebFetch", "webfetch", "web_fetch", "fetch_web_content", "FetchUrl"];
 
-pub(super) fn meaning(tool: &str, of: Option<&str>, sense: Sense) -> Result<Meaning, String> {
+pub(super) fn meaning(tool: &str, of: Option<&str>, sense: Sense) -> Result<Meaning, PermissionRuleError> {
     if tool.starts_with("mcp__") {
         return match of {
             None => Ok(Meaning::of(mcp(tool))),
-            Some(_) => Err("Claude Code knows no conditions on the arguments of an MCP tool".to_owned()),
+            Some(_) => Err(PermissionRuleError::McpArguments),
         };
     }
     match (tool, of) {
         ("WebFetch", Some(of)) => {
-            let domain = of.strip_prefix("domain:").ok_or("an address is written `domain:…`")?;
+            let domain = of.strip_prefix("domain:").ok_or(PermissionRuleError::NoDomain)?;
             host(domain.trim(), sense)
         }
         ("Agent" | "Task", Some(of)) => Ok(argument("agent", &["subagent_type"], of)),
         ("Skill", Some(of)) => Ok(argument("Skill", &["skill", "command"], of)),
-        (tool, Some(_)) => Err(format!("what `{tool}(…)` means is not known here")),
+        (tool, Some(_)) => Err(PermissionRuleError::UnknownCondition(tool.to_owned())),
         (tool, None) => {
             let tools: Vec<String> = match (tool, sense) {
                 ("Bash", _) => vec!["shell".to_owned()],
@@ -35,7 +35,7 @@ pub(super) fn meaning(tool: &str, of: Option<&str>, sense: Sense) -> Result<Mean
                 ("Agent" | "Task", _) => vec!["agent".to_owned()],
                 ("WebFetch", _) => FETCHERS.iter().map(|name| (*name).to_owned()).collect(),
                 (name, _) if ToolClass::from_name(name).is_some() => {
-                    return Err(format!("`{name}` is no tool of Claude Code"));
+                    return Err(PermissionRuleError::UnknownTool(name.to_owned()));
                 }
                 (name, _) => vec![name.to_owned()],
             };
@@ -57,10 +57,10 @@ fn mcp(name: &str) -> Map {
     vec![("mcp", Tree::Map(map))]
 }
 
-fn host(domain: &str, sense: Sense) -> Result<Meaning, String> {
+fn host(domain: &str, sense: Sense) -> Result<Meaning, PermissionRuleError> {
     let is_host = |letter: char| letter.is_ascii_alphanumeric() || ".-*".contains(letter);
     if domain.is_empty() || !domain.chars().all(is_host) {
-        return Err("its domain is none".to_owned());
+        return Err(PermissionRuleError::InvalidDomain);
     }
     let domain = domain.to_ascii_lowercase();
     let mut hosts = vec![domain.clone()];

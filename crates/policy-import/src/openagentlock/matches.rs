@@ -102,7 +102,11 @@ impl Reading<'_> {
         let mut list = Vec::with_capacity(items.len());
         let mut whole = true;
         for item in items {
-            match item.text().map_or_else(|| Err("it is not a text".to_owned()), re2::translated) {
+            let pattern = match item.text() {
+                Some(text) => re2::translated(text).map_err(|error| error.to_string()),
+                None => Err("it is not a text".to_owned()),
+            };
+            match pattern {
                 Ok(pattern) => list.push(pattern),
                 Err(why) => {
                     let hint =

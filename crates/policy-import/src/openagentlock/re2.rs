@@ -8,20 +8,33 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// A pattern that has no equal here.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(super) enum Re2Error {
+    #[error("it ends in a backslash")]
+    TrailingBackslash,
+    #[error("`\\C` stands for a byte, and texts here are made of letters")]
+    Byte,
+    #[error("it has a `[` without its `]`")]
+    UnclosedClass,
+    #[error("{message}")]
+    Syntax { message: String, source: regex::Error },
+}
+
 /// The same pattern for us, or why there is none.
-pub(super) fn translated(pattern: &str) -> Result<String, String> {
+pub(super) fn translated(pattern: &str) -> Result<String, Re2Error> {
     let out = rewritten(pattern)?;
     match regex::Regex::new(&out) {
         Ok(_) => Ok(out),
-        Err(error) => {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            Err(last.trim_start_matches("error: ").to_owned())
+        Err(source) => {
+            let text = source.to_string();
+            let message = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Err(Re2Error::Syntax { message, source })
         }
     }
 }
 
-fn rewritten(pattern: &str) -> Result<String, String> {
+fn rewritten(pattern: &str) -> Result<String, Re2Error> {
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern.chars().peekable();
     while let Some(letter) = rest.next() {
@@ -37,16 +50,16 @@ fn rewritten(pattern: &str) -> Result<String, String> {
 }
 
 /// What follows a backslash, outside or inside a class.
-fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
+fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
     match rest.next() {
-        None => return Err("it ends in a backslash".to_owned()),
+        None => return Err(Re2Error::TrailingBackslash),
         Some('Q') => {
             let text: String = rest.collect();
             let (quoted, after) = text.split_once("\\E").unwrap_or((&text, ""));
             out.push_str(&regex::escape(quoted));
             out.push_str(&rewritten(after)?);
         }
-        Some('C') => return Err("`\\C` stands for a byte, and texts here are made of letters".to_owned()),
+        Some('C') => return Err(Re2Error::Byte),
         Some(digit @ '0'..='7') => {
             let mut code = u32::from(digit) - u32::from('0');
             for _ in 0..2 {
@@ -63,7 +76,7 @@ fn escape(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String
 }
 
 /// A class: there, a `[` in it is a letter, and so are two `&`, `-` or `~` in a row.
-fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
+fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), Re2Error> {
     out.push('[');
     if rest.next_if_eq(&'^').is_some() {
         out.push('^');
@@ -97,7 +110,7 @@ fn class(rest: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String>
             letter => out.push(letter),
         }
     }
-    Err("it has a `[` without its `]`".to_owned())
+    Err(Re2Error::UnclosedClass)
 }
 
 /// Whether `{` opens `{n}`, `{n,}` or `{n,m}`.
@@ -151,7 +164,7 @@ mod tests {
             assert!(translated(pattern).is_err(), "{pattern}");
         }
         assert_eq!(
-            translated("(?!x)").unwrap_err(),
+            translated("(?!x)").unwrap_err().to_string(),
             "look-around, including look-ahead and look-behind, is not supported"
         );
     }
