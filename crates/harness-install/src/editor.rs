@@ -58,6 +58,28 @@ pub fn marked(bytes: &[u8]) -> bool {
     String::from_utf8_lossy(head).contains(MARK)
 }
 
+/// An edited text that does not say what it should.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct EditCheckError {
+    /// What is missing or wrong.
+    pub what: String,
+}
+
+impl EditCheckError {
+    /// An error that says this.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into() }
+    }
+}
+
+/// The place is left out: it is one in a text that no one has seen.
+impl From<Flaw> for EditCheckError {
+    fn from(flaw: Flaw) -> Self {
+        Self { what: flaw.what }
+    }
+}
+
 /// Puts what is ours into a text, and takes it out again; every other byte stays as it is.
 pub trait Editor: fmt::Debug {
     /// The text with ours in it, brought up to date. `created` is what earlier installs had to create.
@@ -70,7 +92,7 @@ pub trait Editor: fmt::Debug {
     fn holds(&self, text: &str, created: &Created) -> Result<bool, Flaw>;
 
     /// Checks that `after` says what it should, and can be read by whoever could read `before`.
-    fn check(&self, before: &str, after: &str) -> Result<(), String>;
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError>;
 
     /// Whether a text from which ours was taken says nothing any more.
     fn is_hollow(&self, text: &str) -> bool;

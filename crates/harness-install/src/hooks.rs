@@ -4,7 +4,7 @@
 use jsonc_parser::ast::Object;
 
 use super::{
-    Editor, Warning, file,
+    EditCheckError, Editor, Warning, file,
     installer::OR_REFUSE,
     jsonc::{
         self, Created, Edited, Entry, Flaw, Node, Signature, Source, status,
@@ -52,9 +52,11 @@ pub fn plain_json(text: &str) -> Result<serde::de::IgnoredAny, serde_json::Error
 }
 
 /// Whether a program that reads plain JSON only, and could read the text before, can read it after.
-pub(super) fn stays_plain_json(before: &str, after: &str) -> Result<(), String> {
+pub(super) fn stays_plain_json(before: &str, after: &str) -> Result<(), EditCheckError> {
     match plain_json(after) {
-        Err(error) if before.trim().is_empty() || plain_json(before).is_ok() => Err(error.to_string()),
+        Err(error) if before.trim().is_empty() || plain_json(before).is_ok() => {
+            Err(EditCheckError::new(error.to_string()))
+        }
         _ => Ok(()),
     }
 }
@@ -108,11 +110,11 @@ impl Editor for Hooks {
         Ok(jsonc::count(text, &self.signature)? > 0)
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
         jsonc::check(after, &self.entries, &self.signature)?;
         for wanted in &self.switches {
-            if !switch::is_set(after, wanted).map_err(|flaw| flaw.what)? {
-                return Err(format!("`{}` is not set", wanted.path.join(".")));
+            if !switch::is_set(after, wanted)? {
+                return Err(EditCheckError::new(format!("`{}` is not set", wanted.path.join("."))));
             }
         }
         stays_plain_json(before, after)

@@ -24,6 +24,7 @@ use jsonc_parser::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::EditCheckError;
 use layout::{Edit, Layout};
 use source::List;
 
@@ -134,10 +135,9 @@ pub fn count(text: &str, signature: &Signature) -> Result<usize, Flaw> {
 }
 
 /// Checks that `text` holds exactly `entries` of ours, each whole and in its place.
-pub fn check(text: &str, entries: &[Entry], signature: &Signature) -> Result<(), String> {
-    let source = Source::parse(split_mark(text).1)
-        .map_err(|flaw| format!("line {}, column {}: {}", flaw.line, flaw.column, flaw.what))?;
-    let hooks = source.hooks().map_err(|flaw| flaw.what)?;
+pub fn check(text: &str, entries: &[Entry], signature: &Signature) -> Result<(), EditCheckError> {
+    let source = Source::parse(split_mark(text).1).map_err(|flaw| EditCheckError::new(flaw.to_string()))?;
+    let hooks = source.hooks()?;
     let wanted = Wanted::of(entries);
     for (event, nodes) in wanted.in_order() {
         let groups = hooks.and_then(|hooks| hooks.get_array(event));
@@ -147,12 +147,13 @@ pub fn check(text: &str, entries: &[Entry], signature: &Signature) -> Result<(),
             .filter(|group| owner(group, signature) != Owner::Theirs)
             .collect();
         if ours.len() != nodes.len() || !nodes.iter().zip(&ours).all(|(node, group)| node.is_said_by(group)) {
-            return Err(format!("the entry for `{event}` is not as it should be"));
+            let what = format!("the entry for `{event}` is not as it should be");
+            return Err(EditCheckError::new(what));
         }
     }
-    let found = count(text, signature).map_err(|flaw| flaw.what)?;
+    let found = count(text, signature)?;
     if found != entries.len() {
-        return Err(format!("{found} entries instead of {}", entries.len()));
+        return Err(EditCheckError::new(format!("{found} entries instead of {}", entries.len())));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ mod vscode;
 
 pub use clients::{CLIENTS, ClientRow, HarnessClient};
 pub use detect::{Found, Signs, detect};
-pub use editor::{Content, Editor, MARK, Owned, Piece, Warning, Weight, marked};
+pub use editor::{Content, EditCheckError, Editor, MARK, Owned, Piece, Warning, Weight, marked};
 pub use error::InstallError;
 pub use installer::{Ground, Installer, Order, Scope, Transport};
 pub use machine::{MachineHooks, MachineScope};

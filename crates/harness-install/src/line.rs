@@ -2,7 +2,7 @@
 //! Our status line in a JSON file that holds nothing else of ours.
 
 use super::{
-    Editor, Warning,
+    EditCheckError, Editor, Warning,
     hooks::{StatusLine, stays_plain_json},
     jsonc::{self, Created, Edited, Flaw, Node, Source, status},
 };
@@ -32,11 +32,11 @@ impl Editor for StatusFile {
         Ok(command.is_some_and(|command| (self.0.is_ours)(&command.value)))
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
         let ours = Node::text(&self.0.command).scalar();
-        let foreign = status::is_foreign(after, self.0.is_ours).map_err(|flaw| flaw.what)?;
+        let foreign = status::is_foreign(after, self.0.is_ours)?;
         if !foreign && !after.contains(&ours) {
-            return Err("the status line is not ours".to_owned());
+            return Err(EditCheckError::new("the status line is not ours"));
         }
         stays_plain_json(before, after)
     }

@@ -7,7 +7,7 @@ use jsonc_parser::{
 };
 
 use super::{
-    Editor, Warning,
+    EditCheckError, Editor, Warning,
     hooks::stays_plain_json,
     jsonc::{self, Created, Edited, Flaw, Node, Source, list},
 };
@@ -84,14 +84,14 @@ impl Editor for ListItem {
         Ok(array.is_some_and(|array| !self.positions(array).is_empty()))
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
-        let source = Source::parse(jsonc::split_mark(after).1).map_err(|flaw| flaw.what)?;
-        let root = source.root().map_err(|flaw| flaw.what)?;
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
+        let source = Source::parse(jsonc::split_mark(after).1)?;
+        let root = source.root()?;
         let is_there = root
             .and_then(|root| root.get_array(self.key))
             .is_some_and(|array| array.elements.iter().any(|item| Node::text(&self.value).is_said_by(item)));
         if !is_there {
-            return Err(format!("`{}` does not name our file", self.key));
+            return Err(EditCheckError::new(format!("`{}` does not name our file", self.key)));
         }
         stays_plain_json(before, after)
     }

@@ -176,7 +176,7 @@ impl Placed {
         let installed = editor.holds(text, &created).map_err(at)?;
         let created = if installed { created } else { Created::default() };
         let edited = editor.put(text, &created).map_err(at)?;
-        editor.check(text, &edited.text).map_err(|what| self_check(path, what))?;
+        editor.check(text, &edited.text).map_err(|error| self_check(path, error.what))?;
         let warnings = editor.warnings(text).map_err(at)?;
         Ok(Self {
             after: edited.text.into_bytes(),

@@ -14,7 +14,7 @@ use toml_edit::{Document, Item, Table, TableLike};
 pub use block::{TomlBlock, WithBlock};
 
 use super::{
-    Editor, Warning,
+    EditCheckError, Editor, Warning,
     jsonc::{Created, Edited, Flaw},
 };
 
@@ -95,13 +95,14 @@ impl Editor for Settings {
         Ok(tables.iter().any(|path| (self.is_ours)(path)))
     }
 
-    fn check(&self, _before: &str, after: &str) -> Result<(), String> {
-        let document = parse(after).map_err(|flaw| flaw.what)?;
+    fn check(&self, _before: &str, after: &str) -> Result<(), EditCheckError> {
+        let document = parse(after)?;
         for Setting { table, key, value } in &self.wanted {
             let found = find(document.as_table(), table).and_then(|table| table.get(key));
             let said = found.and_then(Item::span).and_then(|span| after.get(span));
             if said.is_none_or(|said| !same(said, value)) {
-                return Err(format!("`{}.{key}` is not as it should be", table.join(".")));
+                let what = format!("`{}.{key}` is not as it should be", table.join("."));
+                return Err(EditCheckError::new(what));
             }
         }
         Ok(())

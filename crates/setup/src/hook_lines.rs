@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tenterhook_engine::load;
 use tenterhook_harness_install::jsonc::{Created, Edited, Flaw};
-use tenterhook_harness_install::{Editor, Warning};
+use tenterhook_harness_install::{EditCheckError, Editor, Warning};
 
 /// One hook, as it is written.
 #[derive(Debug)]
@@ -73,16 +73,17 @@ impl Editor for HookLines {
         Ok(created.lines.iter().any(|lines| text.contains(lines)))
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
         let (known, now) = (self.ids(before), self.ids(after));
         let missing = self.items.iter().map(|item| &item.id).chain(&known).find(|id| !now.contains(*id));
         match missing {
             Some(id) => {
                 let why = self.load(after).problems.first().map(|problem| format!(": {}", problem.message));
-                Err(format!("the hook `{id}` would not be in force{}", why.unwrap_or_default()))
+                let why = why.unwrap_or_default();
+                Err(EditCheckError::new(format!("the hook `{id}` would not be in force{why}")))
             }
             None if !self.is_as_good(before, after) => {
-                Err("something in it could not be used any more".into())
+                Err(EditCheckError::new("something in it could not be used any more"))
             }
             None => Ok(()),
         }

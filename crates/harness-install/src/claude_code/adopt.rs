@@ -10,7 +10,7 @@ use tenterhook_event::{EventKind as Kind, TOOLS, ToolClass};
 use super::events::EVENTS;
 use super::install::SIGNATURE;
 use crate::{
-    Editor, Warning,
+    EditCheckError, Editor, Warning,
     hooks::plain_json,
     jsonc::{self, Created, Edited, Entry, Flaw, Moved, Node, Signature, Source},
 };
@@ -36,6 +36,23 @@ pub struct Survey {
     pub taken: Vec<Own>,
     /// What stays, and why.
     pub left: Vec<String>,
+}
+
+/// Why a hook of the person's stays where it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum NotAdoptable {
+    #[error("{0}")]
+    Lacks(&'static str),
+    #[error("a hook of the kind `{0}` runs in Claude Code only")]
+    UnknownKind(String),
+    #[error("`{0}` means something to Claude Code only")]
+    UnknownKey(String),
+}
+
+impl From<&'static str> for NotAdoptable {
+    fn from(why: &'static str) -> Self {
+        Self::Lacks(why)
+    }
 }
 
 /// Looks through the settings for hooks that are not ours.
@@ -67,7 +84,12 @@ pub fn survey(text: &str) -> Result<Survey, Flaw> {
     Ok(survey)
 }
 
-fn own(source: &Source<'_>, event: &str, group: &Object<'_>, handler: &Object<'_>) -> Result<Own, String> {
+fn own(
+    source: &Source<'_>,
+    event: &str,
+    group: &Object<'_>,
+    handler: &Object<'_>,
+) -> Result<Own, NotAdoptable> {
     let row = EVENTS.iter().find(|row| row.native == event && row.kind != Kind::Other);
     let row = row.ok_or("other harnesses have no such event")?;
     let matcher = group.get_string("matcher").map(|matcher| matcher.value.to_string());
@@ -88,7 +110,7 @@ fn own(source: &Source<'_>, event: &str, group: &Object<'_>, handler: &Object<'_
             says.push(("url", text("url").ok_or("it has no URL")?));
         }
         other => {
-            return Err(format!("a hook of the kind `{}` runs in Claude Code only", other.unwrap_or("?")));
+            return Err(NotAdoptable::UnknownKind(other.unwrap_or("?").to_owned()));
         }
     }
     for property in &handler.properties {
@@ -105,7 +127,7 @@ fn own(source: &Source<'_>, event: &str, group: &Object<'_>, handler: &Object<'_
                 says.push(("fail", fail.into()));
             }
             ("shell", Value::StringLit(shell)) if shell.value == "bash" => {}
-            (key, _) => return Err(format!("`{key}` means something to Claude Code only")),
+            (key, _) => return Err(NotAdoptable::UnknownKey(key.to_owned())),
         }
     }
     let range = handler.range();
@@ -118,7 +140,7 @@ fn own(source: &Source<'_>, event: &str, group: &Object<'_>, handler: &Object<'_
     Ok(Own { event: row.native, matcher, says, group, at: (String::new(), 0, 0) })
 }
 
-fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), String> {
+fn command(handler: &Object<'_>) -> Result<(&'static str, serde_json::Value), NotAdoptable> {
     let program = handler.get_string("command").ok_or("it has no command")?;
     let Some(args) = handler.get("args").map(|property| &property.value) else {
         return Ok(("command", (&*program.value).into()));
@@ -190,13 +212,13 @@ impl Editor for Moving {
         Ok(!created.moved.is_empty())
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
-        let left = survey(after).map_err(|flaw| flaw.what)?;
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
+        let left = survey(after)?;
         if !left.taken.is_empty() {
-            return Err(format!("{} hooks are still there", left.taken.len()));
+            return Err(EditCheckError::new(format!("{} hooks are still there", left.taken.len())));
         }
         match (plain_json(before).is_ok(), plain_json(after)) {
-            (true, Err(error)) => Err(error.to_string()),
+            (true, Err(error)) => Err(EditCheckError::new(error.to_string())),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,8 @@ use jsonc_parser::{
 };
 
 /// Why a text cannot be edited, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {what}")]
 pub struct Flaw {
     /// Line, from 1.
     pub line: usize,

@@ -6,7 +6,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use super::{Settings, flaw, parse, spliced};
 use crate::{
-    Editor, MARK, Warning,
+    EditCheckError, Editor, MARK, Warning,
     jsonc::{Created, Edited, Flaw},
 };
 
@@ -121,11 +121,11 @@ impl Editor for WithBlock {
         Ok(find(text).is_some() || self.settings.holds(text, created)?)
     }
 
-    fn check(&self, before: &str, after: &str) -> Result<(), String> {
+    fn check(&self, before: &str, after: &str) -> Result<(), EditCheckError> {
         self.settings.check(before, after)?;
-        match self.block.first_command(&parse(after).map_err(|flaw| flaw.what)?) {
+        match self.block.first_command(&parse(after)?) {
             Some(_) => Ok(()),
-            None => Err("the hooks are not in the file".to_owned()),
+            None => Err(EditCheckError::new("the hooks are not in the file")),
         }
     }
 
