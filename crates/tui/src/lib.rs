@@ -21,7 +21,7 @@ mod update;
 mod view;
 
 pub use input::Key;
-pub use message::{Clock, Command, Deed, Message, Needs, Proof, Scope, ShownCall, Subject};
+pub use message::{Clock, Command, Deed, Message, Needs, Proof, RequestError, Scope, ShownCall, Subject};
 pub use state::State;
 pub use update::update;
 pub use view::draw;

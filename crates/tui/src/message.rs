@@ -6,6 +6,11 @@ use serde_json::{Value, json};
 
 use crate::input::Key;
 
+/// A request that was not carried out: one line for people, with what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RequestError(pub String);
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
@@ -22,11 +27,11 @@ pub enum Message {
     /// The daemon told something: the name of the event, and what it says.
     Told(String, Value),
     /// What was fetched.
-    Got(Subject, Result<Value, String>),
+    Got(Subject, Result<Value, RequestError>),
     /// What a deed takes, and whether whoever sits here is a guarded agent.
-    Needed(Deed, Result<(Needs, bool), String>),
+    Needed(Deed, Result<(Needs, bool), RequestError>),
     /// What became of a deed.
-    Done(Deed, Result<Value, String>),
+    Done(Deed, Result<Value, RequestError>),
 }
 
 /// What is to be done outside.

@@ -5,15 +5,15 @@
 use serde_json::Value;
 
 use super::{learn, waiting};
-use crate::message::{Command, Subject};
+use crate::message::{Command, RequestError, Subject};
 use crate::plain;
 use crate::read::{Decided, Detail, Health, Ledger, Line, Session, Step};
 use crate::state::{Fetching, Open, Proved, State};
 
-pub(super) fn got(state: &mut State, subject: Subject, answer: Result<Value, String>) -> Vec<Command> {
+pub(super) fn got(state: &mut State, subject: Subject, answer: Result<Value, RequestError>) -> Vec<Command> {
     let answer = match answer {
         Ok(answer) => answer,
-        Err(why) => {
+        Err(RequestError(why)) => {
             failed(state, &subject, plain::line(&why));
             return Vec::new();
         }

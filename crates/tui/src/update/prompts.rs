@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::keys::{distance, scroll};
 use crate::input::Key;
-use crate::message::{Command, Deed, Needs, Proof, Scope, Subject};
+use crate::message::{Command, Deed, Needs, Proof, RequestError, Scope, Subject};
 use crate::plain;
 use crate::prompt::{Asks, Prompt};
 use crate::state::State;
@@ -82,9 +82,13 @@ fn enter(state: &mut State) -> Vec<Command> {
 }
 
 /// What a deed takes is known.
-pub(super) fn needed(state: &mut State, deed: Deed, answer: Result<(Needs, bool), String>) -> Vec<Command> {
+pub(super) fn needed(
+    state: &mut State,
+    deed: Deed,
+    answer: Result<(Needs, bool), RequestError>,
+) -> Vec<Command> {
     match answer {
-        Err(why) => state.say(false, plain::line(&why)),
+        Err(RequestError(why)) => state.say(false, plain::line(&why)),
         Ok((Needs::Code, _)) => state.prompt = Some(Prompt::new(Asks::Code(deed))),
         // Without a code an agent is not asked; it is refused, on the record.
         Ok((_, true) | (Needs::Nothing, false)) => return vec![Command::Do(deed, Proof::Nothing)],
@@ -95,8 +99,8 @@ pub(super) fn needed(state: &mut State, deed: Deed, answer: Result<(Needs, bool)
 }
 
 /// What became of a deed.
-pub(super) fn done(state: &mut State, deed: &Deed, answer: Result<Value, String>) -> Vec<Command> {
-    if let Err(why) = answer {
+pub(super) fn done(state: &mut State, deed: &Deed, answer: Result<Value, RequestError>) -> Vec<Command> {
+    if let Err(RequestError(why)) = answer {
         state.say(false, plain::line(&why));
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::message::{Clock, Command, Deed, Message, Needs, Proof, Scope, ShownCall, Subject};
+use crate::message::{Clock, Command, Deed, Message, Needs, Proof, RequestError, Scope, ShownCall, Subject};
 use crate::view::tests::{card, decided, got, kind, press, screen, state};
 use crate::{Key, State, update};
 
@@ -36,7 +36,7 @@ fn a_yes_takes_the_word_and_nothing_else_will_do() {
     asked(&mut state, Scope::Once, Needs::Word, false);
     kind(&mut state, "approve");
     assert_eq!(press(&mut state, &[Key::Enter]), [Command::Do(deed(), Proof::Word)]);
-    let refused = Err("an agent that is guarded here may not".to_owned());
+    let refused = Err(RequestError("an agent that is guarded here may not".to_owned()));
     update(&mut state, Message::Done(deed(), refused));
     assert!(screen(&state).contains("an agent that is guarded here may not"));
     let wanted = update(&mut state, Message::Done(deed(), Ok(Value::Null)));
@@ -231,7 +231,7 @@ fn no_text_of_an_agent_reaches_the_screen_as_it_is() {
         got(&mut state, Subject::Session(key), session.clone());
         shown += &screen(&state);
     }
-    update(&mut state, Message::Got(Subject::Health, Err(evil.to_owned())));
+    update(&mut state, Message::Got(Subject::Health, Err(RequestError(evil.to_owned()))));
     update(&mut state, Message::Down(evil.to_owned()));
     shown += &screen(&state);
     let wrong = |letter: char| letter != '\n' && (letter.is_control() || crate::plain::is_invisible(letter));

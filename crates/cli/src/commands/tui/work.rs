@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tenterhook_authority::{Action, Needs as Shown};
 use tenterhook_home::Home;
 use tenterhook_ledger::{Hash, LeafProof};
-use tenterhook_tui::{Command, Deed, Message, Needs, Proof, Subject};
+use tenterhook_tui::{Command, Deed, Message, Needs, Proof, RequestError, Subject};
 
 use super::Teller;
 use crate::commands::ledger::proof;
@@ -102,6 +102,6 @@ fn no_daemon() -> CommandError {
 }
 
 /// One line, with what to do next.
-fn in_words(error: CommandError) -> String {
-    [vec![error.message], error.hints].concat().join("; ")
+fn in_words(error: CommandError) -> RequestError {
+    RequestError([vec![error.message], error.hints].concat().join("; "))
 }
