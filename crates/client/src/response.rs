@@ -15,9 +15,14 @@ pub struct Response {
     delay: Option<Duration>,
 }
 
+/// The handler of a hook failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct HandlerError(String);
+
 /// An answer, or that there is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer(pub(crate) Result<Response, String>);
+pub struct Answer(pub(crate) Result<Response, HandlerError>);
 
 impl Response {
     /// Go on.
@@ -59,7 +64,7 @@ impl Response {
 
 impl Answer {
     pub(crate) fn failed(why: impl Display) -> Self {
-        Self(Err(why.to_string()))
+        Self(Err(HandlerError(why.to_string())))
     }
 
     pub(crate) fn to(&self, hook_id: &str, event_id: &str, call_id: u64) -> HookResponse {
@@ -73,7 +78,7 @@ impl Answer {
                 retry_delay_ms: delay.map(|delay| i32::try_from(delay.as_millis()).unwrap_or(i32::MAX)),
                 ..question
             },
-            Err(message) => {
+            Err(HandlerError(message)) => {
                 let error = HookError {
                     code: ErrorCode::ErrorHandler.into(),
                     message: message.clone(),
@@ -101,6 +106,6 @@ impl From<()> for Answer {
 /// An error is a failure of the hook: its `fail` decides.
 impl<E: Display> From<Result<Response, E>> for Answer {
     fn from(result: Result<Response, E>) -> Self {
-        Self(result.map_err(|error| error.to_string()))
+        Self(result.map_err(|error| HandlerError(error.to_string())))
     }
 }
