@@ -18,7 +18,7 @@ use crate::ownership_check;
 use crate::packs::PackList;
 use crate::program_files::list_descriptions;
 use crate::read_file;
-use crate::trust::{self, ProjectFile, ProjectText, Standing, Trust};
+use crate::trust::{self, ProjectFile, ProjectReadError, ProjectText, Standing, Trust};
 use tenterhook_error::Failure;
 
 /// Where the agent works: a project's own rules depend on it.
@@ -89,7 +89,7 @@ impl Place {
         let Some(cwd) = &self.cwd else { return Vec::new() };
         let read = |path: PathBuf| {
             let text = read_file::project_file(&path, rights.required_owner()).transpose()?;
-            Some(ProjectText { text: text.map_err(|error| error.to_string()), path })
+            Some(ProjectText { text: text.map_err(|error| ProjectReadError(error.to_string())), path })
         };
         trust::project_files(cwd, self.project.as_deref(), person).into_iter().filter_map(read).collect()
     }
@@ -296,7 +296,7 @@ impl Sources {
             }
             let file = match text {
                 Ok(text) => ProjectFile { standing: trust.standing(&path, &text), path, text },
-                Err(why) => {
+                Err(ProjectReadError(why)) => {
                     self.problems.push(Problem::whole(&name, why));
                     continue;
                 }

@@ -174,13 +174,18 @@ pub fn read_project_file(path: &Path) -> std::io::Result<Option<String>> {
     read_file::project_file(path, None)
 }
 
+/// A project's file that is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ProjectReadError(pub String);
+
 /// A project's rule file as it was found, before its trust is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectText {
     /// Where it is.
     pub path: PathBuf,
     /// Its text, or why it is not read.
-    pub text: Result<String, String>,
+    pub text: Result<String, ProjectReadError>,
 }
 
 #[cfg(test)]
