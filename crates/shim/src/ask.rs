@@ -2,13 +2,14 @@
 
 //! Asking the daemon: one connection, one write, usually one read.
 
+use std::fmt;
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::VERSION;
-use crate::wire::{Reply, Request};
+use crate::wire::{Malformed, Reply, Request};
 
 /// How long the daemon may take to say anything at all.
 const FIRST: Duration = Duration::from_secs(2);
@@ -20,6 +21,68 @@ const AT_ONCE: usize = 1024;
 const SMALL: usize = 32 * 1024;
 /// The longest path a socket address holds.
 const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// Why the daemon gave no answer. The message, a few words, is recorded with the call.
+#[derive(Debug)]
+pub enum AskError {
+    /// No daemon listens.
+    NoDaemon,
+    /// It says nothing at all.
+    Silent,
+    /// It did not finish in time.
+    TookTooLong,
+    /// It closed the connection.
+    HungUp,
+    /// The connection failed in another way.
+    Broken(std::io::Error),
+    /// The call cannot be written as a request.
+    Request(Malformed),
+    /// The reply is not one of the protocol.
+    UnreadableReply(Malformed),
+    /// The reply has more bytes than its header says.
+    OverlongReply,
+    /// The reply is one to another request.
+    OtherReply,
+    /// The daemon asks the hook to evaluate the call itself, and says why.
+    Fallback(String),
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDaemon => f.write_str("no daemon"),
+            Self::Silent => f.write_str("the daemon is silent"),
+            Self::TookTooLong => f.write_str("the daemon took too long"),
+            Self::HungUp => f.write_str("the daemon hung up"),
+            Self::Broken(error) => write!(f, "the connection broke: {error}"),
+            Self::Request(error) => error.fmt(f),
+            Self::UnreadableReply(error) => write!(f, "the daemon's reply cannot be read: {error}"),
+            Self::OverlongReply => f.write_str("the daemon's reply is longer than it says"),
+            Self::OtherReply => f.write_str("the daemon answers something else"),
+            Self::Fallback(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for AskError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Broken(error) => Some(error),
+            Self::Request(error) | Self::UnreadableReply(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<std::io::Error> for AskError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::Silent,
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Self::NoDaemon,
+            _ => Self::Broken(error),
+        }
+    }
+}
 
 /// What a harness is to hear.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,32 +107,29 @@ impl Answer {
     }
 }
 
-/// Asks the daemon behind this socket. The error says, in a few words, why there is no answer.
-pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answer, String> {
+/// Asks the daemon behind this socket.
+pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answer, AskError> {
     let until = Instant::now() + Duration::from_millis(request.within_ms);
     let mut header = Vec::with_capacity(256);
-    request.write(&mut header).map_err(|error| error.to_string())?;
+    request.write(&mut header).map_err(AskError::Request)?;
     let first = FIRST.min(Duration::from_millis(request.within_ms));
     let marked = mark(socket).symlink_metadata().is_ok();
-    let trouble = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            if !marked {
-                drop(std::fs::write(mark(socket), ""));
-            }
-            "the daemon is silent".to_owned()
+    let exchange = || {
+        let mut stream = reach(socket, first, marked)?;
+        stream.set_read_timeout(Some(first))?;
+        if header.len() + payload.len() > SMALL {
+            stream.set_write_timeout(Some(first))?;
         }
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => "no daemon".to_owned(),
-        _ => format!("the connection broke: {error}"),
+        send(&mut stream, &header, payload)?;
+        answer(stream, until)
     };
-    let mut stream = reach(socket, first, marked).map_err(trouble)?;
-    stream.set_read_timeout(Some(first)).map_err(trouble)?;
-    if header.len() + payload.len() > SMALL {
-        stream.set_write_timeout(Some(first)).map_err(trouble)?;
-    }
-    send(&mut stream, &header, payload).map_err(trouble)?;
-    let answer = answer(stream, until).map_err(trouble)?;
-    if marked {
-        drop(std::fs::remove_file(mark(socket)));
+    let answer = exchange();
+    // The mark only makes the next call bound its way in: a call goes on without it.
+    match &answer {
+        Err(AskError::Silent) if !marked => drop(std::fs::write(mark(socket), "")),
+        Err(AskError::Silent | AskError::NoDaemon | AskError::Broken(_)) => {}
+        _ if marked => drop(std::fs::remove_file(mark(socket))),
+        _ => {}
     }
     answer
 }
@@ -128,7 +188,7 @@ fn send(stream: &mut UnixStream, header: &[u8], payload: &[u8]) -> std::io::Resu
 }
 
 /// Reads messages up to the one that ends the call.
-fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answer, String>> {
+fn answer(mut stream: UnixStream, until: Instant) -> Result<Answer, AskError> {
     let mut bytes = vec![0; AT_ONCE];
     let (mut start, mut used) = (0, 0);
     let mut daemon_version = None;
@@ -141,15 +201,12 @@ fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answ
             count => count?,
         };
         if count == 0 {
-            return Ok(Err("the daemon hung up".to_owned()));
+            return Err(AskError::HungUp);
         }
         used += count;
         loop {
-            let read = match Reply::read(bytes.get(start..used).unwrap_or_default()) {
-                Ok(read) => read,
-                Err(error) => return Ok(Err(format!("the daemon's reply cannot be read: {error}"))),
-            };
-            match read {
+            let read = Reply::read(bytes.get(start..used).unwrap_or_default());
+            match read.map_err(AskError::UnreadableReply)? {
                 None => break,
                 Some((Reply::Wait, length)) => start += length,
                 Some((Reply::Version(version), length)) => {
@@ -164,24 +221,24 @@ fn answer(mut stream: UnixStream, until: Instant) -> std::io::Result<Result<Answ
                         break;
                     }
                     if used > end {
-                        return Ok(Err("the daemon's reply is longer than it says".to_owned()));
+                        return Err(AskError::OverlongReply);
                     }
-                    return Ok(Ok(Answer { exit, bytes, stdout: (out, err), stderr: (err, end) }));
+                    return Ok(Answer { exit, bytes, stdout: (out, err), stderr: (err, end) });
                 }
                 Some((Reply::Fallback(why), _)) => {
-                    return Ok(Err(match daemon_version {
+                    return Err(AskError::Fallback(match daemon_version {
                         Some(version) => format!("{why} (daemon {version}, hook {VERSION})"),
                         None => why.to_owned(),
                     }));
                 }
                 Some((Reply::Status(_), _)) => {
-                    return Ok(Err("the daemon answers something else".to_owned()));
+                    return Err(AskError::OtherReply);
                 }
             }
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(Err("the daemon took too long".to_owned()));
+            return Err(AskError::TookTooLong);
         }
         stream.set_read_timeout(Some(left.min(BETWEEN)))?;
     }

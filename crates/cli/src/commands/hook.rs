@@ -161,7 +161,7 @@ fn by_daemon(
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };
-    ask(&home.socket(), &request, payload)
+    ask(&home.socket(), &request, payload).map_err(|error| error.to_string())
 }
 
 /// Evaluates a call that no harness made: by the files as they are, without a record.

@@ -66,7 +66,7 @@ fn answer(place: &Place, call: &Call, id: &str, left: u128, payload: &[u8]) -> R
         parent: std::os::unix::process::parent_id(),
         payload_len: payload.len(),
     };
-    ask(&socket, &request, payload)
+    ask(&socket, &request, payload).map_err(|error| error.to_string())
 }
 
 /// The reply, byte for byte. One that does not reach the harness counts as none; only the exit code is
