@@ -4,6 +4,7 @@
 //! dialect of the harness, exactly as the output of a hook program is, and combined with the hooks and rules of the daemon.
 
 use tenterhook_engine::Fail;
+use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, Finding, Origin, Status, Step};
 use tenterhook_harness::dialect::{Control, Dialect, Exited};
 
@@ -38,10 +39,10 @@ pub(crate) struct Callbacks {
 
 impl Callbacks {
     /// Fails if the answers of this harness's hooks cannot be read.
-    pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, String> {
+    pub(crate) fn of(harness: &str, answers: Vec<Callback>) -> Result<Self, Failure> {
         let dialect = tenterhook_harness::dialect::of_harness(harness);
         if dialect.is_none() && !answers.is_empty() {
-            return Err(format!("hooks of `{harness}` have no known output format"));
+            return Err(Failure::user(format!("hooks of `{harness}` have no known output format")));
         }
         Ok(Self { dialect, answers })
     }

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tenterhook_api::{LiveEvent, LiveWarning};
-use tenterhook_engine::{HookId, flow};
+use tenterhook_engine::{HookId, RecordError, flow};
+use tenterhook_error::Failure;
 use tenterhook_event::{Call, Decision, Event, EventId, EventKind, Finding, Origin, Outcome, Step};
 use tenterhook_guard::{CallEvaluator, RefusedCall, answer_call};
 use tenterhook_harness::{Door, Harness, Reply};
@@ -88,7 +89,7 @@ struct DaemonCall<'a> {
 }
 
 impl CallEvaluator for DaemonCall<'_> {
-    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, String> {
+    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, Failure> {
         let (daemon, harness) = (self.daemon, self.harness);
         // Project files are read with the rights of the caller, if it is not the daemon's own account.
         let caller = daemon.other_account(self.peer);
@@ -116,7 +117,7 @@ impl CallEvaluator for DaemonCall<'_> {
         })
     }
 
-    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), String> {
+    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
         let (observers, harness) = (&self.daemon.observers, refusal.harness_id());
         let name = sanitize(&refusal.event_name, MAX_REFUSAL_CHARS);
         let why = sanitize(&refusal.reason, MAX_REFUSAL_CHARS);
@@ -155,7 +156,7 @@ impl Daemon {
 }
 
 /// Takes a call down the road, under the generation of its place.
-pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, String> {
+pub(crate) async fn fire(daemon: &Daemon, call: &Call) -> Result<Outcome, Failure> {
     fire_on_behalf(daemon, call, &[]).await
 }
 
@@ -166,13 +167,13 @@ async fn fire_as(
     call: &Call,
     caller: Option<u32>,
     answered: Vec<(Finding, Step)>,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Failure> {
     let place = Place::of(&call.event);
     let in_force = match caller {
         Some(account) => daemon.generations.of_account(&place, account).await,
         None => daemon.generations.of(&place),
     };
-    let in_force = in_force.map_err(|error| error.message)?;
+    let in_force = in_force?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
     Ok(flow::fire_with(&in_force.generation, &recorder, call, answered).await)
@@ -183,8 +184,8 @@ pub(crate) async fn fire_on_behalf(
     daemon: &Daemon,
     call: &Call,
     hooks: &[HookId],
-) -> Result<Outcome, String> {
-    let in_force = daemon.generations.of(&Place::of(&call.event)).map_err(|error| error.message)?;
+) -> Result<Outcome, Failure> {
+    let in_force = daemon.generations.of(&Place::of(&call.event))?;
     let (recorder, observers) = (&daemon.recorder, &daemon.observers);
     let recorder = CallRecorder { recorder, observers, made_of: &in_force.made_of };
     if hooks.is_empty() {

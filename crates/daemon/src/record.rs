@@ -42,20 +42,20 @@ impl LedgerRecorder {
     }
 
     /// Records an entry; returns when it is durable.
-    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, String> {
+    pub(crate) async fn keep(&self, entry: Entry) -> Result<Appended, RecordError> {
         self.keep_sealed(self.seal(entry)?).await
     }
 
     /// An entry as the ledger keeps it.
-    fn seal(&self, entry: Entry) -> Result<Box<Sealed>, String> {
+    fn seal(&self, entry: Entry) -> Result<Box<Sealed>, RecordError> {
         let sealed = entry.from(Origin::Daemon).seal(self.ledger.sealing());
-        sealed.map(Box::new).map_err(|error| error.to_string())
+        sealed.map(Box::new).map_err(|error| RecordError(error.to_string()))
     }
 
     /// Records a sealed entry; returns when it is durable. A thread of its own commits it on the spot, without a
     /// word to another one, if nobody else writes just now. A task of the runtime must not wait for the
     /// disk: its entry is committed with all others that wait.
-    async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, String> {
+    async fn keep_sealed(&self, sealed: Box<Sealed>) -> Result<Appended, RecordError> {
         let may_wait = tokio::task::try_id().is_none();
         let mut sealed = sealed;
         for attempt in 0..TRIES {
@@ -67,14 +67,14 @@ impl LedgerRecorder {
             let queued = if may_wait && attempt == 0 { queued.here_if_free() } else { queued };
             match self.ledger.append(queued) {
                 Ok(()) => {
-                    let appended = receive.await.map_err(|_| "the ledger is closed".to_owned())?;
-                    return appended.map_err(|error: AppendError| error.to_string());
+                    let closed = |_| RecordError("the ledger is closed".to_owned());
+                    return receive.await.map_err(closed)?.map_err(not_appended);
                 }
                 Err(QueueFull(back)) => sealed = back,
             }
             tokio::time::sleep(PAUSE).await;
         }
-        Err("too many decisions wait for the disk".to_owned())
+        Err(RecordError("too many decisions wait for the disk".to_owned()))
     }
 
     /// The call with a tool name that may be shown, if its own contains a secret.
@@ -100,6 +100,10 @@ impl LedgerRecorder {
     }
 }
 
+fn not_appended(error: AppendError) -> RecordError {
+    RecordError(error.to_string())
+}
+
 impl Recorder for CallRecorder<'_> {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
         Box::pin(async move {
@@ -107,7 +111,7 @@ impl Recorder for CallRecorder<'_> {
             if recorder.is_new(decided.generation)
                 && let Some(entry) = generation_entry(&decided, self.made_of)
             {
-                recorder.keep(entry).await.map_err(RecordError)?;
+                recorder.keep(entry).await?;
                 let mut known = recorder.known.lock().unwrap_or_else(PoisonError::into_inner);
                 known.insert(decided.generation.to_owned());
             }
@@ -117,9 +121,9 @@ impl Recorder for CallRecorder<'_> {
                 None => decided,
             };
             let began = Instant::now();
-            let sealed = recorder.seal(Entry::decision(&decided, &secrets)).map_err(RecordError)?;
+            let sealed = recorder.seal(Entry::decision(&decided, &secrets))?;
             let gone = sealed.is_too_large().then_some(MissingContent::TooLarge);
-            let appended = recorder.keep_sealed(sealed).await.map_err(RecordError)?;
+            let appended = recorder.keep_sealed(sealed).await?;
             self.observers.decided(&decided, appended, gone, began.elapsed());
             match appended {
                 Appended::New { .. } => Ok(()),

@@ -218,7 +218,7 @@ async fn report(
     });
     let detail = json!({"harness": harness, "event": event, "tool": tool, "session": session});
     if let Err(why) = daemon.change(what, uid, detail, links).await {
-        tracing::warn!(why, "this could not be recorded");
+        tracing::warn!(%why, "this could not be recorded");
     }
 }
 

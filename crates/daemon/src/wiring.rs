@@ -159,6 +159,6 @@ async fn tell(daemon: &Daemon, what: &str, about: &UnwiredHarness) {
     });
     let detail = json!({"harness": about.harness, "settings": about.settings});
     if let Err(why) = daemon.change(what, daemon.uid, detail, Vec::new()).await {
-        tracing::warn!(why, "this could not be recorded");
+        tracing::warn!(%why, "this could not be recorded");
     }
 }

@@ -5,17 +5,19 @@
 //! The daemon and a hook that finds no daemon answer calls through [`answer_call`]. They differ in how a decoded call is
 //! evaluated and where a refusal is recorded, which is what [`CallEvaluator`] is for.
 
+use tenterhook_engine::RecordError;
 use tenterhook_engine::fold::strengthen;
+use tenterhook_error::Failure;
 use tenterhook_event::{Call, Decided, Decision, Event, EventKind, Finding, Origin, Outcome};
 use tenterhook_harness::{Door, Harness, Reply};
 
 /// Evaluates decoded calls and records refused ones.
 pub trait CallEvaluator {
     /// Evaluates a call and records the decision. An error is the reason why the call is refused.
-    fn evaluate(&mut self, call: &mut Call) -> impl Future<Output = Result<Outcome, String>>;
+    fn evaluate(&mut self, call: &mut Call) -> impl Future<Output = Result<Outcome, Failure>>;
 
     /// Records a call that was refused before it could be evaluated.
-    fn record_refusal(&mut self, refusal: &RefusedCall) -> impl Future<Output = Result<(), String>>;
+    fn record_refusal(&mut self, refusal: &RefusedCall) -> impl Future<Output = Result<(), RecordError>>;
 }
 
 /// A call that cannot be evaluated: its payload is unreadable, or rules cannot be had. It is denied where the harness
@@ -39,7 +41,10 @@ pub async fn answer_call(
     payload: &[u8],
 ) -> Reply {
     let evaluated = match harness.decode(door, payload) {
-        Ok(mut call) => evaluator.evaluate(&mut call).await.map(|outcome| (call, outcome)),
+        Ok(mut call) => match evaluator.evaluate(&mut call).await {
+            Ok(outcome) => Ok((call, outcome)),
+            Err(failure) => Err(failure.message),
+        },
         Err(error) => Err(error.to_string()),
     };
     match evaluated {

@@ -174,13 +174,13 @@ impl Book {
     }
 
     /// Keeps entries in this order: in the ledger, else in the spool. When it returns they are durable.
-    pub fn keep(&self, entries: Vec<Entry>) -> Result<(), String> {
+    pub fn keep(&self, entries: Vec<Entry>) -> Result<(), RecordError> {
         let (sealing, reason) = match sealing(&self.dir, &self.settings) {
             Ok(sealing) => (sealing, None),
             Err((sealing, why)) => (sealing, Some(why)),
         };
         let sealed = entries.into_iter().map(|entry| entry.seal(&sealing)).collect::<Result<Vec<_>, _>>();
-        let sealed = sealed.map_err(|error| error.to_string())?;
+        let sealed = sealed.map_err(|error| RecordError(error.to_string()))?;
         let opened = if let Some(why) = reason {
             Err((why, false))
         } else {
@@ -201,7 +201,7 @@ impl Book {
         };
         let spooled: Result<(), std::io::Error> =
             sealed.iter().try_for_each(|one: &Sealed| self.spool.put(one));
-        spooled.map_err(|error| format!("{why}; and the spool cannot be written: {error}"))?;
+        spooled.map_err(|error| RecordError(format!("{why}; and the spool cannot be written: {error}")))?;
         if !expected {
             self.note(format!("the ledger cannot be written, the decision is in the spool: {why}"));
         }
@@ -348,7 +348,7 @@ impl Recorder for BookRecorder {
         let mut entries = Vec::with_capacity(2);
         entries.extend(generation_entry(&decided, &self.detail));
         entries.push(Entry::decision(&decided, &secrets));
-        Box::pin(std::future::ready(self.book.keep(entries).map_err(RecordError)))
+        Box::pin(std::future::ready(self.book.keep(entries)))
     }
 }
 
@@ -373,17 +373,18 @@ pub fn generation_entry(decided: &Decided<'_>, made_of: &Value) -> Option<Entry>
 
 impl SpoolRecorder {
     /// Spools one decision.
-    pub fn keep(&self, decided: &Decided<'_>) -> Result<(), String> {
+    pub fn keep(&self, decided: &Decided<'_>) -> Result<(), RecordError> {
         let sealing = match sealing(&self.home.ledger(), &Settings::of(&self.home).0) {
             Ok(sealing) | Err((sealing, _)) => sealing,
         };
         let spool = Spool::of(&self.home);
         let put = |entry: Entry, always: bool| {
-            let sealed = entry.seal(&sealing).map_err(|error| error.to_string())?;
+            let sealed = entry.seal(&sealing).map_err(|error| RecordError(error.to_string()))?;
             if !always && spool.has(&sealed) {
                 return Ok(());
             }
-            spool.put(&sealed).map_err(|error| format!("the spool cannot be written: {error}"))
+            let put = spool.put(&sealed);
+            put.map_err(|error| RecordError(format!("the spool cannot be written: {error}")))
         };
         if let Some(generation) = self.detail.as_ref().and_then(|detail| generation_entry(decided, detail)) {
             put(generation, false)?;
@@ -400,6 +401,6 @@ impl SpoolRecorder {
 
 impl Recorder for SpoolRecorder {
     fn record<'a>(&'a self, decided: Decided<'a>) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(std::future::ready(self.keep(&decided).map_err(RecordError)))
+        Box::pin(std::future::ready(self.keep(&decided)))
     }
 }

@@ -24,6 +24,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, Origin, SessionCheck, Status, Step};
 use tenterhook_harness_install::receipt::Fingerprint;
 use tenterhook_policy::{Judgement, RuleSet, SessionState, Spent, StateDelta};
@@ -65,6 +66,23 @@ struct Kept {
     of: String,
     #[serde(flatten)]
     state: SessionState,
+}
+
+/// A file of a session, or the lock of all of them, that cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum SessionFileError {
+    #[error("somebody else holds the lock")]
+    Locked,
+    #[error("it belongs to another session")]
+    OtherSession,
+    #[error("its format is {0}, not {FORMAT}")]
+    OtherFormat(u32),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Home(#[from] Failure),
 }
 
 /// One session's memory, read.
@@ -116,40 +134,38 @@ impl Sessions {
         self.dir.join(format!("{name}.json"))
     }
 
-    fn lock(&self) -> Result<File, String> {
-        make_private(&self.dir).map_err(|error| error.message)?;
+    fn lock(&self) -> Result<File, SessionFileError> {
+        make_private(&self.dir)?;
         let path = self.dir.join(LOCK);
-        let file = tenterhook_files::open_state_for_writing(&path, File::options().write(true));
-        let file = file.map_err(|error| error.to_string())?;
+        let file = tenterhook_files::open_state_for_writing(&path, File::options().write(true))?;
         for _ in 0..PATIENCE {
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 return Ok(file);
             }
             std::thread::sleep(PAUSE);
         }
-        Err("somebody else holds the lock".to_owned())
+        Err(SessionFileError::Locked)
     }
 
-    fn read(&self, path: &Path, of: &str) -> Result<SessionState, String> {
-        let Some(text) = read_file::state_file(path).map_err(|error| error.to_string())? else {
+    fn read(&self, path: &Path, of: &str) -> Result<SessionState, SessionFileError> {
+        let Some(text) = read_file::state_file(path)? else {
             return Ok(SessionState::default());
         };
-        let kept: Kept = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-        match kept {
+        match serde_json::from_str(&text)? {
             Kept { v: FORMAT, of: whose, state } if whose == of => Ok(state),
-            Kept { v: FORMAT, .. } => Err("it belongs to another session".to_owned()),
-            Kept { v, .. } => Err(format!("its format is {v}, not {FORMAT}")),
+            Kept { v: FORMAT, .. } => Err(SessionFileError::OtherSession),
+            Kept { v, .. } => Err(SessionFileError::OtherFormat(v)),
         }
     }
 
-    fn write(&self, of: &str, state: SessionState) -> Result<(), String> {
+    fn write(&self, of: &str, state: SessionState) -> Result<(), SessionFileError> {
         let path = self.path(of);
         if !path.exists() {
             self.prune();
         }
         let kept = Kept { v: FORMAT, of: of.to_owned(), state };
-        let bytes = serde_json::to_vec(&kept).map_err(|error| error.to_string())?;
-        write_whole(&path, &bytes, 0o600).map_err(|error| error.message)
+        let bytes = serde_json::to_vec(&kept)?;
+        Ok(write_whole(&path, &bytes, 0o600)?)
     }
 
     /// Removes what has not been touched for a week. What cannot be removed stays.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tenterhook_authority::Agents;
+use tenterhook_engine::RecordError;
 use tenterhook_event::{Call, EventId, Outcome};
 use tenterhook_guard::usage::{MAX_READ_BYTES, TranscriptOwner, UsageFound, UsageReader};
 use tenterhook_guard::{
@@ -224,7 +225,7 @@ struct SpooledBecause<'a> {
 }
 
 impl CallEvaluator for LocalCall<'_> {
-    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, String> {
+    async fn evaluate(&mut self, call: &mut Call) -> Result<Outcome, CommandError> {
         let (home, env) = (self.home, &self.context.env);
         if self.records.is_some() && has_secret_identifier(&mut call.event) {
             Book::of(home).redact_identifiers(&mut call.event);
@@ -234,7 +235,7 @@ impl CallEvaluator for LocalCall<'_> {
             Some(SpooledBecause { why, within }) => Road::by_itself(home, env, &place, why, *within),
             None => Road::open(home, env, &place, Memory::None),
         };
-        let road = road.map_err(|error| error.message)?;
+        let road = road?;
         let usage = attach_usage(self.context, home, &road, self.harness, call);
         let outcome = road.fire(call).await;
         if let Some((reader, found)) = usage.filter(|_| self.records.is_some()) {
@@ -246,7 +247,7 @@ impl CallEvaluator for LocalCall<'_> {
         Ok(outcome)
     }
 
-    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), String> {
+    async fn record_refusal(&mut self, refusal: &RefusedCall) -> Result<(), RecordError> {
         let Some(SpooledBecause { why, .. }) = &self.records else { return Ok(()) };
         let facts = json!({"fallback": why});
         SpoolRecorder { home: self.home.clone(), detail: None, facts }.keep(&refusal.decided())

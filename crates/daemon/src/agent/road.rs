@@ -33,7 +33,9 @@ impl Fire for Road {
             let began = Instant::now();
             let behalf = behalf::now();
             daemon.hosted.chains.keep(call.event.id, &behalf);
-            let outcome = hook::fire_on_behalf(&daemon, &call, &behalf).await.map_err(FireError::new)?;
+            let outcome = hook::fire_on_behalf(&daemon, &call, &behalf)
+                .await
+                .map_err(|failure| FireError::new(failure.message))?;
             Ok(settle(&daemon, &call, outcome, began + WITHIN).await)
         })
     }

@@ -81,7 +81,7 @@ async fn switch(
         if on {
             let caller = daemon.caller(peer);
             let recorded = daemon.change("rules enable", caller.uid, detail, Vec::new()).await;
-            recorded.map_err(Failure::internal)?;
+            recorded.map_err(|error| Failure::internal(error.to_string()))?;
         } else {
             daemon.admit(Action::RulesDisable, peer, &proof, detail, Vec::new()).await?;
         }

@@ -44,7 +44,7 @@ pub(crate) async fn answer(
         let caller = daemon.caller(peer);
         put(&mut detail, "authority", caller.to_json());
         let recorded = daemon.change("deny", caller.uid, detail, vec![card.id]).await;
-        recorded.map_err(|why| Refusal::Failed(Failure::internal(why)))?;
+        recorded.map_err(|error| Refusal::Failed(Failure::internal(error.to_string())))?;
         hear(daemon, &card, Answered { approved: false, who: who(daemon, peer), note })?;
         return Ok(ApprovalResult { id: card.id, answer: said, scope: None, rule: None });
     }
@@ -104,9 +104,9 @@ fn hear(daemon: &Daemon, card: &Approval, answered: Answered) -> Result<(), Refu
 }
 
 fn remember(daemon: &Daemon, card: &Approval, call: &Call) {
-    if let Err(why) = daemon.approvals.remembered().add(call, &askers(&card.reasons)) {
+    if let Err(failure) = daemon.approvals.remembered().add(call, &askers(&card.reasons)) {
         tracing::warn!(
-            why,
+            why = failure.message,
             "an approval for a session could not be written; it counts until the daemon ends"
         );
     }

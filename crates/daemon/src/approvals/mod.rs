@@ -130,7 +130,7 @@ pub(crate) async fn settle(
             };
             let recorded = daemon.change("approval expired", daemon.uid, json!({"why": why}), vec![id]).await;
             if let Err(error) = recorded {
-                tracing::warn!(error, "an approval that expired could not be recorded");
+                tracing::warn!(%error, "an approval that expired could not be recorded");
             }
             let text = format!(
                 "Nobody approved this within {waited} s, so it was not done. While a call waits, a person can \

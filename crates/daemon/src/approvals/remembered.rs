@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tenterhook_error::Failure;
 use tenterhook_event::{Call, EventId, Origin, SessionCheck};
 use tenterhook_home::{Home, call_meta, state_file, write_whole};
 
@@ -65,9 +66,9 @@ impl Remembered {
     }
 
     /// Remembers an approval. Why it counts until the daemon ends only, if it cannot be written.
-    pub(super) fn add(&mut self, call: &Call, askers: &[Origin]) -> Result<(), String> {
+    pub(super) fn add(&mut self, call: &Call, askers: &[Origin]) -> Result<(), Failure> {
         let Some(session) = &call.event.harness_session_id else {
-            return Err("the call has no session".to_owned());
+            return Err(Failure::user("the call has no session"));
         };
         let (of, at) = (call.event.id, call_meta::now_ms());
         self.all.retain(|one| at.saturating_sub(one.at) < KEPT);
@@ -78,8 +79,8 @@ impl Remembered {
         let beyond = self.all.len().saturating_sub(MOST);
         self.all.drain(..beyond);
         let kept = Kept { v: 1, approved: self.all.clone() };
-        let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
-        write_whole(&self.path, &text, 0o600).map_err(|failure| failure.message)
+        let text = serde_json::to_vec_pretty(&kept).map_err(|error| Failure::internal(error.to_string()))?;
+        write_whole(&self.path, &text, 0o600)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 use tenterhook_authority::{Action, Authority, Caller, Granted, Proof, Refused};
+use tenterhook_engine::RecordError;
 use tenterhook_event::EventId;
 use tenterhook_home::call_meta;
 use tenterhook_ledger::Entry;
@@ -73,8 +74,8 @@ impl Daemon {
         uid: u32,
         detail: Value,
         links: Vec<EventId>,
-    ) -> Result<(), String> {
-        let door = call_meta::mint().map_err(|failure| failure.message)?;
+    ) -> Result<(), RecordError> {
+        let door = call_meta::mint().map_err(|failure| RecordError(failure.message))?;
         let entry = Entry::change(door.id, door.ts, what, &self.account(uid), detail, &secrets);
         self.recorder.keep(entry.with_links(links)).await.map(drop)
     }
@@ -84,7 +85,7 @@ impl Daemon {
         if !self.told_to_end.load(std::sync::atomic::Ordering::Acquire) {
             let detail = json!({"authority": {"via": "signal", "proof": "none"}});
             if let Err(why) = self.change("stop", self.uid, detail, Vec::new()).await {
-                tracing::warn!(why, "the end could not be recorded");
+                tracing::warn!(%why, "the end could not be recorded");
             }
         }
     }

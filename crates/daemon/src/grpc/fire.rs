@@ -83,7 +83,7 @@ async fn own(
     })?;
     daemon.prepare(peer, &mut call.event);
     let outcome = hook::fire(daemon, &call).await;
-    let mut outcome = outcome.map_err(|why| error(ErrorCode::ErrorInternal, why, ""))?;
+    let mut outcome = outcome.map_err(|failure| error(ErrorCode::ErrorInternal, failure.message, ""))?;
     if outcome.decision == Decision::Ask {
         outcome = approvals::settle(daemon, peer, &call, outcome, began + within(timeout_ms)).await;
     }
@@ -103,7 +103,7 @@ async fn native(
     };
     let count = u32::try_from(request.callbacks.len()).unwrap_or(u32::MAX);
     let callbacks = request.callbacks.into_iter().map(callback).collect::<Result<_, _>>()?;
-    let callbacks = Callbacks::of(harness.id, callbacks).map_err(|why| invalid(&why))?;
+    let callbacks = Callbacks::of(harness.id, callbacks).map_err(|failure| invalid(&failure.message))?;
     daemon.fires(peer, harness.id);
     let asked = Asked {
         harness,

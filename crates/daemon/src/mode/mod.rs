@@ -41,7 +41,7 @@ pub(crate) async fn set(
             let caller = daemon.caller(peer);
             let detail = json!({"from": detail.get("from"), "to": mode, "authority": caller.to_json()});
             let recorded = daemon.change("mode enforce", caller.uid, detail, Vec::new()).await;
-            recorded.map_err(|why| Unchanged::Failed(Failure::internal(why)))?;
+            recorded.map_err(|error| Unchanged::Failed(Failure::internal(error.to_string())))?;
         }
     }
     mode.write(&daemon.home, call_meta::now()).map_err(Unchanged::Failed)?;

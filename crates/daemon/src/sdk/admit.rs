@@ -57,7 +57,7 @@ impl Daemon {
         let (what, detail) = Authority::leaf(action, &caller, &refused, detail);
         tracing::warn!(action = action.name(), why, "somebody was refused");
         if let Err(error) = self.change(what, caller.uid, detail, Vec::new()).await {
-            tracing::warn!(error, "a refusal could not be recorded");
+            tracing::warn!(%error, "a refusal could not be recorded");
         }
         Err(Refusal::new(Code::Refused, why, hint))
     }

@@ -61,7 +61,7 @@ impl Notes {
                 });
                 let written = join_all(written).await;
                 for why in written.iter().filter_map(|result| result.as_ref().err()) {
-                    tracing::warn!(why, "a note about a hook could not be recorded");
+                    tracing::warn!(%why, "a note about a hook could not be recorded");
                 }
                 let open = &daemon.programs.notes.open;
                 open.send_modify(|open| *open = open.saturating_sub(written.len()));

@@ -32,7 +32,8 @@ pub(crate) async fn set(
     } else {
         let caller = daemon.admit_program(Action::LedgerLevel, peer, detail.clone()).await?;
         let recorded = daemon.change("hook audit level", caller.uid, detail, Vec::new()).await;
-        recorded.map_err(|why| Refusal::new(Code::Internal, why, "make room for the ledger"))?;
+        recorded
+            .map_err(|error| Refusal::new(Code::Internal, error.to_string(), "make room for the ledger"))?;
     }
     let changing = Arc::clone(daemon);
     let changed = tokio::task::spawn_blocking(move || {

@@ -69,7 +69,7 @@ async fn expire(daemon: &Arc<Daemon>, id: &Id) {
         });
         tracing::warn!(hook = &*known.hook.id, "a hook is gone: its program did not come back");
         if let Err(error) = daemon.change("hook gone", daemon.uid, detail, Vec::new()).await {
-            tracing::warn!(error, "that a hook is gone could not be recorded");
+            tracing::warn!(%error, "that a hook is gone could not be recorded");
         }
     }
     programs.tidy(id);

@@ -77,6 +77,19 @@ pub struct UsageRequest {
     ts: Timestamp,
 }
 
+/// A transcript that is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum TranscriptPathError {
+    #[error("the client names no transcript")]
+    NotNamed,
+    #[error("`{}` is not an absolute path", .0.display())]
+    NotAbsolute(PathBuf),
+    #[error("`{}` is not a transcript", .0.display())]
+    NotTranscript(PathBuf),
+    #[error("`{}` is outside the client's directory", .0.display())]
+    Outside(PathBuf),
+}
+
 /// Whose transcript it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptOwner {
@@ -161,7 +174,7 @@ impl UsageReader {
         };
         let path = match self.check_path(request, owner) {
             Ok(path) => path,
-            Err(why) => return usage.found(&request.session, Some(why), false),
+            Err(error) => return usage.found(&request.session, Some(error.to_string()), false),
         };
         // Most calls find no new answer, and need no price.
         let table = OnceCell::new();
@@ -213,13 +226,16 @@ impl UsageReader {
     }
 
     /// The path of the transcript, if this client may have written it there.
-    fn check_path<'r>(&self, request: &'r UsageRequest, owner: TranscriptOwner) -> Result<&'r Path, String> {
-        let path = request.path.as_deref().ok_or("the client names no transcript")?;
+    fn check_path<'r>(
+        &self,
+        request: &'r UsageRequest,
+        owner: TranscriptOwner,
+    ) -> Result<&'r Path, TranscriptPathError> {
+        let path = request.path.as_deref().ok_or(TranscriptPathError::NotNamed)?;
         let is_plain =
             path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-        let shown = path.display();
         if !path.is_absolute() || !is_plain {
-            return Err(format!("`{shown}` is not an absolute path"));
+            return Err(TranscriptPathError::NotAbsolute(path.to_owned()));
         }
         // The directories of another account are not known; its files are read with its own rights.
         let below = if owner.is_other_account {
@@ -232,8 +248,8 @@ impl UsageReader {
         };
         match below {
             Some(below) if (request.is_transcript)(below) => Ok(path),
-            Some(_) => Err(format!("`{shown}` is not a transcript")),
-            None => Err(format!("`{shown}` is outside the client's directory")),
+            Some(_) => Err(TranscriptPathError::NotTranscript(path.to_owned())),
+            None => Err(TranscriptPathError::Outside(path.to_owned())),
         }
     }
 

@@ -100,7 +100,7 @@ impl Import {
         let Some(ledger) = &self.ledger else {
             match self.book.keep(entries) {
                 Ok(()) => self.imported.events += many,
-                Err(why) => self.imported.failed = Some(why),
+                Err(error) => self.imported.failed = Some(error.to_string()),
             }
             return;
         };

@@ -56,7 +56,8 @@ async fn judge(
     let native =
         native.map(|fields| Native { bytes: serde_json::to_vec(&fields).unwrap_or_default(), fields });
     let call = Call { event, native };
-    let mut outcome = hook::fire(&daemon, &call).await.map_err(ApiError::internal)?;
+    let mut outcome =
+        hook::fire(&daemon, &call).await.map_err(|failure| ApiError::internal(failure.message))?;
     if let (Decision::Ask, Some(ms)) = (outcome.decision, wait_ms) {
         let until = began + Duration::from_millis(ms).min(approvals::MAX_WAIT);
         outcome = approvals::settle(&daemon, peer, &call, outcome, until).await;
