@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenterhook_event::EventId;
-use tenterhook_guard::Book;
+use tenterhook_guard::{Book, TakenIn};
 use tenterhook_ledger::{Origin, Reader};
 use tenterhook_records::recorded::Recorded;
 
@@ -57,10 +57,21 @@ async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
     let _ = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
 }
 
+/// Says in the log which files of the spool did not become records.
+pub(crate) fn warn_of_refused(taken: TakenIn) {
+    if taken.refused > 0 {
+        tracing::warn!(files = taken.refused, "files in the spool are not of this home and were set aside");
+    }
+    if taken.postponed > 0 {
+        tracing::warn!(files = taken.postponed, "files in the spool cannot be read now and wait");
+    }
+}
+
 /// Takes in what hooks decided by themselves, and tells whoever looks on.
 pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
     let Ok(before) = daemon.readers.with(Reader::size).await else { return };
-    book.take_in(&daemon.ledger);
+    let found = book.take_in(&daemon.ledger);
+    warn_of_refused(found);
     let told = Arc::clone(daemon);
     let taken = daemon.readers.with(move |reader| {
         let (mut next, mut superseding) = (before, HashSet::new());

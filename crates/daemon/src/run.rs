@@ -88,7 +88,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     daemon_port::record(home, listen_address.map(|address| address.port()))?;
     let book = Book::of(home);
     let opened = open(home, &book, options).await?;
-    book.take_in(&opened.ledger);
+    catch_up::warn_of_refused(book.take_in(&opened.ledger));
     let token = places::token(&home.token())?;
     let observers = observers(home, env, options)?;
     observers.sessions.begin();

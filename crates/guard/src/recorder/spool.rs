@@ -12,7 +12,7 @@ use serde_json::json;
 use sha2::Digest as _;
 use tenterhook_event::{EventId, Timestamp};
 use tenterhook_files::FileClass;
-use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed};
+use tenterhook_ledger::{Appended, Entry, Ledger, Origin, Reader, Sealed, SpoolError};
 
 use crate::seal::{SealKey, Sealed as Use};
 use tenterhook_home::Home;
@@ -46,6 +46,32 @@ pub struct TakenIn {
     pub known: usize,
     /// Files that are no entries of this home.
     pub refused: usize,
+    /// Files that the system could not read just now. They stay, for the next time.
+    pub postponed: usize,
+}
+
+/// A file of the spool that is no entry of this home, or cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum SpoolFileError {
+    #[error("this home has sealed nothing yet")]
+    NothingSealed,
+    #[error("{0}")]
+    UnusableKey(String),
+    #[error("it carries no seal")]
+    NoSeal,
+    #[error("its seal is not of this home")]
+    ForeignSeal,
+    #[error("it is named after another event")]
+    OtherName,
+    #[error(transparent)]
+    Entry(#[from] SpoolError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// Whether the system failed, and not the file: a file that is set aside for that would be a lost record.
+fn is_passing(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_some()
 }
 
 impl Spool {
@@ -94,18 +120,25 @@ impl Spool {
             return taken;
         }
         let key = SealKey::existing(&self.state);
+        if key.as_ref().is_err_and(is_passing) {
+            return TakenIn { postponed: files.len(), ..taken };
+        }
         for path in files.into_iter().take(at_most) {
             let entry = match &key {
                 Ok(Some(key)) => read(&path, key),
-                Ok(None) => Err("this home has sealed nothing yet".to_owned()),
-                Err(error) => Err(error.to_string()),
+                Ok(None) => Err(SpoolFileError::NothingSealed),
+                Err(error) => Err(SpoolFileError::UnusableKey(error.to_string())),
             };
             let done = match entry {
                 // If the file stays, its entry is found to be recorded next time.
                 Ok(entry) => {
                     self.append(ledger, entry, &mut taken).inspect(|()| drop(std::fs::remove_file(&path)))
                 }
-                Err(why) => refuse(ledger, &path, &why).inspect(|()| taken.refused += 1),
+                Err(SpoolFileError::Io(error)) if is_passing(&error) => {
+                    taken.postponed += 1;
+                    continue;
+                }
+                Err(error) => refuse(ledger, &path, &error.to_string()).inspect(|()| taken.refused += 1),
             };
             if done.is_none() {
                 // The ledger refuses; it will do the same to the next one.
@@ -172,15 +205,15 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// An entry, if this home sealed it under the name it has.
-fn read(path: &Path, key: &SealKey) -> Result<Sealed, String> {
-    let text = text(path).map_err(|error| error.to_string())?;
-    let (line, seal) = text.split_once('\n').ok_or("it carries no seal")?;
+fn read(path: &Path, key: &SealKey) -> Result<Sealed, SpoolFileError> {
+    let text = text(path)?;
+    let (line, seal) = text.split_once('\n').ok_or(SpoolFileError::NoSeal)?;
     if !key.is_seal(Use::Spool, line.as_bytes(), seal.trim_end()) {
-        return Err("its seal is not of this home".to_owned());
+        return Err(SpoolFileError::ForeignSeal);
     }
-    let entry = Sealed::from_spool(line).map_err(|error| error.to_string())?;
+    let entry = Sealed::from_spool(line)?;
     let named = path.file_stem().is_some_and(|name| name.to_str() == Some(&entry.id().to_string()));
-    if named { Ok(entry) } else { Err("it is named after another event".to_owned()) }
+    if named { Ok(entry) } else { Err(SpoolFileError::OtherName) }
 }
 
 /// Sets a file aside for good. The leaf comes first, and its id follows from the file: it is recorded
