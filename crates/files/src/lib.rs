@@ -120,7 +120,7 @@ pub fn open_state_for_writing(path: &Path, options: &mut OpenOptions) -> Result<
 }
 
 fn raw(flags: OFlags) -> i32 {
-    i32::try_from(flags.bits()).unwrap_or_default()
+    flags.bits().cast_signed()
 }
 
 fn refuse(path: &Path, reason: RefusalReason) -> Error {
