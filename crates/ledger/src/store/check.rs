@@ -6,6 +6,7 @@
 use rusqlite::Row;
 use tenterhook_event::Timestamp;
 
+use super::CHECKPOINT;
 use super::filing::{FiledRow, Filing};
 use super::keys;
 use super::open::published_checkpoint;
@@ -134,7 +135,10 @@ impl Reader {
         if verified.checkpoints == 0 {
             return Err(Wrong::NoCheckpoints.here());
         }
-        if let Some((checkpoint, _)) = published.and_then(|note| Checkpoint::parse(note).ok()) {
+        let unusable = |path: &str, why: String| Wrong::File { path: path.to_owned(), why }.here();
+        if let Some(note) = published {
+            let (checkpoint, _) =
+                Checkpoint::parse(note).map_err(|error| unusable(CHECKPOINT, error.to_string()))?;
             let sql = "SELECT count(*) FROM checkpoints WHERE size = ?1";
             let stored =
                 self.connection.query_row(sql, [signed(checkpoint.size)], |row| row.get::<_, i64>(0));
@@ -153,7 +157,10 @@ impl Reader {
     fn verify_key_files(&self, verified: &Verified) -> Result<(), Problem> {
         let known =
             |name: &str, id: &str| verified.keys.iter().any(|key| key.name() == name && key.id() == id);
-        let public = keys::published(&self.dir).and_then(|text| text.trim_end().parse::<VerifierKey>().ok());
+        let public =
+            keys::published(&self.dir).map(|text| text.trim_end().parse::<VerifierKey>()).transpose();
+        let public = public
+            .map_err(|error| Wrong::File { path: "key.pub".to_owned(), why: error.to_string() }.here())?;
         let public = public.map(|key| (key.name().to_owned(), key.id()));
         let secret = SoftwareKey::name_and_id(&keys::path(&self.dir)).ok();
         for (file, found) in [("key.pub", public), ("key", secret)] {

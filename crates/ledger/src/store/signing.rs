@@ -42,8 +42,12 @@ pub(crate) struct Signing {
 
 /// Whether the ledger was last kept as a relaxed one: only then there are lines in its pending file.
 pub(super) fn was_relaxed(connection: &Connection) -> rusqlite::Result<bool> {
-    let kept = rows::meta(connection, KEPT)?.and_then(|kept| serde_json::from_str::<Value>(&kept).ok());
-    Ok(kept.is_some_and(|kept| kept.get("durability").and_then(Value::as_str) == Some("relaxed")))
+    let Some(kept) = rows::meta(connection, KEPT)? else { return Ok(false) };
+    // Taken for another durability, lines of the pending file would be refused.
+    let kept: Value = serde_json::from_str(&kept).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
+    })?;
+    Ok(kept.get("durability").and_then(Value::as_str) == Some("relaxed"))
 }
 
 // === impl Signing ===

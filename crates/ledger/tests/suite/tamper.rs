@@ -234,6 +234,16 @@ fn the_end_deleted_with_its_checkpoints_against_one_that_was_kept() {
 }
 
 #[test]
+fn files_beside_the_store_that_cannot_be_read() {
+    for name in ["checkpoint", "key.pub"] {
+        let test = Test::filled();
+        assert!(test.verify().is_ok());
+        std::fs::write(test.dir.join(name), "nothing\n").unwrap();
+        assert!(test.complaint().contains(&format!("`{name}`")), "{}", test.complaint());
+    }
+}
+
+#[test]
 fn an_old_copy_put_back() {
     let test = Test::new();
     let ledger = test.open();
