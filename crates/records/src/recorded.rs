@@ -53,7 +53,7 @@ impl Recorded {
                 .hint(format!("`tenterhook ledger show {seq}` shows it")));
         }
         let event = event(&leaf, &payload(record)).ok_or_else(|| unreadable("it is no event"))?;
-        let outcome = outcome(&leaf, &payload(record));
+        let outcome = outcome(&leaf, &payload(record)).map_err(|error| unreadable(&error.to_string()))?;
         let took_us = leaf.field("took_us").as_u64().unwrap_or_default();
         let seen = seen(leaf.field("facts"));
         Ok(Self { leaf, event, outcome, took_us, seen })
@@ -150,7 +150,13 @@ fn event(leaf: &Value, payload: &Value) -> Option<Event> {
     Some(event)
 }
 
-fn outcome(leaf: &Value, payload: &Value) -> Outcome {
+/// A field of a leaf, or what stands for none. A word that is not known here is an error: a newer program may have
+/// written it, and the default would be another decision.
+fn known<T: Default>(value: &Value, read: fn(Value) -> serde_json::Result<T>) -> serde_json::Result<T> {
+    if value.is_null() { Ok(T::default()) } else { read(value.clone()) }
+}
+
+fn outcome(leaf: &Value, payload: &Value) -> serde_json::Result<Outcome> {
     let by = match leaf.field("policy_rule_id").as_str() {
         Some(rule) => Origin::rule(rule),
         None => match decided_by(leaf).as_deref().and_then(|by| by.strip_prefix("hook:")) {
@@ -167,9 +173,9 @@ fn outcome(leaf: &Value, payload: &Value) -> Outcome {
     };
     let part = |key: &str| payload.field(key).clone();
     let steps = leaf.field("trace").as_array().map(Vec::as_slice).unwrap_or_default();
-    Outcome {
-        decision: serde_json::from_value::<Decision>(leaf.field("verdict").clone()).unwrap_or_default(),
-        flow: serde_json::from_value::<Flow>(leaf.field("flow").clone()).unwrap_or_default(),
+    Ok(Outcome {
+        decision: known::<Decision>(leaf.field("verdict"), serde_json::from_value)?,
+        flow: known::<Flow>(leaf.field("flow"), serde_json::from_value)?,
         reasons: said("reason"),
         nudges: said("nudge"),
         modifications: serde_json::from_value(part("modifications")).unwrap_or_default(),
@@ -179,7 +185,7 @@ fn outcome(leaf: &Value, payload: &Value) -> Outcome {
         // A step that was cut away to bound the leaf is not one.
         trace: steps.iter().filter_map(|step| serde_json::from_value::<Step>(step.clone()).ok()).collect(),
         ..Outcome::default()
-    }
+    })
 }
 
 /// A field of a JSON object that may be absent, or no object at all: then it is null.
@@ -199,5 +205,21 @@ impl Field for Value {
 
     fn text(&self, key: &str) -> Option<String> {
         self.field(key).as_str().map(ToOwned::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_decision_that_is_not_known_here_is_an_error_and_not_another_decision() {
+        let read = |leaf: Value| outcome(&leaf, &Value::Null).map(|outcome| outcome.decision);
+        assert_eq!(read(json!({"verdict": "deny"})).unwrap(), Decision::Deny);
+        assert_eq!(read(json!({})).unwrap(), Decision::None);
+        assert!(read(json!({"verdict": "a word of the future"})).is_err());
+        assert!(read(json!({"verdict": "deny", "flow": "a word of the future"})).is_err());
     }
 }
