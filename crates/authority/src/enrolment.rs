@@ -158,7 +158,13 @@ impl Kept {
                 .hint("bring it back from a copy; without it nobody can show that they are you")
         };
         let text = read_file::regular_file(path).map_err(|error| broken(error.to_string()))?;
-        text.map(|text| serde_json::from_str(&text).map_err(|error| broken(error.to_string()))).transpose()
+        let Some(text) = text else { return Ok(None) };
+        let kept: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+        // With a secret that is none every code would be wrong, without a word why.
+        if totp::from_base32(&kept.secret).is_none_or(|secret| secret.is_empty()) {
+            return Err(broken("its secret is damaged".to_owned()));
+        }
+        Ok(Some(kept))
     }
 
     fn write(&self, path: &std::path::Path) -> Result<(), Failure> {
@@ -176,6 +182,7 @@ impl Kept {
             return Tried::TooMany;
         }
         tries.push(now_ms);
+        // `read` has looked at it.
         let secret = totp::from_base32(&self.secret).unwrap_or_default();
         match totp::matching_step(&secret, code, now_ms) {
             _ if secret.is_empty() => Tried::Wrong,
@@ -246,6 +253,12 @@ mod tests {
         let codes = Enrolment::of(&home);
         assert!(codes.is_on());
         assert!(codes.attempt("123456", NOW).is_err());
+        codes.begin(NOW).unwrap();
+        let text = std::fs::read_to_string(codes.beginning()).unwrap();
+        let secret = Kept::read(&codes.beginning()).unwrap().unwrap().secret;
+        std::fs::write(home.totp(), text.replace(&secret, "not base32!")).unwrap();
+        let error = codes.attempt("123456", NOW).unwrap_err();
+        assert!(error.message.ends_with("cannot be read: its secret is damaged"), "{error}");
     }
 
     #[test]
