@@ -91,12 +91,25 @@ pub enum InstallError {
         /// What was found missing or wrong.
         what: String,
     },
+    /// A change failed, and files that were changed before it could not be put back.
+    #[error("{error}; and a file that was changed before could not be put back: {left}")]
+    NotUndone {
+        /// Why the change failed.
+        error: Box<InstallError>,
+        /// Why the files could not be put back.
+        left: String,
+    },
     /// The file system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl InstallError {
+    pub(super) fn not_undone(error: Self, left: Vec<Self>) -> Self {
+        let left: Vec<_> = left.iter().map(ToString::to_string).collect();
+        Self::NotUndone { error: Box::new(error), left: left.join("; ") }
+    }
+
     /// The cause, as far as a caller can act on it.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -111,7 +124,7 @@ impl InstallError {
             | Self::Changed { .. }
             | Self::ReceiptTooNew { .. } => ErrorKind::Conflict,
             Self::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => ErrorKind::Denied,
-            Self::SelfCheck { .. } | Self::Io(_) => ErrorKind::Internal,
+            Self::SelfCheck { .. } | Self::NotUndone { .. } | Self::Io(_) => ErrorKind::Internal,
         }
     }
 
@@ -135,6 +148,7 @@ impl InstallError {
             Self::RelativePath { .. } => "give the path from `/` on".into(),
             Self::ReceiptTooNew { .. } => "use the newer Tenterhook that made this installation".into(),
             Self::SelfCheck { .. } => "nothing was written; please report this, with the settings file if you can".into(),
+            Self::NotUndone { .. } => "run `tenterhook uninstall`, which takes out what is there, and the command again".into(),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::PermissionDenied => {
                     "nothing was changed; check who owns the file and its directory".into()

@@ -161,23 +161,44 @@ pub fn entries(
     wired.map(|row| Ok(Entry { event: row.native.to_owned(), group: entry(row)? })).collect()
 }
 
-/// What other settings that the harness reads say, as far as they can be read.
+/// The warnings about settings that others write. Of a file that cannot be read nobody knows whether it turns hooks
+/// off, so that is a note itself.
+pub(super) fn look_into(
+    path: &std::path::Path,
+    look: impl FnOnce(&str) -> Result<Vec<Warning>, Flaw>,
+) -> Vec<Warning> {
+    let looked = || {
+        let Some(bytes) = file::read(path)? else { return Ok(Vec::new()) };
+        let text = file::text(path, &bytes)?;
+        if text.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        look(text).map_err(|Flaw { line, column, what }| super::InstallError::Settings {
+            path: path.to_owned(),
+            line,
+            column,
+            what,
+        })
+    };
+    looked().unwrap_or_else(|error| {
+        vec![Warning::note(format!("{error}; so it is not known whether that file turns hooks off"))]
+    })
+}
+
+/// What other settings that the harness reads say.
 pub fn elsewhere(
     files: &[std::path::PathBuf],
     own: &std::path::Path,
     look: impl Fn(&Source<'_>, &Object<'_>) -> Vec<Warning>,
 ) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for path in files.iter().filter(|path| *path != own) {
-        let Ok(Some(bytes)) = file::read(path) else { continue };
-        let Ok(text) = file::text(path, &bytes) else { continue };
-        let Ok(source) = Source::parse(jsonc::split_mark(text).1) else { continue };
-        let Ok(Some(root)) = source.root() else { continue };
-        let told = look(&source, root).into_iter();
-        let says = |says| format!("{says} (in `{}`)", path.display());
-        warnings.extend(told.map(|warning| Warning { says: says(warning.says), ..warning }));
-    }
-    warnings
+    let look_at_file = |path: &std::path::PathBuf| {
+        look_into(path, |text| {
+            let told = look_at(text, &look)?.into_iter();
+            let says = |says| format!("{says} (in `{}`)", path.display());
+            Ok(told.map(|warning| Warning { says: says(warning.says), ..warning }).collect())
+        })
+    };
+    files.iter().filter(|path| *path != own).flat_map(look_at_file).collect()
 }
 
 /// What is wrong in the text of the settings themselves.

@@ -107,7 +107,7 @@ impl Plan {
         self.steps.iter().map(|step| step.change.diff()).collect()
     }
 
-    /// Does what the plan says. On an error every file is as it was.
+    /// Does what the plan says. On an error every file is as it was, unless the error is [`InstallError::NotUndone`].
     pub fn apply(&self) -> Result<(), InstallError> {
         for Step { change, .. } in &self.steps {
             file::require_unchanged(&change.path, change.before.as_deref())?;
@@ -117,11 +117,13 @@ impl Plan {
             match step.write() {
                 Ok(undo) => undone.push((step, undo)),
                 Err(error) => {
+                    let mut left = Vec::new();
                     for (step, undo) in undone.iter().rev() {
-                        step.take_back();
+                        left.extend(step.take_back().err());
                         undo.iter().for_each(Undo::run);
                     }
-                    return Err(error);
+                    let undone = left.is_empty();
+                    return Err(if undone { error } else { InstallError::not_undone(error, left) });
                 }
             }
         }
@@ -148,10 +150,9 @@ impl Step {
     }
 
     /// Puts back what was there, because a later step failed.
-    fn take_back(&self) {
+    fn take_back(&self) -> Result<(), InstallError> {
         let Change { path, before, after } = &self.change;
-        // As far as it goes: the caller already has an error to report.
-        let _ = match (before, after) {
+        match (before, after) {
             (before, after) if before == after => Ok(()),
             (Some(before), Some(after)) => file::replace(path, Some(after), before, self.mode),
             (Some(before), None) => file::make_directories(&self.directories)
@@ -160,7 +161,7 @@ impl Step {
                 file::delete(path, after).map(|()| file::remove_directories_if_empty(&self.directories))
             }
             (None, None) => Ok(()),
-        };
+        }
     }
 
     fn drop_receipt(&self) {

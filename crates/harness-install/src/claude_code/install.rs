@@ -16,8 +16,8 @@ use tenterhook_harness::{Wiring, kebab};
 
 use super::{HARNESS, events, remote_settings};
 use crate::{
-    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Transport, Warning, file,
-    hooks::{self, Hooks, StatusLine, plain_json},
+    Content, InstallError, Installer, MachineScope, Order, Piece, Scope, Transport, Warning,
+    hooks::{self, Hooks, StatusLine, look_into, plain_json},
     jsonc::{self, Entry, Flaw, Node, Signature, Source},
 };
 
@@ -160,9 +160,7 @@ fn elsewhere(order: &Order, own: &Path) -> Vec<Warning> {
         files.clear();
     }
     for path in files.iter().filter(|path| *path != own) {
-        let Ok(Some(bytes)) = file::read(path) else { continue };
-        let Ok(text) = file::text(path, &bytes) else { continue };
-        warnings.extend(switched_off(text, path).unwrap_or_default());
+        warnings.extend(look_into(path, |text| switched_off(text, path)));
     }
     warnings.extend(remote_settings::warnings(order));
     if matches!(order.transport, Transport::Http { .. }) {

@@ -9,8 +9,9 @@ use jsonc_parser::ast::{Object, Value};
 
 use super::install::{SIGNATURE, switched_off};
 use crate::{
-    Order, Warning, file,
-    jsonc::{self, Source},
+    Order, Warning,
+    hooks::look_into,
+    jsonc::{self, Flaw, Source},
 };
 
 /// The client's copy, in the directory of the user's settings. Empty when there are none.
@@ -23,30 +24,30 @@ pub(super) fn warnings(order: &Order) -> Vec<Warning> {
     directories.dedup();
     let mut warnings = Vec::new();
     for path in directories.into_iter().map(|directory| directory.join(FILE)) {
-        let Ok(Some(bytes)) = file::read(&path) else { continue };
-        let Ok(text) = file::text(&path, &bytes) else { continue };
-        if order.is_machine() {
-            warnings.extend(replaces_files(text, &path));
-        } else {
-            warnings.extend(switched_off(text, &path).unwrap_or_default());
-        }
+        warnings.extend(look_into(&path, |text| {
+            if order.is_machine() {
+                Ok(replaces_files(text, &path)?.into_iter().collect())
+            } else {
+                switched_off(text, &path)
+            }
+        }));
     }
     warnings
 }
 
 /// Settings in the copy without hooks of ours.
-fn replaces_files(text: &str, path: &Path) -> Option<Warning> {
-    let source = Source::parse(jsonc::split_mark(text).1).ok()?;
-    let root = source.root().ok()??;
+fn replaces_files(text: &str, path: &Path) -> Result<Option<Warning>, Flaw> {
+    let source = Source::parse(jsonc::split_mark(text).1)?;
+    let Some(root) = source.root()? else { return Ok(None) };
     if root.properties.is_empty() || runs_ours(root) {
-        return None;
+        return Ok(None);
     }
-    Some(Warning::blocks(format!(
+    Ok(Some(Warning::blocks(format!(
         "Claude Code ignores every file of managed settings, our hooks included, for the account with `{}`: its organisation \
          has server-managed settings. Add these hooks to the server-managed settings, or guard the account by itself \
          (`tenterhook install claude-code` without `--system`)",
         path.display()
-    )))
+    ))))
 }
 
 fn runs_ours(root: &Object<'_>) -> bool {

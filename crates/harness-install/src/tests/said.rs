@@ -101,3 +101,22 @@ fn what_would_keep_our_hooks_from_running_is_said() {
         ]
     );
 }
+
+#[test]
+fn settings_elsewhere_that_cannot_be_read_are_named() {
+    let root = tempfile::tempdir().expect("a directory");
+    let path = root.path().join("settings.json");
+    let warnings = || crate::hooks::elsewhere(std::slice::from_ref(&path), Path::new(""), |_, _| Vec::new());
+    assert_eq!(warnings(), [], "nothing is there");
+    fs::write(&path, "").expect("writes");
+    assert_eq!(warnings(), [], "it says nothing");
+    for broken in [&b"{\"hooks\": "[..], b"\"\xff\""] {
+        fs::write(&path, broken).expect("writes");
+        let [warning] = &warnings()[..] else { panic!("{:?}", warnings()) };
+        assert!(warning.says.contains("settings.json"), "{warning:?}");
+        assert!(
+            warning.says.ends_with("so it is not known whether that file turns hooks off"),
+            "{warning:?}"
+        );
+    }
+}
