@@ -285,6 +285,22 @@ fn nobody_changes_the_policy_or_a_hook_without_a_persons_proof() {
 }
 
 #[test]
+fn a_policy_that_cannot_be_read_is_not_replaced() {
+    let test = TestContext::new();
+    let secret = test.enroll();
+    let served = Served::in_home(test, &[]);
+    let policy = served.test.home().join("policy.yaml");
+    let not_utf8 = b"version: 1 # \xff\nrules: []\n";
+    std::fs::write(&policy, not_utf8).unwrap();
+    let tag = served.get("/v1/policy").header("etag").unwrap().to_owned();
+    let body = json!({"text": "version: 1\nrules: []\n", "proof": {"code": code(&secret, 0)}}).to_string();
+    let refused = served.ask("PUT", "/v1/policy", &[&format!("If-Match: {tag}")], body.as_bytes());
+    assert_eq!(refused.status, 500, "{refused:?}");
+    assert!(refused.message().contains("is not valid UTF-8"), "{refused:?}");
+    assert_eq!(std::fs::read(&policy).unwrap(), not_utf8);
+}
+
+#[test]
 fn with_a_code_a_person_changes_the_policy_and_switches_hooks() {
     let test = TestContext::new();
     test.write("home/tenterhook.yaml", "hooks:\n  - id: look\n    on: stop\n    command: 'true'\n");

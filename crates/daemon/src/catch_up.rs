@@ -21,8 +21,10 @@ const SOON: Duration = Duration::from_millis(50);
 
 /// Puts sessions together from the ledger, after calls are answered already.
 pub(crate) async fn remember(daemon: Arc<Daemon>) {
-    let until = daemon.readers.with(Reader::size).await.unwrap_or_default();
-    daemon.observers.grew(until);
+    match daemon.readers.with(Reader::size).await {
+        Ok(until) => daemon.observers.grew(until),
+        Err(error) => tracing::warn!(?error, "the size of the ledger cannot be read"),
+    }
     let done = tokio::task::spawn_blocking(move || {
         let dir = daemon.home.ledger();
         daemon.observers.sessions.rebuild(|| Reader::open(&dir), RebuildPool::beside_calls())
@@ -53,8 +55,13 @@ pub(crate) async fn warm(daemon: Arc<Daemon>) {
 
 async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
     let sessions = Arc::clone(&daemon.observers.sessions);
-    // What cannot be read is said in the log; the session stays short until somebody looks.
-    let _ = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
+    let brought = daemon.readers.with(move |reader| sessions.bring_back(&key, reader, |_| ())).await;
+    if let Err(error) = brought {
+        tracing::warn!(
+            ?error,
+            "a session stays short until somebody looks, because its records cannot be read"
+        );
+    }
 }
 
 /// Says in the log which files of the spool did not become records.
@@ -69,7 +76,13 @@ pub(crate) fn warn_of_refused(taken: TakenIn) {
 
 /// Takes in what hooks decided by themselves, and tells whoever looks on.
 pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
-    let Ok(before) = daemon.readers.with(Reader::size).await else { return };
+    let before = match daemon.readers.with(Reader::size).await {
+        Ok(before) => before,
+        Err(error) => {
+            tracing::warn!(?error, "the spool waits, because the ledger cannot be read");
+            return;
+        }
+    };
     let found = book.take_in(&daemon.ledger);
     warn_of_refused(found);
     let told = Arc::clone(daemon);

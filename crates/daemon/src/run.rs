@@ -141,8 +141,14 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     // Every connection holds one end of this, until its last answer is written.
     let _ = tokio::time::timeout(FAREWELL, end.closed()).await;
     session_usage::save(&daemon).await;
-    let _ = fs_err::remove_file(home.socket());
-    let _ = fs_err::remove_file(home.daemon());
+    for path in [home.socket(), home.daemon()] {
+        match fs_err::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "a file of the daemon stays behind");
+            }
+            _ => {}
+        }
+    }
     let ledger = daemon.ledger.clone();
     tokio::task::spawn_blocking(move || ledger.close())
         .await

@@ -73,7 +73,13 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
             let found = search.then(|| find_harnesses(looking.generations.env(), &looking.home));
             (look(&looking.home), found)
         });
-        let Ok(((seen, mut guarded), newly_found)) = look.await else { continue };
+        let ((seen, mut guarded), newly_found) = match look.await {
+            Ok(looked) => looked,
+            Err(error) => {
+                tracing::warn!(%error, "the hooks of harnesses could not be looked at");
+                continue;
+            }
+        };
         found = newly_found.unwrap_or(found);
         guarded.extend(found.by_machine.iter().map(|id| (*id).to_owned()));
         guarded.extend(daemon.observers.sessions.harnesses_since(recently()));

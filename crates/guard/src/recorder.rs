@@ -218,6 +218,11 @@ impl Book {
         std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether the spool can be listed.
+    pub fn check_spool(&self) -> std::io::Result<()> {
+        self.spool.check()
+    }
+
     /// How many entries wait in the spool, and how many there cannot be read.
     pub fn spooled(&self) -> (usize, usize) {
         self.spool.count()

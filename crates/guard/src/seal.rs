@@ -76,14 +76,15 @@ impl SealKey {
         }
     }
 
-    /// The seal of these bytes, in hexadecimal; empty, which is no seal, if none can be made.
-    pub fn seal(&self, what: Sealed, bytes: &[u8]) -> String {
+    /// The seal of these bytes, in hexadecimal.
+    pub fn seal(&self, what: Sealed, bytes: &[u8]) -> std::io::Result<String> {
         let seal = match what {
             Sealed::Spool => self.mac(SPOOL, bytes).map(|mac| mac.finalize().into_bytes().to_vec()),
             Sealed::Snapshot => self.seal_large(bytes),
         };
         let digits = |byte: &u8| format!("{byte:02x}");
-        seal.unwrap_or_default().iter().map(digits).collect()
+        let seal = seal.ok_or_else(|| std::io::Error::other("no seal could be made"))?;
+        Ok(seal.iter().map(digits).collect())
     }
 
     /// Whether this is the seal of these bytes.
@@ -140,7 +141,7 @@ mod tests {
     fn a_seal_is_of_one_text_one_use_and_one_home() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let key = SealKey::open(one.path()).unwrap();
-        let seal = key.seal(Sealed::Spool, b"text");
+        let seal = key.seal(Sealed::Spool, b"text").unwrap();
         assert!(SealKey::open(one.path()).unwrap().is_seal(Sealed::Spool, b"text", &seal));
         assert!(!key.is_seal(Sealed::Spool, b"test", &seal));
         assert!(!key.is_seal(Sealed::Snapshot, b"text", &seal));
@@ -155,9 +156,9 @@ mod tests {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let key = SealKey::open(one.path()).unwrap();
         let mut text = b"rules ".repeat(1_000);
-        let seal = key.seal(Sealed::Snapshot, &text);
+        let seal = key.seal(Sealed::Snapshot, &text).unwrap();
         assert_eq!(seal.len(), 2 * (NONCE_LEN + TAG));
-        assert_ne!(seal, key.seal(Sealed::Snapshot, &text), "a nonce is used once");
+        assert_ne!(seal, key.seal(Sealed::Snapshot, &text).unwrap(), "a nonce is used once");
         assert!(key.is_seal(Sealed::Snapshot, &text, &seal));
         assert!(!key.is_seal(Sealed::Spool, &text, &seal));
         assert!(!SealKey::open(other.path()).unwrap().is_seal(Sealed::Snapshot, &text, &seal));

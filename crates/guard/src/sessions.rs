@@ -104,9 +104,16 @@ impl Sessions {
     }
 
     /// The labels that rules gave a session.
-    pub fn labels(&self, harness: &str, session: &str) -> Vec<String> {
+    pub fn labels(&self, harness: &str, session: &str) -> Result<Vec<String>, Failure> {
         let of = format!("{harness}\n{session}");
-        self.read(&self.path(&of), &of).map(|state| state.labels.into_iter().collect()).unwrap_or_default()
+        let path = self.path(&of);
+        let state = self.read(&path, &of).map_err(|error| {
+            Failure::internal(format!(
+                "the labels of the session cannot be read: `{}`: {error}",
+                path.display()
+            ))
+        })?;
+        Ok(state.labels.into_iter().collect())
     }
 
     /// What is remembered of an event's session; locked, if it is going to change.

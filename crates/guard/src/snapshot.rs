@@ -77,6 +77,8 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
     // How the files look comes first: what changes while they are read is seen later.
     let files = files(home, env, place);
     let Some(files) = files.into_iter().map(Looks::of).collect::<Option<Vec<_>>>() else { return Ok(false) };
+    // A snapshot without the settings would be one without their hooks; who reads the files is told what is wrong.
+    let Ok(settings) = tenterhook_home::regular_file(&home.settings()) else { return Ok(false) };
     let sources = Sources::in_force(home, env, place);
     // Those of the settings are found again.
     let loaded = sources.load();
@@ -86,7 +88,7 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
         version: VERSION.to_owned(),
         mode: if sources.monitor { Mode::Monitor } else { Mode::Enforce },
         problems: sources.problems.len() + loaded.problems.len(),
-        settings: tenterhook_home::regular_file(&home.settings()).ok().flatten(),
+        settings,
         servers: if home.public.is_some() { McpServers::default() } else { read_servers(env, None) },
         files,
     };
@@ -94,7 +96,7 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
     body.push(b'\n');
     body.extend(rules);
     let key = SealKey::open(&home.state)?;
-    let mut bytes = format!("{}\n", key.seal(Sealed::Snapshot, &body)).into_bytes();
+    let mut bytes = format!("{}\n", key.seal(Sealed::Snapshot, &body)?).into_bytes();
     bytes.extend(body);
     make_private(&home.snapshots())?;
     write_whole(&file(home, env, place), &bytes, 0o600)?;
@@ -165,6 +167,7 @@ fn files(home: &Home, env: &Env, place: &Place) -> Vec<PathBuf> {
     files.push(home.port());
     files.extend(home.organisation.clone());
     files.extend(program_files::watched(home));
+    // A list that cannot be read names no files, and is one of the files itself.
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);
         files.extend(added.files.keys().map(|file| dir.join(file)));

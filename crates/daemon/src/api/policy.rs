@@ -68,6 +68,7 @@ async fn view(
 
 fn policy_view(daemon: &Daemon, place: &Place) -> Result<PolicyView, Failure> {
     let in_force = daemon.generations.of(place)?;
+    // A file that cannot be read is one of the problems, and cannot be replaced from here.
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
     let shown = View::new(&in_force.sources, call_meta::now());
     Ok(PolicyView {
@@ -104,7 +105,8 @@ async fn put(
     // One after the other: between looking and writing nobody else writes.
     let _turn = daemon.changing.lock().await;
     let own = daemon.home.policy();
-    let found = tag(regular_file(&own).unwrap_or_default().as_deref());
+    let found = regular_file(&own).map_err(Failure::from)?;
+    let found = tag(found.as_deref());
     if found != expected {
         let error = ApiError::new(StatusCode::PRECONDITION_FAILED, "the policy is not the one you saw");
         return Err(error.hint("look at it again with GET /v1/policy"));

@@ -42,9 +42,15 @@ impl Remembered {
     /// What is remembered in a home. What cannot be read counts for nothing: people are asked again.
     pub(super) fn read(home: &Home) -> Self {
         let path = home.approvals();
-        let text = state_file(&path).ok().flatten();
-        let kept = text.and_then(|text| serde_json::from_str::<Kept>(&text).ok());
-        Self { path, all: kept.map(|kept| kept.approved).unwrap_or_default() }
+        let kept = state_file(&path).and_then(|text| {
+            let kept = text.map(|text| serde_json::from_str::<Kept>(&text)).transpose()?;
+            Ok(kept.map(|kept| kept.approved).unwrap_or_default())
+        });
+        let all = kept.unwrap_or_else(|error| {
+            tracing::warn!(file = %path.display(), %error, "approvals for sessions cannot be read and are asked again");
+            Vec::new()
+        });
+        Self { path, all }
     }
 
     /// Whether everybody who asks about this call need not, in its session; by which approval.

@@ -84,7 +84,7 @@ impl Spool {
     pub fn put(&self, entry: &Sealed) -> std::io::Result<()> {
         let mut text = entry.to_spool().map_err(std::io::Error::other)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes());
+        let seal = SealKey::open(&self.state)?.seal(Use::Spool, text.as_bytes())?;
         text.push('\n');
         text.push_str(&seal);
         // The same entry may be put down by several at once, such as the first ones of a generation.
@@ -173,6 +173,14 @@ impl Spool {
         Some(())
     }
 
+    /// Whether its files can be listed: a spool that cannot be would look empty.
+    pub fn check(&self) -> std::io::Result<()> {
+        match std::fs::read_dir(&self.dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// How many entries wait, and how many were refused.
     pub fn count(&self) -> (usize, usize) {
         (self.files("json").len(), self.files(REFUSED).len())
@@ -244,4 +252,31 @@ fn refuse(ledger: &Ledger, path: &Path, why: &str) -> Option<()> {
 fn text(path: &Path) -> std::io::Result<String> {
     let text = tenterhook_files::read_text(path, FileClass::State, LONGEST)?;
     text.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_cannot_read_now_is_not_set_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let (spool, state, ledger) =
+            (dir.path().join("spool"), dir.path().join("state"), dir.path().join("ledger"));
+        let file = spool.join("01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
+        std::fs::create_dir(&spool).unwrap();
+        std::fs::write(&file, "{}").unwrap();
+        // Below a file the system looks for no key.
+        std::fs::write(&state, "").unwrap();
+        let opened = Ledger::open(&ledger, tenterhook_ledger::Options::new(now_ms)).unwrap();
+        let waiting = Spool { dir: spool, state: state.clone(), ledger };
+        let taken = waiting.take_in(&opened.ledger, usize::MAX);
+        assert_eq!(taken, TakenIn { postponed: 1, ..TakenIn::default() });
+        assert!(file.exists());
+        std::fs::remove_file(&state).unwrap();
+        std::fs::create_dir(&state).unwrap();
+        let taken = waiting.take_in(&opened.ledger, usize::MAX);
+        assert_eq!(taken, TakenIn { refused: 1, ..TakenIn::default() });
+        assert!(!file.exists());
+    }
 }

@@ -25,7 +25,12 @@ pub(super) fn examine(patient: &mut Patient<'_>) {
         let fix = format!("look at the `.refused` files in {}", patient.home.spool().display());
         patient.broken("spool", says).fix(fix);
     }
-    if waiting + refused == 0 && patient.home.state.is_dir() {
+    if let Err(error) = book.check_spool() {
+        let path = patient.home.spool();
+        patient
+            .broken("spool", format!("`{}` cannot be read: {error}", path.display()))
+            .fix("look at who owns it: decisions that wait there are not recorded");
+    } else if waiting + refused == 0 && patient.home.state.is_dir() {
         patient.good("spool", "nothing waits");
     }
     if !patient.home.ledger().join("ledger.db").exists() {

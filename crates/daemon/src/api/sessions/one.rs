@@ -23,7 +23,13 @@ pub(super) async fn whole(
 ) -> Result<Json<SessionDetails>, ApiError> {
     let (key, mut session) = look(&daemon, &id, |view| view.whole(call_meta::now())).await?;
     let remembered = tenterhook_guard::Sessions::new(daemon.home.sessions());
-    session.labels = Some(remembered.labels(&key.harness, &key.id).into_iter().collect());
+    session.labels = match remembered.labels(&key.harness, &key.id) {
+        Ok(labels) => Some(labels),
+        Err(failure) => {
+            tracing::warn!(why = failure.message, "a session is shown without its labels");
+            None
+        }
+    };
     Ok(Json(session))
 }
 
