@@ -84,6 +84,94 @@ fn files_that_others_can_write_are_read_with_limits() {
     }
 }
 
+/// The crates of the policy, which still have errors that are texts, and how many they have together: the number only
+/// falls.
+const TEXT_ERROR_CRATES: &[&str] = &["policy", "code-facts", "facts", "paths", "secrets", "shell-facts"];
+const MAX_TEXT_ERRORS: usize = 35;
+
+/// How many types `Result<…, String>` there are in a source text, on one line or on several.
+fn text_errors(code: &str) -> usize {
+    let code: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    code.split("Result<").skip(1).filter(|rest| last_parameter(rest) == Some("String")).count()
+}
+
+/// The last of several parameters of a type, whose `<` stands right before the text.
+fn last_parameter(text: &str) -> Option<&str> {
+    let (mut depth, mut start, mut before) = (0_usize, None, ' ');
+    for (at, letter) in text.char_indices() {
+        match letter {
+            ';' | '{' if depth == 0 => return None,
+            '<' | '(' | '[' => depth += 1,
+            // The arrow of a function type closes nothing.
+            '>' if before == '-' => {}
+            '>' if depth == 0 => {
+                return start.map(|start: usize| text[start..at].trim().trim_end_matches(',').trim_end());
+            }
+            '>' | ')' | ']' => depth = depth.checked_sub(1)?,
+            // One before the end of the list separates nothing.
+            ',' if depth == 0 && !text[at + 1..].trim_start().starts_with('>') => start = Some(at + 1),
+            _ => {}
+        }
+        before = letter;
+    }
+    None
+}
+
+/// Errors of libraries are types that a caller can match on; what only a person reads ends in a binary.
+#[test]
+fn errors_of_libraries_are_types() {
+    let mut found = Vec::new();
+    sources(&repository().join("crates"), &mut found);
+    let (mut libraries, mut known, mut wrong) = (std::collections::BTreeSet::new(), 0, Vec::new());
+    for path in found {
+        let name = path.strip_prefix(repository().join("crates")).unwrap().to_str().unwrap().to_owned();
+        let krate = name.split('/').next().unwrap().to_owned();
+        let is_binary = krate == "cli" || name.contains("/src/bin/") || name.ends_with("/src/main.rs");
+        let is_test = !name.contains("/src/") || name.contains("tests") || name.contains("conformance");
+        if is_binary || is_test {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let count = text_errors(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
+        if TEXT_ERROR_CRATES.contains(&krate.as_str()) {
+            known += count;
+        } else if count > 0 {
+            wrong.push(name);
+        }
+        libraries.insert(krate);
+    }
+    assert!(libraries.len() > 20, "{libraries:?}");
+    assert!(wrong.is_empty(), "use an error type instead of `Result<…, String>`: {wrong:#?}");
+    assert!(
+        known <= MAX_TEXT_ERRORS,
+        "{known} errors of the policy are texts; {MAX_TEXT_ERRORS} are allowed"
+    );
+}
+
+#[test]
+fn a_text_as_an_error_is_found_wherever_it_stands() {
+    for code in [
+        "fn a() -> Result<(), String> {",
+        "fn a() -> Result<\n    BTreeMap<String, Vec<u8>>,\n    String,\n> {",
+        "type Check = Result<Matched, String>;",
+        "fn a(f: &dyn Fn(&str) -> Result<Option<fn() -> u8>, String>) {",
+    ] {
+        assert_eq!(text_errors(code), 1, "{code}");
+    }
+    for code in [
+        "fn a() -> Result<String> {",
+        "fn a() -> Result<BTreeMap<String, String>, Failure> {",
+        "fn a() -> Result<String, io::Error> {",
+        "// Result<(), String>",
+    ] {
+        assert_eq!(text_errors(code), 0, "{code}");
+    }
+}
+
 #[test]
 fn every_source_file_names_its_licence() {
     let mut found = Vec::new();
