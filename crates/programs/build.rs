@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = format::encode::encode_programs(&programs).map_err(|(_, message)| message)?;
     let out = Path::new(&env::var("OUT_DIR")?).join("programs.bin");
     let bytes = table.to_bytes()?;
-    // The library reads it without a way to fail.
+    // The library has no way to report an unreadable table.
     postcard::from_bytes::<format::record::NameTable<'_>>(&bytes)?;
     fs::write(out, bytes)?;
     Ok(())

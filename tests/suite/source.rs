@@ -84,8 +84,7 @@ fn files_that_others_can_write_are_read_with_limits() {
     }
 }
 
-/// The crates of the policy, which still have errors that are texts, and how many they have together: the number only
-/// falls.
+/// The policy crates still use texts as errors. This is how many they have together; lower it when one is replaced.
 const TEXT_ERROR_CRATES: &[&str] = &["policy", "code-facts", "facts", "paths", "secrets", "shell-facts"];
 const MAX_TEXT_ERRORS: usize = 35;
 
@@ -112,7 +111,7 @@ fn last_parameter(text: &str) -> Option<&str> {
                 return start.map(|start: usize| text[start..at].trim().trim_end_matches(',').trim_end());
             }
             '>' | ')' | ']' => depth = depth.checked_sub(1)?,
-            // One before the end of the list separates nothing.
+            // A trailing comma separates nothing.
             ',' if depth == 0 && !text[at + 1..].trim_start().starts_with('>') => start = Some(at + 1),
             _ => {}
         }
@@ -121,7 +120,7 @@ fn last_parameter(text: &str) -> Option<&str> {
     None
 }
 
-/// Errors of libraries are types that a caller can match on; what only a person reads ends in a binary.
+/// Libraries return error types that callers can match on; only binaries use texts.
 #[test]
 fn errors_of_libraries_are_types() {
     let mut found = Vec::new();

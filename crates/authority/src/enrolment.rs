@@ -160,7 +160,7 @@ impl Kept {
         let text = read_file::regular_file(path).map_err(|error| broken(error.to_string()))?;
         let Some(text) = text else { return Ok(None) };
         let kept: Self = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
-        // With a secret that is none every code would be wrong, without a word why.
+        // An invalid secret would make every code wrong without an explanation.
         if totp::from_base32(&kept.secret).is_none_or(|secret| secret.is_empty()) {
             return Err(broken("its secret is damaged".to_owned()));
         }
@@ -182,7 +182,7 @@ impl Kept {
             return Tried::TooMany;
         }
         tries.push(now_ms);
-        // `read` has looked at it.
+        // `Kept::read` rejects invalid secrets.
         let secret = totp::from_base32(&self.secret).unwrap_or_default();
         match totp::matching_step(&secret, code, now_ms) {
             _ if secret.is_empty() => Tried::Wrong,

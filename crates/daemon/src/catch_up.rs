@@ -64,13 +64,13 @@ async fn bring_back(daemon: &Arc<Daemon>, key: SessionKey) {
     }
 }
 
-/// Says in the log which files of the spool did not become records.
+/// Logs spool files that were refused or could not be read.
 pub(crate) fn warn_of_refused(taken: TakenIn) {
     if taken.refused > 0 {
-        tracing::warn!(files = taken.refused, "files in the spool are not of this home and were set aside");
+        tracing::warn!(files = taken.refused, "spool files without a valid seal were set aside");
     }
     if taken.postponed > 0 {
-        tracing::warn!(files = taken.postponed, "files in the spool cannot be read now and wait");
+        tracing::warn!(files = taken.postponed, "spool files cannot be read now; they are tried again");
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn take_in(daemon: &Arc<Daemon>, book: &Book) {
     let before = match daemon.readers.with(Reader::size).await {
         Ok(before) => before,
         Err(error) => {
-            tracing::warn!(?error, "the spool waits, because the ledger cannot be read");
+            tracing::warn!(?error, "spool not imported: the ledger cannot be read");
             return;
         }
     };

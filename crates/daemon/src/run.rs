@@ -144,7 +144,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     for path in [home.socket(), home.daemon()] {
         match fs_err::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(%error, "a file of the daemon stays behind");
+                tracing::warn!(%error, "a file of the daemon could not be removed");
             }
             _ => {}
         }

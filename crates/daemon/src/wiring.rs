@@ -76,7 +76,7 @@ pub(crate) async fn watch(daemon: Arc<Daemon>) {
         let ((seen, mut guarded), newly_found) = match look.await {
             Ok(looked) => looked,
             Err(error) => {
-                tracing::warn!(%error, "the hooks of harnesses could not be looked at");
+                tracing::warn!(%error, "installed hooks could not be checked");
                 continue;
             }
         };

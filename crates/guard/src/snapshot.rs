@@ -77,7 +77,8 @@ pub fn write(home: &Home, env: &Env, place: &Place) -> Result<bool, Failure> {
     // How the files look comes first: what changes while they are read is seen later.
     let files = files(home, env, place);
     let Some(files) = files.into_iter().map(Looks::of).collect::<Option<Vec<_>>>() else { return Ok(false) };
-    // A snapshot without the settings would be one without their hooks; who reads the files is told what is wrong.
+    // A snapshot without settings would lack their hooks. Without a snapshot the files are read and the problem is
+    // reported.
     let Ok(settings) = tenterhook_home::regular_file(&home.settings()) else { return Ok(false) };
     let sources = Sources::in_force(home, env, place);
     // Those of the settings are found again.
@@ -167,7 +168,7 @@ fn files(home: &Home, env: &Env, place: &Place) -> Vec<PathBuf> {
     files.push(home.port());
     files.extend(home.organisation.clone());
     files.extend(program_files::watched(home));
-    // A list that cannot be read names no files, and is one of the files itself.
+    // The list itself is watched, so an unreadable list is noticed when it changes.
     for added in PackList::read(home).unwrap_or_default().sources {
         let dir = home.packs().join(&added.name);
         files.extend(added.files.keys().map(|file| dir.join(file)));

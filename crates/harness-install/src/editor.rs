@@ -73,7 +73,7 @@ impl EditCheckError {
     }
 }
 
-/// The place is left out: it is one in a text that no one has seen.
+/// Line and column are dropped: they refer to a text that was never written.
 impl From<Flaw> for EditCheckError {
     fn from(flaw: Flaw) -> Self {
         Self { what: flaw.what }

@@ -161,8 +161,8 @@ pub fn entries(
     wired.map(|row| Ok(Entry { event: row.native.to_owned(), group: entry(row)? })).collect()
 }
 
-/// The warnings about settings that others write. Of a file that cannot be read nobody knows whether it turns hooks
-/// off, so that is a note itself.
+/// Warnings about a settings file that other programs write. A file that cannot be read may turn hooks off, so it gets a
+/// note.
 pub(super) fn look_into(
     path: &std::path::Path,
     look: impl FnOnce(&str) -> Result<Vec<Warning>, Flaw>,

@@ -57,7 +57,7 @@ pub fn account(uid: u32) -> String {
 /// The names of the groups we run in; a group without a name by its number.
 pub fn groups() -> Vec<String> {
     let own = rustix::process::getgid();
-    // The system call fails only for a list that is too short, which it is never given.
+    // `getgroups` fails only if the buffer is too small, and rustix sizes it.
     let all = rustix::process::getgroups().unwrap_or_default();
     let numbers: std::collections::BTreeSet<u32> =
         std::iter::once(own).chain(all).map(rustix::process::Gid::as_raw).collect();

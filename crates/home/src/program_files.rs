@@ -58,7 +58,7 @@ pub fn watched(home: &Home) -> Vec<PathBuf> {
     let mut watched = Vec::new();
     for folder in [Some(home.program_descriptions()), home.organisation_descriptions()].into_iter().flatten()
     {
-        // A folder that cannot be listed is watched itself, and reported where its files are read.
+        // The folder itself is watched, and a folder that cannot be listed is reported when its files are read.
         watched.extend(list_descriptions(&folder).unwrap_or_default());
         watched.push(folder);
     }

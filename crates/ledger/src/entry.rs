@@ -406,7 +406,7 @@ fn payload(event: &Event, outcome: &Outcome) -> Option<Value> {
             parts.insert(key.to_owned(), value);
         }
     };
-    // These are plain data, which serializing cannot fail on.
+    // Serializing plain data to memory cannot fail.
     let written = |value: serde_json::Result<Value>| value.unwrap_or_default();
     put("args", event.tool.as_ref().map_or(Value::Null, |tool| tool.args.clone()));
     put("detail", written(serde_json::to_value(&event.detail)));

@@ -9,7 +9,7 @@ use crate::format::source::ExampleSource;
 use crate::parsed::{Parsed, Variant};
 use crate::programs::{Program, Programs};
 
-/// An example that is not read as it says.
+/// An example that does not match the description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExampleError {
     /// The example has no words.

@@ -171,8 +171,8 @@ fn described_before(target: &[Accepted<'_>], program: &CommandSource) -> Option<
     Some(format!("program is already described at {}:{}", file.source, program.spot.line))
 }
 
-/// The table of these programs. Each was encoded alone before and no two share a name, so a failure is a bug; it is
-/// reported, because the table is then empty and none of them is described.
+/// Encodes programs into one table. Each was encoded alone before and no two share a name, so a failure is a bug. It is
+/// reported, because the table is empty then and none of the programs is known.
 fn encode(programs: &[&Accepted<'_>], problems: &mut Vec<Problem>) -> Vec<u8> {
     let Some(Accepted { file, program: first }) = programs.first() else { return Vec::new() };
     let programs: Vec<_> = programs.iter().map(|accepted| accepted.program.clone()).collect();

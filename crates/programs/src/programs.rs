@@ -18,7 +18,7 @@ static BUILTIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs.bin")
 
 /// The built-in descriptions, decoded once for all values of [`Programs`].
 static BUILTIN_PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
-    // The build script has read it: a table that cannot be read ends the build.
+    // The build script decodes the table and fails if it cannot.
     let builtin: NameTable<'static> = postcard::from_bytes(BUILTIN).unwrap_or_default();
     let decoded = (0..builtin.len()).map(|_| OnceLock::new()).collect();
     Programs { builtin, decoded, own: Arc::default(), files: Arc::default() }

@@ -150,8 +150,8 @@ fn event(leaf: &Value, payload: &Value) -> Option<Event> {
     Some(event)
 }
 
-/// A field of a leaf, or what stands for none. A word that is not known here is an error: a newer program may have
-/// written it, and the default would be another decision.
+/// A field of a record, or its default if absent. An unknown value, such as one written by a newer version, is an error:
+/// the default would be a different decision.
 fn known<T: Default>(value: &Value, read: fn(Value) -> serde_json::Result<T>) -> serde_json::Result<T> {
     if value.is_null() { Ok(T::default()) } else { read(value.clone()) }
 }

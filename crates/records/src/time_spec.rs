@@ -4,7 +4,7 @@
 
 use tenterhook_event::Timestamp;
 
-/// A text that names no moment.
+/// A text that is not a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("say 15m, 24h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z")]
 pub struct TimeSpecError;

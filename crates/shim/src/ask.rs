@@ -124,7 +124,7 @@ pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answe
         answer(stream, until)
     };
     let answer = exchange();
-    // The mark only makes the next call bound its way in: a call goes on without it.
+    // The marker only makes the next call connect with a deadline; failing to write it costs no call.
     match &answer {
         Err(AskError::Silent) if !marked => drop(std::fs::write(mark(socket), "")),
         Err(AskError::Silent | AskError::NoDaemon | AskError::Broken(_)) => {}

@@ -68,7 +68,7 @@ async fn view(
 
 fn policy_view(daemon: &Daemon, place: &Place) -> Result<PolicyView, Failure> {
     let in_force = daemon.generations.of(place)?;
-    // A file that cannot be read is one of the problems, and cannot be replaced from here.
+    // An unreadable file is listed under `problems`, and PUT refuses to replace it.
     let own = regular_file(&daemon.home.policy()).unwrap_or_default();
     let shown = View::new(&in_force.sources, call_meta::now());
     Ok(PolicyView {

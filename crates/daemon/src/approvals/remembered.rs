@@ -47,7 +47,7 @@ impl Remembered {
             Ok(kept.map(|kept| kept.approved).unwrap_or_default())
         });
         let all = kept.unwrap_or_else(|error| {
-            tracing::warn!(file = %path.display(), %error, "approvals for sessions cannot be read and are asked again");
+            tracing::warn!(file = %path.display(), %error, "session approvals cannot be read; people are asked again");
             Vec::new()
         });
         Self { path, all }

@@ -46,11 +46,11 @@ pub struct TakenIn {
     pub known: usize,
     /// Files that are no entries of this home.
     pub refused: usize,
-    /// Files that the system could not read just now. They stay, for the next time.
+    /// Files that the system could not read. They stay in the spool and are tried again.
     pub postponed: usize,
 }
 
-/// A file of the spool that is no entry of this home, or cannot be read.
+/// A spool file that is not a valid entry of this home, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum SpoolFileError {
     #[error("this home has sealed nothing yet")]
@@ -69,7 +69,7 @@ enum SpoolFileError {
     Io(#[from] std::io::Error),
 }
 
-/// Whether the system failed, and not the file: a file that is set aside for that would be a lost record.
+/// Whether the system caused the error, not the content of the file. Setting the file aside would lose a record.
 fn is_passing(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some()
 }
@@ -173,7 +173,7 @@ impl Spool {
         Some(())
     }
 
-    /// Whether its files can be listed: a spool that cannot be would look empty.
+    /// Checks that the directory can be listed; an unreadable spool looks empty.
     pub fn check(&self) -> std::io::Result<()> {
         match std::fs::read_dir(&self.dir) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -266,7 +266,7 @@ mod tests {
         let file = spool.join("01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
         std::fs::create_dir(&spool).unwrap();
         std::fs::write(&file, "{}").unwrap();
-        // Below a file the system looks for no key.
+        // The state directory is a file, so looking for the key fails with ENOTDIR.
         std::fs::write(&state, "").unwrap();
         let opened = Ledger::open(&ledger, tenterhook_ledger::Options::new(now_ms)).unwrap();
         let waiting = Spool { dir: spool, state: state.clone(), ledger };

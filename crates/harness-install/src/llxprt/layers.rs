@@ -32,7 +32,7 @@ pub(super) fn warnings(order: &Order, own: &Path) -> Vec<Warning> {
     let position = files.iter().position(|file| file == own);
     let later = position.and_then(|at| files.get(at + 1..)).unwrap_or_default();
     let mut warnings = elsewhere(later, own, |_, root| switched_off(root));
-    // A later file that cannot be read is named once.
+    // Both passes report a later file that cannot be read; keep one.
     let by_name = elsewhere(&files, own, |_, root| disabled_by_name(root).into_iter().collect());
     let by_name: Vec<_> = by_name.into_iter().filter(|warning| !warnings.contains(warning)).collect();
     warnings.extend(by_name);

@@ -14,7 +14,7 @@ const FEW_MILLISECONDS: f64 = 100.0;
 /// Longer than any hook may be waited for: a day.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// A number that is no time for a hook.
+/// A number that is not a valid timeout of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum HookTimeError {
     /// Zero, negative or not finite.

@@ -67,7 +67,7 @@ pub fn load(home: &Home, loaded: &mut Loaded, around: &Around<'_>) -> Option<Str
 /// Every file that says something about the kits of a home.
 pub fn watched(home: &Home) -> Vec<PathBuf> {
     let mut files = vec![home.kit_list()];
-    // A list that cannot be read names no kits, and is one of the files itself.
+    // The list itself is watched, so an unreadable list is noticed when it changes.
     for kit in KitList::read(home).unwrap_or_default().kits.iter().filter(|kit| kit.trusted) {
         let dir = home.kits().join(&kit.name);
         files.extend(kit.files.keys().map(|file| dir.join(file)));

@@ -43,7 +43,7 @@ pub(crate) struct Signing {
 /// Whether the ledger was last kept as a relaxed one: only then there are lines in its pending file.
 pub(super) fn was_relaxed(connection: &Connection) -> rusqlite::Result<bool> {
     let Some(kept) = rows::meta(connection, KEPT)? else { return Ok(false) };
-    // Taken for another durability, lines of the pending file would be refused.
+    // A wrong guess would refuse valid lines of the pending file.
     let kept: Value = serde_json::from_str(&kept).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
     })?;

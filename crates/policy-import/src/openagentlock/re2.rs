@@ -8,7 +8,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A pattern that has no equal here.
+/// A pattern that cannot be translated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Re2Error {
     #[error("it ends in a backslash")]

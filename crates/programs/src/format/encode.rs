@@ -69,7 +69,7 @@ impl<'a> TableBuilder<'a> {
         if let Some(at) = self.offsets.get(&record) {
             return *at;
         }
-        // A file of 4 GiB is refused before it is read, so an offset always fits.
+        // User files are limited to far less than 4 GiB, so the offset always fits.
         let at = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         self.records.extend_from_slice(&record);
         self.offsets.insert(record, at);
