@@ -51,6 +51,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tenterhook-programs", &["tenterhook-document"]),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-baseline", &["tenterhook-policy"]),
+    (
+        "tenterhook-rulebook",
+        &["tenterhook-document", "tenterhook-error", "tenterhook-event", "tenterhook-policy"],
+    ),
+    (
+        "tenterhook-scan",
+        &[
+            "tenterhook-document",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-files",
+            "tenterhook-policy",
+            "tenterhook-rulebook",
+        ],
+    ),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
         "tenterhook-records",
@@ -164,6 +179,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-policy-import",
             "tenterhook-profile",
             "tenterhook-records",
+            "tenterhook-rulebook",
+            "tenterhook-scan",
             "tenterhook-sessions",
             "tenterhook-shim",
             "tenterhook-transcript",

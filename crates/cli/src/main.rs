@@ -18,7 +18,7 @@ mod page;
 mod port_holder;
 mod profiles;
 mod qr;
-mod ruling;
+mod rule_args;
 mod strict;
 mod terminal;
 mod until;

@@ -8,11 +8,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Decision, Event};
 use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
+use crate::rule_args::RuleArgs;
 use crate::strict;
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
 
@@ -57,7 +58,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?;
+    let book = args.rules.load(context.env.home.as_deref())?.whole()?;
     let cwd = match &args.cwd {
         Some(dir) => Some(std::path::absolute(dir)?),
         // A place that is gone is no place; rules about places then see an unknown one.

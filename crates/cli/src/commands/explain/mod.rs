@@ -21,7 +21,7 @@ use crate::described::{DescribedProgram, described_programs};
 use crate::error::CommandError;
 use crate::intake;
 use crate::profiles::SettingsFile;
-use crate::ruling::Rulebook;
+use crate::rule_args::rules_in_force;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
 
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let (Some(programs), None) = (&programs, &recorded) {
         hooks.extend(programs::ask_all(home, programs, &call.event, &mut outcome));
     }
-    let rules = &Rulebook::in_force(home, &context.env, &place).rules;
+    let rules = &rules_in_force(home, &context.env, &place).rules;
     let described = described_programs(rules, &facts);
     if context.terminal.json {
         let hooks: Vec<_> = hooks

@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event};
 use tenterhook_home::Place;
 use tenterhook_policy::{RuleNote, SessionState};
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run};
 
 use crate::context::Context;
 use crate::described::described_programs;
 use crate::error::CommandError;
-use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
+use crate::rule_args::{RuleArgs, rules_in_force};
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
 use crate::{intake, strict};
 
@@ -90,9 +91,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// The rules that were named, else those in force in a place.
 pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<Rulebook, CommandError> {
     if args.is_given() {
-        return Rulebook::asked(args, context.env.home.as_deref())?.whole();
+        return args.load(context.env.home.as_deref())?.whole();
     }
-    Ok(Rulebook::in_force(context.home()?, &context.env, place))
+    Ok(rules_in_force(context.home()?, &context.env, place))
 }
 
 fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {

@@ -13,28 +13,28 @@ use std::path::Path;
 
 use tenterhook_document::Spot;
 
-pub(super) use script::is_shell_shebang;
+pub(crate) use script::is_shell_shebang;
 
-/// One kind of file.
-pub(super) struct Kind {
+/// A kind of file that holds commands.
+pub struct FileKind {
     /// Whether a file of this path is of this kind.
-    fits: fn(&Name<'_>) -> bool,
-    reader: Reader,
+    fits: fn(&FileName<'_>) -> bool,
+    reader: CommandReader,
 }
 
 /// Reads the commands out of a text.
-enum Reader {
+enum CommandReader {
     /// Any text can be read.
-    Any(fn(&str) -> Vec<Piece>),
+    Any(fn(&str) -> Vec<CommandText>),
     /// The text has a form, and an error says where it is not kept.
-    Formed(fn(&str) -> Read),
+    Formed(fn(&str) -> ReadResult),
 }
 
 /// What was read, or where and why not.
-pub(super) type Read = Result<Vec<Piece>, (Spot, String)>;
+pub type ReadResult = Result<Vec<CommandText>, (Spot, String)>;
 
 /// What can be told of a file by its path.
-struct Name<'a> {
+struct FileName<'a> {
     /// The last part.
     file: &'a str,
     /// What follows its last dot.
@@ -45,72 +45,76 @@ struct Name<'a> {
 
 /// Shell text in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) text: String,
+pub struct CommandText {
+    /// The commands.
+    pub text: String,
     /// The line of the file for each line of the text.
-    pub(super) lines: Vec<usize>,
-    pub(super) side: Side,
+    pub lines: Vec<usize>,
+    /// Where it would run.
+    pub location: RunLocation,
 }
 
 /// Where the text would run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub enum RunLocation {
+    /// On the machine that has the file.
     Here,
     /// In an image that is being built.
     Container,
 }
 
-pub(super) const SCRIPT: Kind = Kind { fits: script::fits, reader: Reader::Any(script::read) };
+/// Shell scripts.
+pub const SCRIPT: FileKind = FileKind { fits: script::fits, reader: CommandReader::Any(script::read) };
 
-const KINDS: &[Kind] = &[
+const KINDS: &[FileKind] = &[
     SCRIPT,
-    Kind { fits: make::fits, reader: Reader::Any(make::read) },
-    Kind { fits: docker::fits, reader: Reader::Any(docker::read) },
-    Kind { fits: just::fits, reader: Reader::Any(just::read) },
-    Kind { fits: package::fits, reader: Reader::Formed(package::read) },
-    Kind { fits: pipeline::is_github, reader: Reader::Formed(pipeline::github) },
-    Kind { fits: pipeline::is_gitlab, reader: Reader::Formed(pipeline::gitlab) },
-    Kind { fits: pipeline::is_circle, reader: Reader::Formed(pipeline::circle) },
-    Kind { fits: pipeline::is_azure, reader: Reader::Formed(pipeline::azure) },
-    Kind { fits: pipeline::is_taskfile, reader: Reader::Formed(pipeline::taskfile) },
-    Kind { fits: pipeline::is_pre_commit, reader: Reader::Formed(pipeline::pre_commit) },
+    FileKind { fits: make::fits, reader: CommandReader::Any(make::read) },
+    FileKind { fits: docker::fits, reader: CommandReader::Any(docker::read) },
+    FileKind { fits: just::fits, reader: CommandReader::Any(just::read) },
+    FileKind { fits: package::fits, reader: CommandReader::Formed(package::read) },
+    FileKind { fits: pipeline::is_github, reader: CommandReader::Formed(pipeline::github) },
+    FileKind { fits: pipeline::is_gitlab, reader: CommandReader::Formed(pipeline::gitlab) },
+    FileKind { fits: pipeline::is_circle, reader: CommandReader::Formed(pipeline::circle) },
+    FileKind { fits: pipeline::is_azure, reader: CommandReader::Formed(pipeline::azure) },
+    FileKind { fits: pipeline::is_taskfile, reader: CommandReader::Formed(pipeline::taskfile) },
+    FileKind { fits: pipeline::is_pre_commit, reader: CommandReader::Formed(pipeline::pre_commit) },
 ];
 
 /// The kind of file by its path alone.
-pub(super) fn by_name(path: &Path) -> Option<&'static Kind> {
+pub fn by_name(path: &Path) -> Option<&'static FileKind> {
     // `.github/workflows` may be above the directory that was named.
     let whole = std::path::absolute(path).ok()?;
     let mut parts = whole.iter().rev().map(|part| part.to_str().unwrap_or_default());
     let file = parts.next()?;
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     let within = [parts.next().unwrap_or_default(), parts.next().unwrap_or_default()];
-    let name = Name { file, ending, within };
+    let name = FileName { file, ending, within };
     KINDS.iter().find(|kind| (kind.fits)(&name))
 }
 
-// === impl Kind ===
+// === impl FileKind ===
 
-impl Kind {
+impl FileKind {
     /// Reads the commands out of a text.
-    pub(super) fn read(&self, text: &str) -> Read {
+    pub fn read(&self, text: &str) -> ReadResult {
         match self.reader {
-            Reader::Any(read) => Ok(read(text)),
-            Reader::Formed(read) => read(text),
+            CommandReader::Any(read) => Ok(read(text)),
+            CommandReader::Formed(read) => read(text),
         }
     }
 }
 
-// === impl Piece ===
+// === impl CommandText ===
 
-impl Piece {
+impl CommandText {
     /// Text whose lines follow each other in the file.
     fn at(line: usize, text: String) -> Self {
         let count = text.lines().count().max(1);
-        Self { text, lines: (line..line + count).collect(), side: Side::Here }
+        Self { text, lines: (line..line + count).collect(), location: RunLocation::Here }
     }
 
     /// The line of the file for a line of the text, counted from zero.
-    pub(super) fn line(&self, at: usize) -> usize {
+    pub fn line(&self, at: usize) -> usize {
         self.lines.get(at).or(self.lines.last()).copied().unwrap_or(1)
     }
 

@@ -5,41 +5,41 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use tenterhook_error::Failure;
 use tenterhook_policy::Problem;
 
-use super::kinds::{self, Kind};
-use crate::error::CommandError;
+use crate::kinds::{self, FileKind};
 
 /// Somebody else's files, or the machine's.
 const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
 /// Larger files were not written by a person.
-pub(super) const LARGEST: u64 = 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
 const DEEPEST: usize = 64;
 
-pub(super) struct File {
-    pub(super) path: PathBuf,
-    pub(super) kind: &'static Kind,
+pub(crate) struct CommandFile {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: &'static FileKind,
 }
 
 /// The files at or below a path, in the order of their names.
-pub(super) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<File>, CommandError> {
-    let metadata = fs_err::metadata(path).map_err(|error| CommandError::user(error.to_string()))?;
+pub(crate) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
+    let metadata = fs_err::metadata(path).map_err(|error| Failure::user(error.to_string()))?;
     let mut found = Vec::new();
     if metadata.is_dir() {
         walk(path, 0, &mut found, problems);
     } else if !metadata.is_file() {
-        return Err(CommandError::user(format!("`{}` is neither a file nor a directory", path.display())));
-    } else if metadata.len() > LARGEST {
+        return Err(Failure::user(format!("`{}` is neither a file nor a directory", path.display())));
+    } else if metadata.len() > MAX_FILE_BYTES {
         problems
             .push(Problem::whole(&path.display().to_string(), "it is larger than 1 MiB and was not read"));
     } else {
         let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
-        found.push(File { path: path.to_owned(), kind });
+        found.push(CommandFile { path: path.to_owned(), kind });
     }
     Ok(found)
 }
 
-fn walk(dir: &Path, depth: usize, found: &mut Vec<File>, problems: &mut Vec<Problem>) {
+fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut Vec<Problem>) {
     let mut refuse = |error: &std::io::Error| {
         problems.push(Problem::whole(&dir.display().to_string(), error.to_string()));
     };
@@ -60,16 +60,16 @@ fn walk(dir: &Path, depth: usize, found: &mut Vec<File>, problems: &mut Vec<Prob
                 walk(&path, depth + 1, found, problems);
             }
         } else if metadata.is_file()
-            && metadata.len() <= LARGEST
+            && metadata.len() <= MAX_FILE_BYTES
             && let Some(kind) = kind_of(&path)
         {
-            found.push(File { path, kind });
+            found.push(CommandFile { path, kind });
         }
     }
 }
 
 /// What kind of file it is, by its name and else by its first line.
-fn kind_of(path: &Path) -> Option<&'static Kind> {
+fn kind_of(path: &Path) -> Option<&'static FileKind> {
     kinds::by_name(path).or_else(|| {
         // A file with some other ending is no script, whatever its first line says.
         let plain = path.extension().is_none();

@@ -5,13 +5,13 @@
 use serde_json::Value;
 use tenterhook_document::Spot;
 
-use super::{Name, Piece, Read};
+use super::{CommandText, FileName, ReadResult};
 
-pub(super) fn fits(name: &Name<'_>) -> bool {
+pub(super) fn fits(name: &FileName<'_>) -> bool {
     name.file == "package.json"
 }
 
-pub(super) fn read(text: &str) -> Read {
+pub(super) fn read(text: &str) -> ReadResult {
     let tree: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| (Spot { line: error.line(), column: error.column() }, error.to_string()))?;
     let Some(scripts) = tree.get("scripts").and_then(Value::as_object) else { return Ok(Vec::new()) };
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Read {
         lines.iter().skip(start).position(is).unwrap_or(0) + start + 1
     };
     let scripts = scripts.iter().filter_map(|(name, script)| {
-        Some(Piece { lines: vec![place(name)], ..Piece::at(1, script.as_str()?.to_owned()) })
+        Some(CommandText { lines: vec![place(name)], ..CommandText::at(1, script.as_str()?.to_owned()) })
     });
     let mut pieces: Vec<_> = scripts.collect();
     pieces.sort_by_key(|piece| piece.line(0));

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 /// Ranges of lines, each a statement with everything that belongs to it.
-pub(super) fn split(lines: &[&str]) -> Vec<Range<usize>> {
+pub(crate) fn split(lines: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut state = State::default();

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use tenterhook_event::{Decision, Timestamp};
 
-use super::kinds::{Piece, Side};
-use super::{image, statements};
-use crate::ruling::{Rulebook, Ruling, about_to_run};
+use crate::kinds::{CommandText, RunLocation};
+use crate::{image, statements};
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run};
 
 /// What earlier statements may do to later ones is remembered up to this many bytes.
 const LONGEST_BEFORE: usize = 4 * 1024;
@@ -18,8 +18,13 @@ const MOST_TOGETHER: usize = 256 * 1024;
 const LONGEST: usize = 60 * 1024;
 
 /// Every line of the file that a rule asks about or denies.
-pub(super) fn findings(book: &Rulebook, piece: &Piece, place: &str, now: Timestamp) -> Vec<(usize, Ruling)> {
-    let judge = |text: &str| judge(book, piece.side, text, place, now);
+pub(crate) fn findings(
+    book: &Rulebook,
+    piece: &CommandText,
+    place: &str,
+    now: Timestamp,
+) -> Vec<(usize, Ruling)> {
+    let judge = |text: &str| judge(book, piece.location, text, place, now);
     // A text that is too long or too tangled to be read at once is only read in parts.
     let readable = piece.text.len() <= LONGEST && book.reads(&about_to_run(&piece.text, Some(place), now));
     let whole = readable.then(|| judge(&piece.text));
@@ -119,12 +124,12 @@ fn matters_later(text: &str) -> bool {
 }
 
 /// What the rules say, without those that have nothing against it.
-fn judge(book: &Rulebook, side: Side, text: &str, place: &str, now: Timestamp) -> Vec<Ruling> {
+fn judge(book: &Rulebook, location: RunLocation, text: &str, place: &str, now: Timestamp) -> Vec<Ruling> {
     let event = about_to_run(text, Some(place), now);
     let mut rulings = book.rulings_on(&event);
     rulings.retain(|ruling| ruling.verdict >= Decision::Ask);
-    match side {
-        Side::Here => rulings,
-        Side::Container => image::objections(book, &event, rulings),
+    match location {
+        RunLocation::Here => rulings,
+        RunLocation::Container => image::objections(book, &event, rulings),
     }
 }

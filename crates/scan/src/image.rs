@@ -6,7 +6,7 @@
 use tenterhook_event::Event;
 use tenterhook_policy::{Does, Facts, PathFact, SessionState};
 
-use crate::ruling::{Rulebook, Ruling, about_to_run};
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run};
 
 /// What images are made of, and nobody should do to their own machine. A rule that has nothing against
 /// any of it has its reasons in an image, too.
@@ -37,7 +37,7 @@ const NEEDED: &[&str] = &[
 const LENT: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// Which of the rulings on a text stand if it runs in an image.
-pub(super) fn objections(book: &Rulebook, event: &Event, rulings: Vec<Ruling>) -> Vec<Ruling> {
+pub(crate) fn objections(book: &Rulebook, event: &Event, rulings: Vec<Ruling>) -> Vec<Ruling> {
     if rulings.is_empty() {
         return rulings;
     }

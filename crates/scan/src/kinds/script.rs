@@ -2,24 +2,24 @@
 
 //! Shell scripts.
 
-use super::{Name, Piece};
+use super::{CommandText, FileName};
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 
-pub(super) fn fits(name: &Name<'_>) -> bool {
+pub(super) fn fits(name: &FileName<'_>) -> bool {
     matches!(name.ending, "sh" | "bash" | "zsh" | "ksh")
 }
 
-pub(super) fn read(text: &str) -> Vec<Piece> {
+pub(super) fn read(text: &str) -> Vec<CommandText> {
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("#!") && !is_shell_shebang(first) {
         return Vec::new();
     }
-    vec![Piece::at(1, text.to_owned())]
+    vec![CommandText::at(1, text.to_owned())]
 }
 
 /// Whether a first line names a shell.
-pub(in super::super) fn is_shell_shebang(line: &str) -> bool {
+pub(crate) fn is_shell_shebang(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("#!") else { return false };
     let mut words = rest.split_whitespace();
     let program = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();

@@ -1,50 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! What was found, for people, for programs and for code scanning services.
+//! A report as JSON and as SARIF.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tenterhook_event::Decision;
+use tenterhook_rulebook::Rulebook;
 
-use super::Scan;
-use crate::ruling::Rulebook;
-use crate::terminal::{BOLD, DIM, GOOD, WARN, count, style_of, tame};
+use crate::ScanReport;
 
-pub(super) fn text(scan: &Scan) -> String {
-    let mut text = String::new();
-    for found in &scan.found {
-        let style = style_of(found.verdict);
-        let _ = writeln!(
-            text,
-            "{}:{}: {style}{}{style:#} {BOLD}{}{BOLD:#} — {}",
-            tame(&found.path),
-            found.line,
-            found.verdict,
-            found.rule,
-            tame(&found.reason)
-        );
-        let _ = writeln!(text, "    {DIM}{}{DIM:#}", tame(&found.text));
-    }
-    for problem in &scan.problems {
-        let _ = writeln!(text, "{WARN}not read{WARN:#} {}", tame(&problem.to_string()));
-    }
-    let of = |verdict| scan.found.iter().filter(|found| found.verdict == verdict).count();
-    let (denied, asked) = (of(Decision::Deny), of(Decision::Ask));
-    let seen = format!("{} in {}", count(scan.texts, "text"), count(scan.files, "file"));
-    let _ = match (denied, asked) {
-        (0, 0) => writeln!(text, "{GOOD}✓{GOOD:#} {seen}: nothing found"),
-        _ => writeln!(text, "{seen}: {denied} to deny, {asked} to ask about"),
-    };
-    text
-}
-
-pub(super) fn json(scan: &Scan) -> Value {
+/// The report as one JSON object.
+pub fn to_json(scan: &ScanReport) -> Value {
     json!({"files": scan.files, "texts": scan.texts, "findings": scan.found, "problems": scan.problems})
 }
 
-pub(super) fn sarif(scan: &Scan, book: &Rulebook) -> Value {
+/// The report in SARIF 2.1.0, with the rules that matched.
+pub fn to_sarif(scan: &ScanReport, book: &Rulebook) -> Value {
     let named: BTreeSet<_> = scan.found.iter().map(|found| found.rule.as_str()).collect();
     let rules: Vec<_> = book
         .rules

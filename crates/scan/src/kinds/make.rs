@@ -4,19 +4,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{Name, Piece, unknown};
+use super::{CommandText, FileName, unknown};
 
 /// How often a variable may stand for another.
 const DEEPEST: usize = 8;
 
-pub(super) fn fits(name: &Name<'_>) -> bool {
+pub(super) fn fits(name: &FileName<'_>) -> bool {
     matches!(name.file, "Makefile" | "makefile" | "GNUmakefile") || name.ending == "mk"
 }
 
 /// Variables that are set once, to a text; `None` for any other.
 type Variables<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
-pub(super) fn read(text: &str) -> Vec<Piece> {
+pub(super) fn read(text: &str) -> Vec<CommandText> {
     let lines = joined(text);
     let mut variables = Variables::new();
     for (name, value) in lines.iter().filter_map(|(_, line)| assignment(line)) {
@@ -29,9 +29,9 @@ pub(super) fn read(text: &str) -> Vec<Piece> {
         let command = recipe.map(|recipe| recipe.trim_start_matches(['@', '-', '+', ' ', '\t']));
         let said = expand(command.unwrap_or(line), &variables, DEEPEST);
         if command.is_some() {
-            pieces.push(Piece::at(*number, said.text));
+            pieces.push(CommandText::at(*number, said.text));
         }
-        pieces.extend(said.run.into_iter().map(|text| Piece::at(*number, text)));
+        pieces.extend(said.run.into_iter().map(|text| CommandText::at(*number, text)));
     }
     pieces.retain(|piece| !piece.text.trim().is_empty());
     pieces

@@ -2,14 +2,14 @@
 
 //! Dockerfiles: what `RUN` runs, in the image.
 
-use super::{Name, Piece, Side};
+use super::{CommandText, FileName, RunLocation};
 
-pub(super) fn fits(name: &Name<'_>) -> bool {
+pub(super) fn fits(name: &FileName<'_>) -> bool {
     let stem = name.file.split('.').next().unwrap_or_default();
     matches!(stem, "Dockerfile" | "Containerfile") || matches!(name.ending, "Dockerfile" | "dockerfile")
 }
 
-pub(super) fn read(text: &str) -> Vec<Piece> {
+pub(super) fn read(text: &str) -> Vec<CommandText> {
     let escape = if text.lines().take(3).any(|line| line.replace(' ', "").eq_ignore_ascii_case("#escape=`")) {
         '`'
     } else {
@@ -19,7 +19,8 @@ pub(super) fn read(text: &str) -> Vec<Piece> {
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
     while let Some((number, line)) = lines.next() {
         let Some(rest) = instruction(line) else { continue };
-        let mut piece = Piece { text: String::new(), lines: Vec::new(), side: Side::Container };
+        let mut piece =
+            CommandText { text: String::new(), lines: Vec::new(), location: RunLocation::Container };
         let mut part = Some((number, rest));
         while let Some((number, line)) = part {
             let trimmed = line.trim_end();
@@ -28,14 +29,14 @@ pub(super) fn read(text: &str) -> Vec<Piece> {
             let comment = !piece.lines.is_empty() && trimmed.trim_start().starts_with('#');
             if !comment {
                 let own = open.map_or_else(|| trimmed.to_owned(), |own| format!("{own}\\"));
-                piece.then(&Piece::at(number, own));
+                piece.then(&CommandText::at(number, own));
             }
             part = if open.is_some() || comment { lines.next() } else { None };
         }
         drop_flags(&mut piece);
         for end in documents(&piece.text) {
             for (number, line) in lines.by_ref() {
-                piece.then(&Piece::at(number, line.to_owned()));
+                piece.then(&CommandText::at(number, line.to_owned()));
                 if line.trim_start_matches('\t') == end {
                     break;
                 }
@@ -67,7 +68,7 @@ fn instruction(line: &str) -> Option<&str> {
 }
 
 /// Takes the flags of `RUN` away: `--mount=…`.
-fn drop_flags(piece: &mut Piece) {
+fn drop_flags(piece: &mut CommandText) {
     let mut rest = piece.text.as_str();
     let own = loop {
         let start = rest.trim_start_matches([' ', '\t', '\\', '\n']);
@@ -96,13 +97,13 @@ fn documents(text: &str) -> Vec<String> {
 }
 
 /// `RUN <<EOF`: the document is the script.
-fn document(piece: &Piece) -> Option<Piece> {
+fn document(piece: &CommandText) -> Option<CommandText> {
     let first = piece.text.lines().next()?.trim();
     let alone = first.starts_with("<<") && first.split_whitespace().count() == 1;
     let body: Vec<_> = piece.text.lines().skip(1).collect();
     let body = body.split_last().map(|(_, body)| body.join("\n"))?;
     let lines = piece.lines.iter().skip(1).copied().collect();
-    alone.then_some(Piece { text: body, lines, side: piece.side })
+    alone.then_some(CommandText { text: body, lines, location: piece.location })
 }
 
 fn quoted(word: &str) -> String {

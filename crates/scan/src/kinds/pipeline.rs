@@ -4,38 +4,38 @@
 
 use tenterhook_document::{Node, Spot, Value, parse};
 
-use super::{Name, Piece, Read, blank_out, unknown};
+use super::{CommandText, FileName, ReadResult, blank_out, unknown};
 
-fn is_yaml(name: &Name<'_>) -> bool {
+fn is_yaml(name: &FileName<'_>) -> bool {
     matches!(name.ending, "yml" | "yaml")
 }
 
-pub(super) fn is_github(name: &Name<'_>) -> bool {
+pub(super) fn is_github(name: &FileName<'_>) -> bool {
     is_yaml(name)
         && (name.within == ["workflows", ".github"] || matches!(name.file, "action.yml" | "action.yaml"))
 }
 
-pub(super) fn is_gitlab(name: &Name<'_>) -> bool {
+pub(super) fn is_gitlab(name: &FileName<'_>) -> bool {
     name.file.ends_with(".gitlab-ci.yml") || name.file.ends_with(".gitlab-ci.yaml")
 }
 
-pub(super) fn is_circle(name: &Name<'_>) -> bool {
+pub(super) fn is_circle(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.within.first() == Some(&".circleci")
 }
 
-pub(super) fn is_azure(name: &Name<'_>) -> bool {
+pub(super) fn is_azure(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.starts_with("azure-pipelines")
 }
 
-pub(super) fn is_taskfile(name: &Name<'_>) -> bool {
+pub(super) fn is_taskfile(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.to_ascii_lowercase().starts_with("taskfile")
 }
 
-pub(super) fn is_pre_commit(name: &Name<'_>) -> bool {
+pub(super) fn is_pre_commit(name: &FileName<'_>) -> bool {
     is_yaml(name) && name.file.starts_with(".pre-commit-config")
 }
 
-pub(super) fn github(text: &str) -> Read {
+pub(super) fn github(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     let expression = |text: &str| blank_out(text, "${{", "}}", |_| Some(unknown()));
     Ok(file.maps(|map| {
@@ -45,11 +45,11 @@ pub(super) fn github(text: &str) -> Read {
     }))
 }
 
-pub(super) fn gitlab(text: &str) -> Read {
+pub(super) fn gitlab(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     Ok(file.maps(|map| {
         // What comes before and the script are one shell; what comes after is another.
-        let mut first: Option<Piece> = None;
+        let mut first: Option<CommandText> = None;
         for key in ["before_script", "script"] {
             for piece in map.get(key).map_or_else(Vec::new, |node| file.texts(node, str::to_owned)) {
                 match &mut first {
@@ -63,7 +63,7 @@ pub(super) fn gitlab(text: &str) -> Read {
     }))
 }
 
-pub(super) fn circle(text: &str) -> Read {
+pub(super) fn circle(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     let expression = |text: &str| blank_out(text, "<<", ">>", |inner| is_word(inner.trim()).then(unknown));
     Ok(file.maps(|map| {
@@ -72,7 +72,7 @@ pub(super) fn circle(text: &str) -> Read {
     }))
 }
 
-pub(super) fn azure(text: &str) -> Read {
+pub(super) fn azure(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     let expression = |text: &str| {
         let text = blank_out(text, "${{", "}}", |_| Some(unknown()));
@@ -84,7 +84,7 @@ pub(super) fn azure(text: &str) -> Read {
     }))
 }
 
-pub(super) fn taskfile(text: &str) -> Read {
+pub(super) fn taskfile(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     let expression = |text: &str| blank_out(text, "{{", "}}", |_| Some(unknown()));
     Ok(file.maps(|map| {
@@ -94,7 +94,7 @@ pub(super) fn taskfile(text: &str) -> Read {
     }))
 }
 
-pub(super) fn pre_commit(text: &str) -> Read {
+pub(super) fn pre_commit(text: &str) -> ReadResult {
     let file = Yaml::new(text)?;
     Ok(file.maps(|map| {
         let Some(entry) = map.get("entry") else { return Vec::new() };
@@ -122,7 +122,7 @@ fn opens_block(line: &str) -> bool {
     sign.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '+' | '-')))
 }
 
-fn joined(pieces: Vec<Piece>) -> Option<Piece> {
+fn joined(pieces: Vec<CommandText>) -> Option<CommandText> {
     let mut pieces = pieces.into_iter();
     let mut first = pieces.next()?;
     pieces.for_each(|piece| first.then(&piece));
@@ -140,7 +140,7 @@ impl<'a> Yaml<'a> {
     }
 
     /// What `read` finds in every map of the file, in order.
-    fn maps(&self, read: impl Fn(&Node) -> Vec<Piece>) -> Vec<Piece> {
+    fn maps(&self, read: impl Fn(&Node) -> Vec<CommandText>) -> Vec<CommandText> {
         let mut found = Vec::new();
         let mut rest = vec![&self.tree];
         while let Some(node) = rest.pop() {
@@ -161,10 +161,10 @@ impl<'a> Yaml<'a> {
     }
 
     /// The texts of a node: itself, or those of the list it is.
-    fn texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<Piece> {
+    fn texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
         match &node.value {
             Value::Text(text) => {
-                vec![Piece { lines: self.places(node.spot, text), ..Piece::at(1, change(text)) }]
+                vec![CommandText { lines: self.places(node.spot, text), ..CommandText::at(1, change(text)) }]
             }
             Value::List(items) => items.iter().flat_map(|item| self.texts(item, change)).collect(),
             // `- cmd: …` of a Taskfile is a map of its own.
@@ -191,7 +191,7 @@ impl<'a> Yaml<'a> {
 mod tests {
     use super::*;
 
-    fn found(read: Read) -> Vec<(Vec<usize>, String)> {
+    fn found(read: ReadResult) -> Vec<(Vec<usize>, String)> {
         read.unwrap().into_iter().map(|piece| (piece.lines, piece.text)).collect()
     }
 

@@ -2,15 +2,15 @@
 
 //! Justfiles: the lines of recipes.
 
-use super::{Name, Piece, blank_out, is_shell_shebang, unknown};
+use super::{CommandText, FileName, blank_out, is_shell_shebang, unknown};
 
-pub(super) fn fits(name: &Name<'_>) -> bool {
+pub(super) fn fits(name: &FileName<'_>) -> bool {
     let small = name.file.to_ascii_lowercase();
     matches!(small.as_str(), "justfile" | ".justfile") || name.ending == "just"
 }
 
-pub(super) fn read(text: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+pub(super) fn read(text: &str) -> Vec<CommandText> {
+    let mut pieces: Vec<CommandText> = Vec::new();
     // The script of a recipe that begins with `#!`: whether it is for a shell.
     let mut script: Option<bool> = None;
     let mut open = false;
@@ -27,10 +27,10 @@ pub(super) fn read(text: &str) -> Vec<Piece> {
             let shell = is_shell_shebang(&own);
             script = Some(shell);
             if shell {
-                pieces.push(Piece::at(at + 1, String::new()));
+                pieces.push(CommandText::at(at + 1, String::new()));
             }
         } else {
-            let next = Piece::at(at + 1, own.trim_start_matches(['@', '-']).to_owned());
+            let next = CommandText::at(at + 1, own.trim_start_matches(['@', '-']).to_owned());
             match pieces.last_mut() {
                 Some(last) if open || script == Some(true) => last.then(&next),
                 _ if script.is_none() => pieces.push(next),
