@@ -126,6 +126,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-transcript",
         ],
     ),
+    ("tenterhook-dashboard", &["tenterhook-error"]),
+    (
+        "tenterhook-telemetry",
+        &[
+            "tenterhook-api",
+            "tenterhook-engine",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-records",
+        ],
+    ),
     ("tenterhook-agent", &["tenterhook-document", "tenterhook-event", "tenterhook-files"]),
     ("tenterhook-client", &["tenterhook-proto"]),
     ("tenterhook-model-server", &[]),
@@ -140,6 +151,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-agent",
             "tenterhook-api",
             "tenterhook-authority",
+            "tenterhook-dashboard",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
@@ -155,6 +167,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-records",
             "tenterhook-sessions",
             "tenterhook-shim",
+            "tenterhook-telemetry",
         ],
     ),
     (

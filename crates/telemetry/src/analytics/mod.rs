@@ -15,20 +15,20 @@ use tenterhook_records::sanitize;
 use times::Times;
 
 /// How many minutes are kept.
-pub(crate) const KEPT: u64 = 180;
+pub const KEPT_MINUTES: u64 = 180;
 /// How many hooks are known; ids of programs could go on for ever.
 const MOST: usize = 256;
 const MINUTE: u64 = 60_000;
 const LONGEST_ERROR: usize = 500;
 
-/// All hooks.
+/// Statistics of all hooks.
 #[derive(Default)]
-pub(crate) struct Analytics {
-    hooks: Mutex<HashMap<String, Record>>,
+pub struct Analytics {
+    hooks: Mutex<HashMap<String, HookRecord>>,
 }
 
 #[derive(Default)]
-struct Record {
+struct HookRecord {
     all: Counts,
     minutes: VecDeque<(u64, Counts)>,
     last_call: Option<Timestamp>,
@@ -48,7 +48,7 @@ struct Counts {
 
 impl Analytics {
     /// An event was decided.
-    pub(crate) fn decided(&self, event: &Event, outcome: &Outcome) {
+    pub fn decided(&self, event: &Event, outcome: &Outcome) {
         let mut steps = outcome.trace.iter().filter_map(|step| match &step.by {
             Origin::Hook(id) => Some((id.as_ref(), step)),
             _ => None,
@@ -60,7 +60,7 @@ impl Analytics {
                 if hooks.len() >= MOST {
                     continue;
                 }
-                hooks.insert(id.to_owned(), Record::default());
+                hooks.insert(id.to_owned(), HookRecord::default());
             }
             let changed = outcome.modifications.iter().any(|said| said.by == step.by);
             if let Some(record) = hooks.get_mut(id) {
@@ -70,20 +70,20 @@ impl Analytics {
     }
 
     /// How every hook does, in the last minutes.
-    pub(crate) fn all(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
-        let from = (now.unix_ms() / MINUTE + 1).saturating_sub(minutes.min(KEPT));
+    pub fn all(&self, minutes: u64, now: Timestamp) -> BTreeMap<String, HookSummary> {
+        let from = (now.unix_ms() / MINUTE + 1).saturating_sub(minutes.min(KEPT_MINUTES));
         let hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         hooks.iter().map(|(id, record)| (id.clone(), record.summary(from))).collect()
     }
 }
 
-impl Record {
+impl HookRecord {
     fn took_part(&mut self, event: &Event, step: &Step, changed: bool) {
         let minute = event.ts.unix_ms() / MINUTE;
         // Events come nearly in order; one that is late counts for the latest minute.
         if self.minutes.back().is_none_or(|(last, _)| *last < minute) {
             self.minutes.push_back((minute, Counts::default()));
-            while self.minutes.front().is_some_and(|(first, _)| first + KEPT <= minute) {
+            while self.minutes.front().is_some_and(|(first, _)| first + KEPT_MINUTES <= minute) {
                 self.minutes.pop_front();
             }
         }

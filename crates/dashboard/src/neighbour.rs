@@ -12,7 +12,7 @@ const TABLES: &[&str] = &["/proc/net/tcp", "/proc/net/tcp6"];
 
 /// The account at the other end of a TCP connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Neighbour {
+pub enum Neighbour {
     /// An account of this machine.
     Account(u32),
     /// A connection from this machine whose account the kernel does not name.
@@ -23,7 +23,7 @@ pub(crate) enum Neighbour {
 
 impl Neighbour {
     /// Looks up the connection between `peer` and our own end, `local`.
-    pub(crate) fn of(peer: SocketAddr, local: SocketAddr) -> Self {
+    pub fn of(peer: SocketAddr, local: SocketAddr) -> Self {
         let read = |table: &&str| std::fs::read_to_string(table).unwrap_or_default();
         Self::in_tables(TABLES.iter().map(read), peer, local)
     }
@@ -41,7 +41,7 @@ impl Neighbour {
 
     /// Whether a link or a browser session of one of the `known` accounts must be refused. A local connection of
     /// unknown account is refused as well: its socket is closed already, or the tables cannot be read.
-    pub(crate) fn is_refused(self, known: &[u32]) -> bool {
+    pub fn is_refused(self, known: &[u32]) -> bool {
         match self {
             Self::Account(uid) => !known.contains(&uid),
             Self::Unknown => true,

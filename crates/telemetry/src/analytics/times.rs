@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 const FINE: u32 = 3;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Times {
+pub(crate) struct Times {
     steps: BTreeMap<u16, u32>,
 }
 
 impl Times {
-    pub(super) fn took(&mut self, us: u64) {
+    pub(crate) fn took(&mut self, us: u64) {
         let count = self.steps.entry(step(us)).or_default();
         *count = count.saturating_add(1);
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (step, more) in &other.steps {
             let count = self.steps.entry(*step).or_default();
             *count = count.saturating_add(*more);
@@ -27,7 +27,7 @@ impl Times {
     }
 
     /// The time that so many of a hundred did not exceed, in microseconds.
-    pub(super) fn percentile(&self, of_hundred: u64) -> Option<u64> {
+    pub(crate) fn percentile(&self, of_hundred: u64) -> Option<u64> {
         let all: u64 = self.steps.values().map(|count| u64::from(*count)).sum();
         let wanted = (all * of_hundred).div_ceil(100);
         let mut below = 0;

@@ -13,10 +13,10 @@ pub(crate) const KEPT: u64 = 60;
 
 /// What was decided in each of the last minutes, and how fast. Nobody ever waits for it; whoever comes in
 /// the moment a minute begins may be counted in neither.
-pub(crate) struct Minutes(Vec<Slot>);
+pub struct Minutes(Vec<MinuteSlot>);
 
 #[derive(Default)]
-struct Slot {
+struct MinuteSlot {
     minute: AtomicU64,
     decisions: [AtomicU64; DECISIONS.len()],
     buckets: [AtomicU64; BOUNDS.len() + 1],
@@ -24,28 +24,29 @@ struct Slot {
 
 /// One minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Minute {
+pub struct MinuteCounts {
     /// Minutes since 1970.
-    pub(crate) number: u64,
+    pub number: u64,
     /// How many of each decision.
-    pub(crate) decisions: Vec<(Decision, u64)>,
+    pub decisions: Vec<(Decision, u64)>,
     /// Below which time half, 95 % and 99 % of them were decided, in microseconds.
-    pub(crate) shares: [u64; 3],
+    pub shares: [u64; 3],
 }
 
 impl Default for Minutes {
     fn default() -> Self {
-        Self((0..KEPT).map(|_| Slot::default()).collect())
+        Self((0..KEPT).map(|_| MinuteSlot::default()).collect())
     }
 }
 
 impl Minutes {
-    pub(crate) fn decided(&self, decision: Decision, took_us: u64, now_ms: u64) {
+    /// An event was decided.
+    pub fn decided(&self, decision: Decision, took_us: u64, now_ms: u64) {
         self.count(decision, Some(took_us), now_ms);
     }
 
     /// A call that nobody could read was denied; there is nothing to say about how fast.
-    pub(crate) fn refused(&self, now_ms: u64) {
+    pub fn refused(&self, now_ms: u64) {
         self.count(Decision::Deny, None, now_ms);
     }
 
@@ -69,24 +70,24 @@ impl Minutes {
     }
 
     /// The last minutes in which something was decided, oldest first.
-    pub(crate) fn last(&self, now_ms: u64) -> Vec<Minute> {
+    pub fn last(&self, now_ms: u64) -> Vec<MinuteCounts> {
         let now = now_ms / 60_000;
         let wanted = now.saturating_sub(KEPT - 1)..=now;
         wanted.filter_map(|minute| self.slot(minute)?.read(minute)).collect()
     }
 
-    fn slot(&self, minute: u64) -> Option<&Slot> {
+    fn slot(&self, minute: u64) -> Option<&MinuteSlot> {
         self.0.get(usize::try_from(minute % KEPT).ok()?)
     }
 }
 
-impl Slot {
-    fn read(&self, minute: u64) -> Option<Minute> {
+impl MinuteSlot {
+    fn read(&self, minute: u64) -> Option<MinuteCounts> {
         (self.minute.load(Ordering::Relaxed) == minute).then_some(())?;
         let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
         let decisions = DECISIONS.into_iter().zip(self.decisions.iter().map(load)).collect();
         let buckets: Vec<_> = self.buckets.iter().map(load).collect();
-        Some(Minute {
+        Some(MinuteCounts {
             number: minute,
             decisions,
             shares: [50, 95, 99].map(|share| percentile(&buckets, share)),

@@ -9,7 +9,8 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tenterhook_home::trust;
+
+use crate::sha256_hex;
 
 /// Every file of `web/dist` as it was when this was built.
 #[cfg(not(debug_assertions))]
@@ -26,12 +27,12 @@ const MISSING: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
     <code>tenterhook ledger</code>, <code>tenterhook approvals</code>.</p>";
 
 /// The paths of all files. Pages are told apart behind `#`, which no server sees.
-pub(crate) fn router() -> Router {
+pub fn router() -> Router {
     Router::new().route("/", get(file)).route("/favicon.svg", get(file)).route("/assets/{name}", get(file))
 }
 
 /// Whether a path is one of a file.
-pub(crate) fn is_file(path: &str) -> bool {
+pub fn is_file(path: &str) -> bool {
     path == "/" || path == "/favicon.svg" || path.starts_with(HASHED)
 }
 
@@ -44,7 +45,7 @@ async fn file(request: Request) -> Response {
             _ => (StatusCode::NOT_FOUND, "there is no such file").into_response(),
         };
     };
-    let tag = format!("\"{}\"", trust::sha256(&bytes).get(..32).unwrap_or_default());
+    let tag = format!("\"{}\"", sha256_hex(&bytes).get(..32).unwrap_or_default());
     let mut response = if asks_for(request.headers(), header::IF_NONE_MATCH, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else if asks_for(request.headers(), header::ACCEPT_ENCODING, "gzip")

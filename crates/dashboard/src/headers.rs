@@ -4,7 +4,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use super::access::SESSION;
+use crate::access::SESSION_LIFETIME;
 
 /// Only our own files run, nothing stands in a page of others, and nothing is asked of anybody else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -25,7 +25,7 @@ const HEADERS: &[(&str, &str)] = &[
 const KEY: &str = "tenterhook-page";
 
 /// Adds what every answer says.
-pub(crate) fn add(headers: &mut HeaderMap) {
+pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(*name, HeaderValue::from_static(value));
     }
@@ -35,8 +35,8 @@ pub(crate) fn add(headers: &mut HeaderMap) {
 }
 
 /// The cookie of a browser that was let in. Its name has the port: cookies know only the machine.
-pub(crate) fn cookie(port: u16, value: &str) -> String {
-    let life = if value.is_empty() { 0 } else { SESSION.as_secs() };
+pub fn cookie(port: u16, value: &str) -> String {
+    let life = if value.is_empty() { 0 } else { SESSION_LIFETIME.as_secs() };
     format!("{}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={life}", name(port))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn cookie(port: u16, value: &str) -> String {
 const MAX_COOKIES: usize = 1024;
 
 /// The cookies of our name that a request shows: another local server may have set some as well.
-pub(crate) fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
+pub fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = &str> {
     let name = name(port);
     let lists = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     lists
@@ -55,7 +55,7 @@ pub(crate) fn presented(headers: &HeaderMap, port: u16) -> impl Iterator<Item = 
 }
 
 /// The key that a page shows.
-pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
+pub fn key(headers: &HeaderMap) -> Option<&str> {
     headers.get(KEY)?.to_str().ok()
 }
 

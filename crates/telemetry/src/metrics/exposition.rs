@@ -4,7 +4,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet, text};
@@ -12,26 +11,62 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
-use tenterhook_ledger::DiskUse;
 
+use super::Metrics;
 use super::histogram::{BOUNDS, Histogram};
-use crate::daemon::Daemon;
-use crate::telemetry::Exporter;
 
 /// Media type of [`render`]'s text.
-pub(crate) const OPEN_METRICS_MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub const OPEN_METRICS_MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What the daemon knows at the moment a page is asked for, beside its [`Metrics`].
+#[derive(Debug, Clone, Default)]
+pub struct DaemonReadings {
+    /// Hook calls that were answered.
+    pub answered: u64,
+    /// Spans that were dropped, if any are exported.
+    pub dropped_spans: Option<u64>,
+    /// Calls under way.
+    pub calls_under_way: usize,
+    /// Open streams.
+    pub streams: usize,
+    /// Calls that wait for an approval.
+    pub pending_approvals: usize,
+    /// Sessions in memory.
+    pub sessions: usize,
+    /// Decisions that wait in the spool.
+    pub spool_entries: usize,
+    /// Unreadable files in the spool.
+    pub spool_unreadable: usize,
+    /// Rules, hooks and settings that cannot be used.
+    pub problems: usize,
+    /// Files that changed and cannot be read.
+    pub stale_files: usize,
+    /// Name of the generation of rules and hooks in force.
+    pub generation: String,
+    /// Records in the ledger, as far as is known.
+    pub ledger_records: u64,
+    /// Size of the ledger's files.
+    pub ledger_bytes: u64,
+    /// Size of the ledger's journal.
+    pub journal_bytes: u64,
+    /// Time since the daemon started, in seconds.
+    pub uptime_seconds: u64,
+}
 
 /// All metrics of a daemon as text.
-pub(crate) fn render(daemon: Arc<Daemon>) -> Result<String, fmt::Error> {
+pub fn render(metrics: Arc<Metrics>, readings: DaemonReadings) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("tenterhook");
-    registry.register_collector(Box::new(DaemonCollector(daemon)));
+    registry.register_collector(Box::new(DaemonCollector { metrics, readings }));
     let mut page = String::new();
     text::encode(&mut page, &registry)?;
     Ok(page)
 }
 
 /// Reads the counters when a page is asked for, so that counting needs no lock.
-struct DaemonCollector(Arc<Daemon>);
+struct DaemonCollector {
+    metrics: Arc<Metrics>,
+    readings: DaemonReadings,
+}
 
 impl fmt::Debug for DaemonCollector {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,7 +76,7 @@ impl fmt::Debug for DaemonCollector {
 
 impl Collector for DaemonCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let metrics = &self.0.observers.metrics;
+        let metrics = &self.metrics;
         self.encode_decisions(&mut encoder)?;
         encode_seconds(
             &mut encoder,
@@ -60,7 +95,7 @@ impl DaemonCollector {
     fn encode_decisions(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let help = "Events that were decided and recorded.";
         let mut family = encoder.encode_descriptor("decisions", help, None, MetricType::Counter)?;
-        for (harness, kind, decision, count) in self.0.observers.metrics.decisions() {
+        for (harness, kind, decision, count) in self.metrics.decisions() {
             let labels = [("harness", harness), ("event", kind.name()), ("verdict", decision.word())];
             ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
         }
@@ -68,9 +103,8 @@ impl DaemonCollector {
     }
 
     fn encode_counters(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let (fallbacks, refused) = self.0.observers.metrics.odd();
-        let answered = self.0.answered.load(Ordering::Relaxed);
-        let dropped_spans = self.0.observers.telemetry.as_ref().map(Exporter::dropped);
+        let (fallbacks, refused) = self.metrics.odd();
+        let DaemonReadings { answered, dropped_spans, .. } = self.readings;
         for (name, help, value) in [
             ("hook_calls", "Hook calls that were answered.", Some(answered)),
             ("fallbacks", "Decisions made in-process without the daemon, and imported.", Some(fallbacks)),
@@ -89,18 +123,16 @@ impl DaemonCollector {
     }
 
     fn encode_gauges(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let daemon = &self.0;
-        let base = daemon.generations.base();
-        let (waiting, unreadable) = daemon.spooled();
+        let readings = &self.readings;
         for (name, help, value) in [
-            ("in_flight", "Calls under way.", daemon.under_way()),
-            ("streams", "Open streams.", daemon.streams()),
-            ("pending_approvals", "Calls that wait for an approval.", daemon.approvals.cards().len()),
-            ("sessions", "Sessions in memory.", daemon.observers.sessions.count()),
-            ("spool_entries", "Decisions that wait in the spool.", waiting),
-            ("spool_unreadable", "Unreadable files in the spool.", unreadable),
-            ("problems", "Rules, hooks and settings that cannot be used.", base.problems.len()),
-            ("stale_files", "Files that changed and cannot be read.", base.stale.len()),
+            ("in_flight", "Calls under way.", readings.calls_under_way),
+            ("streams", "Open streams.", readings.streams),
+            ("pending_approvals", "Calls that wait for an approval.", readings.pending_approvals),
+            ("sessions", "Sessions in memory.", readings.sessions),
+            ("spool_entries", "Decisions that wait in the spool.", readings.spool_entries),
+            ("spool_unreadable", "Unreadable files in the spool.", readings.spool_unreadable),
+            ("problems", "Rules, hooks and settings that cannot be used.", readings.problems),
+            ("stale_files", "Files that changed and cannot be read.", readings.stale_files),
         ] {
             ConstGauge::new(value).encode(encoder.encode_descriptor(
                 name,
@@ -111,19 +143,22 @@ impl DaemonCollector {
         }
         let help = "The rules and hooks in force.";
         let mut info = encoder.encode_descriptor("generation", help, None, MetricType::Info)?;
-        info.encode_info(&[("generation", base.generation.name())])
+        info.encode_info(&[("generation", readings.generation.as_str())])
     }
 
     fn encode_sizes(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let daemon = &self.0;
-        let disk = DiskUse::of(&daemon.home.ledger());
-        let records = *daemon.observers.growth().borrow();
+        let readings = &self.readings;
         let (bytes, seconds) = (Some(&Unit::Bytes), Some(&Unit::Seconds));
         for (name, help, unit, value) in [
-            ("ledger_leaves", "Records in the ledger, as far as is known.", None, records),
-            ("ledger", "Size of the ledger's files.", bytes, disk.total),
-            ("ledger_journal", "Size of the journal, which is emptied when idle.", bytes, disk.journal),
-            ("uptime", "Time since the daemon started.", seconds, daemon.started.elapsed().as_secs()),
+            ("ledger_leaves", "Records in the ledger, as far as is known.", None, readings.ledger_records),
+            ("ledger", "Size of the ledger's files.", bytes, readings.ledger_bytes),
+            (
+                "ledger_journal",
+                "Size of the journal, which is emptied when idle.",
+                bytes,
+                readings.journal_bytes,
+            ),
+            ("uptime", "Time since the daemon started.", seconds, readings.uptime_seconds),
         ] {
             ConstGauge::new(value).encode(encoder.encode_descriptor(
                 name,

@@ -9,36 +9,37 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tenterhook_error::Failure;
-use tenterhook_home::trust;
 use tokio::sync::watch;
 
+use crate::sha256_hex;
+
 /// How long a link may be used.
-pub(crate) const LINK: Duration = Duration::from_mins(1);
+pub const LINK_LIFETIME: Duration = Duration::from_mins(1);
 /// How long a browser may look.
-pub(crate) const SESSION: Duration = Duration::from_hours(24);
+pub const SESSION_LIFETIME: Duration = Duration::from_hours(24);
 /// How many links there may be at once; another one takes the place of the oldest.
-const LINKS: usize = 8;
+const MAX_LINKS: usize = 8;
 /// How many browsers there may be at once; likewise.
-const SESSIONS: usize = 32;
+const MAX_SESSIONS: usize = 32;
 
 /// Links that were not used yet, and browsers that may look.
 #[derive(Debug, Default)]
-pub(crate) struct Access(Mutex<Inner>);
+pub struct Access(Mutex<AccessState>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    links: Vec<Link>,
-    sessions: Vec<Session>,
+struct AccessState {
+    links: Vec<OneTimeLink>,
+    sessions: Vec<BrowserSession>,
 }
 
 #[derive(Debug)]
-struct Link {
+struct OneTimeLink {
     hash: String,
     until: Instant,
 }
 
 #[derive(Debug)]
-struct Session {
+struct BrowserSession {
     cookie: String,
     key: String,
     until: Instant,
@@ -48,49 +49,55 @@ struct Session {
 
 /// What a browser gets for a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct BrowserKeys {
     /// For the cookie, which a page cannot read.
-    pub(crate) cookie: String,
+    pub cookie: String,
     /// For the page, which other pages cannot read: the cookie goes to every port of this machine.
-    pub(crate) key: String,
+    pub key: String,
 }
 
 /// A browser that may look.
 #[derive(Debug, Clone)]
-pub(crate) struct Visit {
-    pub(crate) until: Instant,
+pub struct Visit {
+    /// When it ends.
+    pub until: Instant,
     open: watch::Receiver<()>,
 }
 
 impl Access {
     /// A new link.
-    pub(crate) fn link(&self, now: Instant) -> Result<String, Failure> {
+    pub fn link(&self, now: Instant) -> Result<String, Failure> {
         // Base64 instead of hexadecimal: the link then fits on a line of 80 columns.
         let secret = URL_SAFE_NO_PAD.encode(random()?);
         let mut inner = self.inner(now);
-        if inner.links.len() >= LINKS {
+        if inner.links.len() >= MAX_LINKS {
             inner.links.remove(0);
         }
-        inner.links.push(Link { hash: hash(&secret), until: now + LINK });
+        inner.links.push(OneTimeLink { hash: hash(&secret), until: now + LINK_LIFETIME });
         Ok(secret)
     }
 
     /// Uses a link up. `None`: there is no such link, or there was.
-    pub(crate) fn enter(&self, link: &str, now: Instant) -> Result<Option<Entry>, Failure> {
-        let entry = Entry { cookie: secret()?, key: secret()? };
+    pub fn enter(&self, link: &str, now: Instant) -> Result<Option<BrowserKeys>, Failure> {
+        let entry = BrowserKeys { cookie: secret()?, key: secret()? };
         let (mut inner, sought) = (self.inner(now), hash(link));
         let Some(at) = inner.links.iter().position(|link| link.hash == sought) else { return Ok(None) };
         inner.links.remove(at);
-        if inner.sessions.len() >= SESSIONS {
+        if inner.sessions.len() >= MAX_SESSIONS {
             inner.sessions.remove(0);
         }
         let (cookie, key) = (hash(&entry.cookie), hash(&entry.key));
-        inner.sessions.push(Session { cookie, key, until: now + SESSION, open: watch::Sender::new(()) });
+        inner.sessions.push(BrowserSession {
+            cookie,
+            key,
+            until: now + SESSION_LIFETIME,
+            open: watch::Sender::new(()),
+        });
         Ok(Some(entry))
     }
 
     /// The browser that shows this cookie and this key.
-    pub(crate) fn visit(&self, cookie: &str, key: &str, now: Instant) -> Option<Visit> {
+    pub fn visit(&self, cookie: &str, key: &str, now: Instant) -> Option<Visit> {
         let (cookie, key) = (hash(cookie), hash(key));
         let inner = self.inner(now);
         let session = inner.sessions.iter().find(|session| session.cookie == cookie && session.key == key)?;
@@ -98,13 +105,13 @@ impl Access {
     }
 
     /// The browser may not look any more.
-    pub(crate) fn leave(&self, cookie: &str, now: Instant) {
+    pub fn leave(&self, cookie: &str, now: Instant) {
         let cookie = hash(cookie);
         self.inner(now).sessions.retain(|session| session.cookie != cookie);
     }
 
     /// What is still good.
-    fn inner(&self, now: Instant) -> MutexGuard<'_, Inner> {
+    fn inner(&self, now: Instant) -> MutexGuard<'_, AccessState> {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.links.retain(|link| link.until > now);
         inner.sessions.retain(|session| session.until > now);
@@ -114,7 +121,7 @@ impl Access {
 
 impl Visit {
     /// Returns when the browser may not look any more.
-    pub(crate) async fn ended(mut self) {
+    pub async fn ended(mut self) {
         let left = tokio::time::sleep_until(self.until.into());
         tokio::select! {
             // The sender never sends: it is dropped.
@@ -132,12 +139,12 @@ fn random() -> Result<[u8; 32], Failure> {
 }
 
 fn secret() -> Result<String, Failure> {
-    Ok(trust::sha256(&random()?))
+    Ok(sha256_hex(&random()?))
 }
 
 /// Hashes are compared, so that time tells nothing about the secret.
 fn hash(secret: &str) -> String {
-    trust::sha256(secret.as_bytes())
+    sha256_hex(secret.as_bytes())
 }
 
 #[cfg(test)]
@@ -151,10 +158,10 @@ mod tests {
         assert_eq!(link.len(), 43, "256 bits");
         assert_eq!(access.enter("", now).unwrap(), None);
         assert_eq!(access.enter(link.get(1..).unwrap(), now).unwrap(), None);
-        assert!(access.enter(&link, now + LINK / 2).unwrap().is_some());
+        assert!(access.enter(&link, now + LINK_LIFETIME / 2).unwrap().is_some());
         assert_eq!(access.enter(&link, now).unwrap(), None, "used already");
         let late = access.link(now).unwrap();
-        assert_eq!(access.enter(&late, now + LINK).unwrap(), None, "too late");
+        assert_eq!(access.enter(&late, now + LINK_LIFETIME).unwrap(), None, "too late");
     }
 
     #[test]
@@ -168,7 +175,7 @@ mod tests {
         {
             assert!(access.visit(cookie, key, now).is_none());
         }
-        assert!(access.visit(&one.cookie, &one.key, now + SESSION).is_none(), "too late");
+        assert!(access.visit(&one.cookie, &one.key, now + SESSION_LIFETIME).is_none(), "too late");
     }
 
     #[test]
@@ -183,13 +190,13 @@ mod tests {
     fn only_so_many_links_and_browsers_are_remembered() {
         let (access, now) = (Access::default(), Instant::now());
         let first = access.link(now).unwrap();
-        for _ in 0..LINKS {
+        for _ in 0..MAX_LINKS {
             access.link(now).unwrap();
         }
         assert_eq!(access.enter(&first, now).unwrap(), None);
         let enter = || access.enter(&access.link(now).unwrap(), now).unwrap().unwrap();
         let first = enter();
-        for _ in 0..SESSIONS {
+        for _ in 0..MAX_SESSIONS {
             enter();
         }
         assert!(access.visit(&first.cookie, &first.key, now).is_none());

@@ -60,7 +60,7 @@ fn it_does_not_grow_for_ever() {
     }
     let all = analytics.all(u64::MAX, Timestamp::from_unix_ms(999 * MINUTE));
     assert_eq!(all.len(), MOST);
-    assert_eq!((all["h"].all.calls, all["h"].minutes.len() as u64), (1000, KEPT));
+    assert_eq!((all["h"].all.calls, all["h"].minutes.len() as u64), (1000, KEPT_MINUTES));
     let recent = analytics.all(10, Timestamp::from_unix_ms(999 * MINUTE));
     assert_eq!(recent["h"].recent.calls, 10);
 }

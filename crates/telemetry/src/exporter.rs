@@ -18,14 +18,14 @@ use tenterhook_engine::post::Post;
 use tenterhook_event::{Decided, Timestamp};
 
 use crate::metrics::Metrics;
-use otlp::Span;
+use otlp::DecisionSpan;
 
 /// How many spans may wait; more are dropped and counted.
 const WAITING: usize = 2048;
 /// How many spans go together.
 const BATCH: usize = 512;
 /// How long the collector may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where telemetry goes, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub struct Otlp {
 }
 
 /// Sends telemetry.
-pub(crate) struct Exporter {
-    sender: SyncSender<Word>,
+pub struct Exporter {
+    sender: SyncSender<ExporterMessage>,
     dropped: Arc<AtomicU64>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-enum Word {
-    Span(Box<Span>),
+enum ExporterMessage {
+    Span(Box<DecisionSpan>),
     End,
 }
 
@@ -78,7 +78,8 @@ impl Otlp {
 // === impl Exporter ===
 
 impl Exporter {
-    pub(crate) fn start(otlp: Otlp, metrics: Arc<Metrics>, now: fn() -> Timestamp) -> std::io::Result<Self> {
+    /// Starts the thread that sends. `now` is the clock.
+    pub fn start(otlp: Otlp, metrics: Arc<Metrics>, now: fn() -> Timestamp) -> std::io::Result<Self> {
         let (sender, words) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let sending =
@@ -89,22 +90,22 @@ impl Exporter {
     }
 
     /// One call was decided.
-    pub(crate) fn decided(&self, decided: &Decided<'_>) {
-        if self.sender.try_send(Word::Span(Box::new(Span::of(decided)))).is_err() {
+    pub fn decided(&self, decided: &Decided<'_>) {
+        if self.sender.try_send(ExporterMessage::Span(Box::new(DecisionSpan::of(decided)))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// How many spans had no room.
-    pub(crate) fn dropped(&self) -> u64 {
+    pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
     /// Sends what is left. Waits for one last batch at most.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
-            && self.sender.send(Word::End).is_ok()
+            && self.sender.send(ExporterMessage::End).is_ok()
         {
             // A thread that panicked has nothing left to send.
             drop(thread.join());
@@ -115,15 +116,15 @@ impl Exporter {
 // === impl Sending ===
 
 impl Sending {
-    fn run(mut self, words: &Receiver<Word>) {
+    fn run(mut self, words: &Receiver<ExporterMessage>) {
         let (mut batch, mut since) = (Vec::new(), Instant::now());
         let mut counted = Instant::now();
         loop {
             let due = (self.otlp.spans_every.saturating_sub(since.elapsed()))
                 .min(self.otlp.metrics_every.saturating_sub(counted.elapsed()));
             let word = words.recv_timeout(due.max(Duration::from_millis(1)));
-            let ended = matches!(word, Ok(Word::End) | Err(RecvTimeoutError::Disconnected));
-            if let Ok(Word::Span(span)) = word {
+            let ended = matches!(word, Ok(ExporterMessage::End) | Err(RecvTimeoutError::Disconnected));
+            if let Ok(ExporterMessage::Span(span)) = word {
                 if batch.is_empty() {
                     since = Instant::now();
                 }
@@ -153,7 +154,7 @@ impl Sending {
             url: format!("{}/v1/{what}", self.otlp.url),
             headers: self.otlp.headers.clone().into_iter().collect(),
             body: body.to_string().into_bytes(),
-            limit: PATIENCE,
+            limit: EXPORT_TIMEOUT,
             most: 64 * 1024,
         };
         let why = match post.send() {

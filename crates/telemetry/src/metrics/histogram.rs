@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
+//! How long something took, how often.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Upper bounds, in microseconds: from a fast judgement to a hook that hangs.
-pub(crate) const BOUNDS: [u64; 14] =
+pub const BOUNDS: [u64; 14] =
     [25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000, 1_000_000, 10_000_000, 60_000_000];
 
 /// How long something took, how often.
 #[derive(Default)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     /// One more than there are bounds: the last is for what takes longer than all of them.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     sum_us: AtomicU64,
@@ -17,17 +19,18 @@ pub(crate) struct Histogram {
 
 /// A histogram at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Snapshot {
+pub struct HistogramSnapshot {
     /// How many fell into each bucket, the ones before it not counted.
-    pub(crate) buckets: Vec<u64>,
+    pub buckets: Vec<u64>,
     /// How many there were in all.
-    pub(crate) count: u64,
+    pub count: u64,
     /// How long they took together.
-    pub(crate) sum_us: u64,
+    pub sum_us: u64,
 }
 
 impl Histogram {
-    pub(crate) fn observe(&self, took: Duration) {
+    /// Counts one.
+    pub fn observe(&self, took: Duration) {
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let at = BOUNDS.partition_point(|bound| *bound < us);
         if let Some(bucket) = self.buckets.get(at) {
@@ -36,9 +39,14 @@ impl Histogram {
         self.sum_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    /// The counts as they are now.
+    pub fn snapshot(&self) -> HistogramSnapshot {
         let buckets: Vec<_> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
-        Snapshot { count: buckets.iter().sum(), buckets, sum_us: self.sum_us.load(Ordering::Relaxed) }
+        HistogramSnapshot {
+            count: buckets.iter().sum(),
+            buckets,
+            sum_us: self.sum_us.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const CUMULATIVE: u8 = 2;
 
 /// One hook call.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
+pub(crate) struct DecisionSpan {
     id: String,
     name: String,
     start_ms: u64,
@@ -23,8 +23,8 @@ pub(super) struct Span {
     attributes: Vec<(&'static str, String)>,
 }
 
-impl Span {
-    pub(super) fn of(decided: &Decided<'_>) -> Self {
+impl DecisionSpan {
+    pub(crate) fn of(decided: &Decided<'_>) -> Self {
         let (event, outcome) = (&decided.call.event, decided.outcome);
         let tool = event.tool.as_ref().map(|tool| tool.name.clone());
         let name = match &tool {
@@ -70,13 +70,13 @@ impl Span {
 }
 
 /// A batch of spans.
-pub(super) fn spans(spans: &[Span]) -> Value {
-    let spans: Vec<_> = spans.iter().map(Span::json).collect();
+pub(crate) fn spans(spans: &[DecisionSpan]) -> Value {
+    let spans: Vec<_> = spans.iter().map(DecisionSpan::json).collect();
     json!({"resourceSpans": [{"resource": resource(), "scopeSpans": [{"scope": scope(), "spans": spans}]}]})
 }
 
 /// All counters as they stand.
-pub(super) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
+pub(crate) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
     let (start, end) = (nanos(started), nanos(now));
     let point = |count: u64, labels: &[(&str, &str)]| {
         json!({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Counters and times of the daemon, and how Prometheus reads them.
+//! Counters and times of decisions, and the page on which Prometheus reads them.
 
 mod exposition;
 mod histogram;
@@ -12,9 +12,9 @@ use std::time::Duration;
 use tenterhook_event::{Decision, Event, EventKind};
 use tenterhook_harness::HARNESSES;
 
-pub(crate) use exposition::{OPEN_METRICS_MEDIA_TYPE, render};
-pub(crate) use histogram::{BOUNDS, Histogram};
-pub(crate) use minutes::Minutes;
+pub use exposition::{DaemonReadings, OPEN_METRICS_MEDIA_TYPE, render};
+pub use histogram::{BOUNDS, Histogram, HistogramSnapshot};
+pub use minutes::{MinuteCounts, Minutes};
 
 /// Every decision, in the order of their strictness.
 const DECISIONS: [Decision; 5] =
@@ -24,15 +24,15 @@ const DECISIONS: [Decision; 5] =
 const OTHER: &str = "other";
 
 /// Everything that is counted. Nobody ever waits for it.
-pub(crate) struct Metrics {
+pub struct Metrics {
     /// One number for each harness, kind of event and decision.
     decisions: Vec<AtomicU64>,
     /// From the door to the fold.
-    pub(crate) deciding: Histogram,
+    pub deciding: Histogram,
     /// From the fold to the disk.
-    pub(crate) recording: Histogram,
+    pub recording: Histogram,
     /// The last hour.
-    pub(crate) minutes: Minutes,
+    pub minutes: Minutes,
     taken_in: AtomicU64,
     refused: AtomicU64,
 }
@@ -53,7 +53,7 @@ impl Default for Metrics {
 
 impl Metrics {
     /// One event was decided and recorded.
-    pub(crate) fn decided(&self, event: &Event, decision: Decision, deciding: Duration, recording: Duration) {
+    pub fn decided(&self, event: &Event, decision: Decision, deciding: Duration, recording: Duration) {
         let harness = HARNESSES.iter().position(|row| row.id == event.source).unwrap_or(HARNESSES.len());
         let kind = EventKind::ALL.iter().position(|kind| *kind == event.event).unwrap_or_default();
         let decision = DECISIONS.iter().position(|one| *one == decision).unwrap_or_default();
@@ -66,22 +66,22 @@ impl Metrics {
     }
 
     /// A decision that a hook made by itself came in.
-    pub(crate) fn taken_in(&self) {
+    pub fn taken_in(&self) {
         self.taken_in.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A payload that nobody could read was refused.
-    pub(crate) fn refused(&self) {
+    pub fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often hooks decided by themselves, and how often a payload could not be read.
-    pub(crate) fn odd(&self) -> (u64, u64) {
+    pub fn odd(&self) -> (u64, u64) {
         (self.taken_in.load(Ordering::Relaxed), self.refused.load(Ordering::Relaxed))
     }
 
     /// Every count that is not zero: harness, kind, decision.
-    pub(crate) fn decisions(&self) -> Vec<(&'static str, EventKind, Decision, u64)> {
+    pub fn decisions(&self) -> Vec<(&'static str, EventKind, Decision, u64)> {
         let mut counts = Vec::new();
         let harnesses = HARNESSES.iter().map(|row| row.id).chain([OTHER]);
         let mut numbers = self.decisions.iter();
