@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::described::{DescribedProgram, described_programs};
 use crate::error::CommandError;
 use crate::intake;
-use crate::profiles::SettingsFile;
+use crate::profile_settings::SettingsFile;
 use crate::rule_args::rules_in_force;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
@@ -206,7 +206,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
         args.file.as_deref(),
     )?;
     if context.terminal.json {
-        context.terminal.print_json(&fired.json(&stage))?;
+        context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
     let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);

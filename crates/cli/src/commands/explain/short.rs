@@ -9,8 +9,8 @@ use tenterhook_policy::{RuleNote, RuleSet};
 
 use super::HookNote;
 use crate::described::DescribedProgram;
-use crate::layout::{fit, wrap};
 use crate::terminal::{BOLD, DIM, Terminal, style_of, tame};
+use tenterhook_terminal_text::{fit, wrap};
 
 /// How many lines each part may take, so that all of it is at most fifteen.
 const REASON_LINES: usize = 3;

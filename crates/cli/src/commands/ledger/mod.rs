@@ -12,7 +12,6 @@ pub(super) mod proof;
 mod query;
 mod remove;
 mod report;
-mod row;
 mod show;
 mod stats;
 mod tail;
@@ -26,6 +25,12 @@ use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
 pub(super) use bar::Bar;
+
+/// Rows as the report shows them.
+mod row {
+    pub(super) use tenterhook_records::recorded::leaf;
+    pub(super) use tenterhook_terminal_text::record_row::RecordRow as Row;
+}
 pub(super) use filter::moment;
 
 use crate::context::Context;

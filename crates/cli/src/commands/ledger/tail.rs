@@ -8,10 +8,12 @@ use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
 
 use super::filter::FilterArgs;
-use super::row::{Row, Table, ledger_record};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::terminal::Terminal;
+use tenterhook_records::recorded::ledger_record;
+use tenterhook_terminal_text::record_row::{RecordRow, RecordTable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +53,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Err(error) => return Err(error),
     };
     let filter = args.filter.filter();
-    let table = Table::new();
+    let table = RecordTable::new(Terminal::width());
     let mut next = reader.size().map_err(unread)?;
     let mut latest = Vec::new();
     if args.lines > 0 {
@@ -103,12 +105,12 @@ fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, Com
     }
 }
 
-fn show(context: &Context, table: &Table, records: &[Record]) -> Result<bool, CommandError> {
+fn show(context: &Context, table: &RecordTable, records: &[Record]) -> Result<bool, CommandError> {
     let line = |record: &Record| -> Result<String, CommandError> {
         if context.terminal.json {
             Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")
         } else {
-            Ok(table.row(&Row::of(record)))
+            Ok(table.row(&RecordRow::of(record)))
         }
     };
     print(context, &records.iter().map(line).collect::<Result<String, _>>()?)

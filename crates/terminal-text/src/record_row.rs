@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! One leaf as one line: for people a row of a table, for programs an object.
+//! One record of the ledger as a row of a table.
 
 use serde_json::Value;
 use tenterhook_event::Decision;
 use tenterhook_ledger::Record;
-use tenterhook_records::recorded::{Field as _, decided_by, payload, tool};
-pub(super) use tenterhook_records::recorded::{leaf, ledger_record};
+use tenterhook_records::recorded::{Field as _, decided_by, leaf, payload, tool};
 
-use crate::layout::fit;
-use crate::terminal::{BOLD, DIM, Terminal, WARN, style_of, tame};
+use crate::{BOLD, DIM, WARN, fit, style_of, tame};
 
-/// What a row says.
-pub(super) struct Row {
-    pub(super) seq: u64,
+/// What a row contains.
+pub struct RecordRow {
+    /// Number of the record.
+    pub seq: u64,
     /// In UTC, to the second.
-    pub(super) at: String,
-    pub(super) from: String,
+    pub at: String,
+    /// The harness, or who changed something.
+    pub from: String,
     /// What the agent wanted, or what somebody changed.
-    pub(super) what: String,
+    pub what: String,
     /// Of decisions only.
-    pub(super) verdict: Option<Decision>,
+    pub verdict: Option<Decision>,
     /// Who decided: the id of a rule, or `hook:<id>`.
-    pub(super) by: String,
-    pub(super) reason: String,
+    pub by: String,
+    /// Reason of the decision.
+    pub reason: String,
 }
 
-impl Row {
-    pub(super) fn of(record: &Record) -> Self {
+impl RecordRow {
+    /// The row of a record.
+    pub fn of(record: &Record) -> Self {
         let leaf = leaf(record);
         let payload = payload(record);
         let text = |value: &Value| tame(value.as_str().unwrap_or_default());
@@ -70,7 +72,7 @@ fn brief(detail: &Value) -> String {
 }
 
 /// Columns: the leaf, when, from whom, the verdict, what it was about, who decided.
-pub(super) struct Table {
+pub struct RecordTable {
     what: usize,
     by: usize,
 }
@@ -80,13 +82,15 @@ const AT: usize = 19;
 const FROM: usize = 12;
 const VERDICT: usize = 7;
 
-impl Table {
-    pub(super) fn new() -> Self {
-        let room = Terminal::width().saturating_sub(SEQ + AT + FROM + VERDICT + 5);
+impl RecordTable {
+    /// A table for a terminal of this many columns.
+    pub fn new(width: usize) -> Self {
+        let room = width.saturating_sub(SEQ + AT + FROM + VERDICT + 5);
         Self { what: room * 2 / 3, by: room - room * 2 / 3 }
     }
 
-    pub(super) fn head(&self) -> String {
+    /// The line above the rows.
+    pub fn head(&self) -> String {
         format!(
             "{BOLD}{:>SEQ$} {} {} {} {} {}{BOLD:#}\n",
             "RECORD",
@@ -98,7 +102,8 @@ impl Table {
         )
     }
 
-    pub(super) fn row(&self, row: &Row) -> String {
+    /// One line.
+    pub fn row(&self, row: &RecordRow) -> String {
         let (style, word) = match row.verdict {
             Some(Decision::None) => (DIM, "·"),
             Some(decision) => (style_of(decision), decision.word()),

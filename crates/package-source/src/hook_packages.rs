@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Where kits are offered: a directory, or a git repository with an index of them.
+//! Hook packages that are offered by a directory, or by a git repository with an index of them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,55 +9,60 @@ use tenterhook_document::{parse, read};
 use tenterhook_home::kits::{self, Files, MANIFEST, Manifest};
 use tenterhook_home::regular_file;
 
-use crate::error::CommandError;
-use crate::fetch::{Fetched, fetch, is_address};
+use crate::git::{FetchedRepository, fetch, is_address};
+use tenterhook_error::Failure;
 
 /// The file that lists the kits of a repository.
 const INDEX: &str = "tenterhook-hooks.yaml";
 
-/// An open place.
-pub(super) struct Place {
+/// An open source of hook packages.
+pub struct PackageSource {
     /// What it is called in `hooks.yaml`.
-    pub(super) from: String,
-    pub(super) offers: Vec<Offer>,
+    pub from: String,
+    /// The packages it offers.
+    pub offers: Vec<PackageOffer>,
     root: PathBuf,
-    fetched: Option<Fetched>,
+    fetched: Option<FetchedRepository>,
 }
 
 /// A kit that is offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Offer {
-    pub(super) name: String,
+pub struct PackageOffer {
+    /// Name of the package.
+    pub name: String,
     /// Its folder, from the root of the repository.
     path: String,
+    /// Title for people.
     #[serde(default)]
-    pub(super) title: String,
+    pub title: String,
+    /// What it does.
     #[serde(default)]
-    pub(super) about: String,
+    pub about: String,
+    /// Words to find it by.
     #[serde(default)]
-    pub(super) tags: Vec<String>,
+    pub tags: Vec<String>,
     /// What its files have to be: the hash of all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) sha256: Option<String>,
+    pub sha256: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Index {
+struct PackageIndex {
     version: u32,
-    hooks: Vec<Offer>,
+    hooks: Vec<PackageOffer>,
 }
 
-impl Place {
+impl PackageSource {
     /// Opens a directory, or fetches a repository.
-    pub(super) fn open(from: &str, commit: Option<&str>) -> Result<Self, CommandError> {
+    pub fn open(from: &str, commit: Option<&str>) -> Result<Self, Failure> {
         let local = (!is_address(from)).then(|| std::path::absolute(from)).transpose()?;
         let is_repository = |dir: &Path| dir.join(".git").exists() || dir.join("HEAD").is_file();
         let (from, root, fetched) = match local {
             Some(dir) if !is_repository(&dir) => {
                 if commit.is_some() {
-                    return Err(CommandError::user(format!("`{from}` is no git repository")));
+                    return Err(Failure::user(format!("`{from}` is no git repository")));
                 }
                 (dir.display().to_string(), dir, None)
             }
@@ -71,42 +76,44 @@ impl Place {
         Ok(Self { from, offers, root, fetched })
     }
 
-    pub(super) fn commit(&self) -> Option<&str> {
+    /// The commit of a repository.
+    pub fn commit(&self) -> Option<&str> {
         self.fetched.as_ref().map(|fetched| fetched.commit.as_str())
     }
 
     /// The offer of this name; without a name, the only one.
-    pub(super) fn offer(&self, name: Option<&str>) -> Result<&Offer, CommandError> {
+    pub fn offer(&self, name: Option<&str>) -> Result<&PackageOffer, Failure> {
         let names = || self.offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(", ");
         match (name, self.offers.as_slice()) {
             (None, [only]) => Ok(only),
-            (None, _) => Err(CommandError::user("there are several kits: which one?").hint(names())),
+            (None, _) => Err(Failure::user("there are several kits: which one?").hint(names())),
             (Some(name), [only]) if only.path.is_empty() && only.name != name => Ok(only),
-            (Some(name), offers) => offers.iter().find(|offer| offer.name == name).ok_or_else(|| {
-                CommandError::user(format!("`{}` has no kit `{name}`", self.from)).hint(names())
-            }),
+            (Some(name), offers) => offers
+                .iter()
+                .find(|offer| offer.name == name)
+                .ok_or_else(|| Failure::user(format!("`{}` has no kit `{name}`", self.from)).hint(names())),
         }
     }
 
     /// Its files.
-    pub(super) fn files(&self, offer: &Offer) -> Result<Files, CommandError> {
+    pub fn files(&self, offer: &PackageOffer) -> Result<Files, Failure> {
         let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
-            return Err(CommandError::user(format!("`{}` leads out of the repository", offer.path)));
+            return Err(Failure::user(format!("`{}` leads out of the repository", offer.path)));
         }
         let dir = self.root.join(&offer.path);
         let mut part = self.root.clone();
         for component in Path::new(&offer.path).components() {
             part.push(component);
             if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                return Err(CommandError::user(format!("`{}` goes through a link", offer.path)));
+                return Err(Failure::user(format!("`{}` goes through a link", offer.path)));
             }
         }
         let files = kits::gather(&dir)?;
         let found = kits::digest(&kits::hashes(&files));
         match &offer.sha256 {
             Some(said) if *said != found => {
-                Err(CommandError::internal(format!("`{}` is not what its index says: {found}", offer.name))
+                Err(Failure::internal(format!("`{}` is not what its index says: {found}", offer.name))
                     .hint("tell whoever publishes it"))
             }
             _ => Ok(files),
@@ -114,8 +121,9 @@ impl Place {
     }
 }
 
-impl Offer {
-    pub(super) fn mentions(&self, word: &str) -> bool {
+impl PackageOffer {
+    /// Whether a word is in its texts.
+    pub fn mentions(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         let texts = [&self.name, &self.title, &self.about, &self.tags.join(" ")];
         texts.iter().any(|text| text.to_lowercase().contains(&word))
@@ -123,27 +131,27 @@ impl Offer {
 }
 
 /// What is offered: by the index, or the folder itself if it is a kit.
-fn offers(root: &Path) -> Result<Vec<Offer>, CommandError> {
+fn offers(root: &Path) -> Result<Vec<PackageOffer>, Failure> {
     let path = root.join(INDEX);
     if let Some(text) = regular_file(&path)? {
         let unreadable = |line: usize, why: String| {
-            CommandError::user(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
+            Failure::user(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
         };
         let tree = parse(&text).map_err(|(spot, why)| unreadable(spot.line, why))?;
-        let index: Index = read(&tree).map_err(|misfit| unreadable(misfit.spot.line, misfit.message))?;
+        let index: PackageIndex =
+            read(&tree).map_err(|misfit| unreadable(misfit.spot.line, misfit.message))?;
         if index.version != 1 {
             return Err(unreadable(1, format!("version {} is not known here", index.version)));
         }
         return Ok(index.hooks);
     }
     let Some(text) = regular_file(&root.join(MANIFEST))? else {
-        return Err(CommandError::user(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
+        return Err(Failure::user(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
             .hint("docs/guide/templates.md says how hooks are published"));
     };
-    let manifest =
-        Manifest::read(MANIFEST, &text).map_err(|problem| CommandError::user(problem.to_string()))?;
+    let manifest = Manifest::read(MANIFEST, &text).map_err(|problem| Failure::user(problem.to_string()))?;
     let first = manifest.hooks.get(0).and_then(|hook| hook.get("id")).and_then(serde_json::Value::as_str);
     let name = first.unwrap_or_default().to_owned();
     let Manifest { title, about, tags, .. } = manifest;
-    Ok(vec![Offer { name, path: String::new(), title, about, tags, sha256: None }])
+    Ok(vec![PackageOffer { name, path: String::new(), title, about, tags, sha256: None }])
 }

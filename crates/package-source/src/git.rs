@@ -5,26 +5,27 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::error::CommandError;
+use tenterhook_error::Failure;
 
 /// A repository as it was at a commit.
-pub(crate) struct Fetched {
+pub struct FetchedRepository {
     dir: tempfile::TempDir,
-    pub(crate) commit: String,
+    /// The commit that was fetched.
+    pub commit: String,
 }
 
 /// Whether this names a repository by its address.
-pub(crate) fn is_address(from: &str) -> bool {
+pub fn is_address(from: &str) -> bool {
     from.contains("://") || from.starts_with("git@")
 }
 
 /// Fetches a repository: its newest state, or a commit.
-pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, CommandError> {
+pub fn fetch(from: &str, commit: Option<&str>) -> Result<FetchedRepository, Failure> {
     let dir = tempfile::Builder::new().prefix("tenterhook-fetched-").tempdir()?;
-    let fetched = Fetched { dir, commit: String::new() };
+    let fetched = FetchedRepository { dir, commit: String::new() };
     let failed = |said: &Output| {
         let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        CommandError::internal(format!("`{from}` could not be fetched: {why}"))
+        Failure::internal(format!("`{from}` could not be fetched: {why}"))
     };
     let depth: &[&str] = if commit.is_some() { &[] } else { &["--depth", "1"] };
     let said = git()
@@ -34,7 +35,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
         .arg(fetched.root())
         .output()
         .map_err(|error| {
-            CommandError::internal(format!("`git` could not be run: {error}"))
+            Failure::internal(format!("`git` could not be run: {error}"))
                 .hint("install git, or fetch it yourself and name the directory")
         })?;
     if !said.status.success() {
@@ -42,7 +43,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
     }
     if let Some(commit) = commit {
         if commit.is_empty() || !commit.chars().all(|letter| letter.is_ascii_hexdigit()) {
-            return Err(CommandError::user(format!("`{commit}` is no commit")));
+            return Err(Failure::user(format!("`{commit}` is no commit")));
         }
         let said =
             git().arg("-C").arg(fetched.root()).args(["checkout", "--quiet", "--detach", commit]).output()?;
@@ -52,7 +53,7 @@ pub(crate) fn fetch(from: &str, commit: Option<&str>) -> Result<Fetched, Command
     }
     let head = git().arg("-C").arg(fetched.root()).args(["rev-parse", "HEAD"]).output()?;
     let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();
-    Ok(Fetched { commit, ..fetched })
+    Ok(FetchedRepository { commit, ..fetched })
 }
 
 /// No hooks or filters of the repository, no other transports, no links, nobody to ask.
@@ -71,9 +72,9 @@ fn git() -> Command {
     git
 }
 
-impl Fetched {
-    /// Where its files lie.
-    pub(crate) fn root(&self) -> PathBuf {
+impl FetchedRepository {
+    /// The directory with its files.
+    pub fn root(&self) -> PathBuf {
         Path::join(self.dir.path(), "it")
     }
 }

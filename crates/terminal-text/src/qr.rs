@@ -13,7 +13,7 @@ const INK: Style = Style::new()
     .bg_color(Some(Color::Ansi(AnsiColor::BrightWhite)));
 
 /// The picture, two modules to a character; nothing if the text is too long for one.
-pub(crate) fn picture(text: &str) -> Option<String> {
+pub fn draw_qr_code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, modules) = (code.width(), code.to_colors());
     let is_dark = |x: usize, y: usize| {
@@ -42,7 +42,7 @@ mod tests {
     fn the_picture_has_every_module_in_its_place() {
         let text =
             "otpauth://totp/Tenterhook:dev@host?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Tenterhook";
-        let drawn = anstream::adapter::strip_str(&picture(text).unwrap()).to_string();
+        let drawn = anstream::adapter::strip_str(&draw_qr_code(text).unwrap()).to_string();
         let rows: Vec<Vec<char>> = drawn.lines().map(|line| line.chars().collect()).collect();
         let code = QrCode::with_error_correction_level(text, EcLevel::L).unwrap();
         let side = code.width() + 2 * MARGIN;
@@ -56,6 +56,6 @@ mod tests {
                 assert_eq!(dark, expected, "{x} {y}");
             }
         }
-        assert!(picture(&"x".repeat(5000)).is_none());
+        assert!(draw_qr_code(&"x".repeat(5000)).is_none());
     }
 }

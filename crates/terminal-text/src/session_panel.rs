@@ -10,14 +10,15 @@ use tenterhook_api::{
 };
 use tenterhook_event::{ToolClass, tool_row};
 
-use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
+use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
 /// A text that may be missing.
-pub(super) fn tame_text(text: Option<&String>) -> String {
+pub(crate) fn tame_text(text: Option<&String>) -> String {
     text.map(|text| tame(text)).unwrap_or_default()
 }
 
-pub(super) fn activity_word(activity: SessionActivity) -> &'static str {
+/// The word for how a session stands.
+pub fn activity_word(activity: SessionActivity) -> &'static str {
     match activity {
         SessionActivity::Active => "active",
         SessionActivity::Waiting => "waiting",
@@ -27,7 +28,7 @@ pub(super) fn activity_word(activity: SessionActivity) -> &'static str {
 }
 
 /// How it stands, and in which colour.
-pub(super) fn state(session: &SessionSummary) -> (&'static str, Style) {
+pub fn state_of(session: &SessionSummary) -> (&'static str, Style) {
     let style = match session.state {
         SessionActivity::Active => GOOD,
         SessionActivity::Waiting => WARN,
@@ -37,7 +38,7 @@ pub(super) fn state(session: &SessionSummary) -> (&'static str, Style) {
 }
 
 /// What it is about.
-pub(super) fn title(session: &SessionSummary) -> String {
+pub fn title_of(session: &SessionSummary) -> String {
     match &session.title {
         Some(title) => tame(title),
         None if session.prompts > 0 && session.erased > 0 => "(erased)".to_owned(),
@@ -46,10 +47,10 @@ pub(super) fn title(session: &SessionSummary) -> String {
 }
 
 /// The whole panel.
-pub(in crate::commands) fn session(session: &SessionDetails) -> String {
+pub fn render_session(session: &SessionDetails) -> String {
     let summary = &session.summary;
-    let (state, style) = state(summary);
-    let mut out = format!("{BOLD}{}{BOLD:#}  {style}{state}{style:#}\n", title(summary));
+    let (state, style) = state_of(summary);
+    let mut out = format!("{BOLD}{}{BOLD:#}  {style}{state}{style:#}\n", title_of(summary));
     let mut about = vec![tame(&summary.harness), tame(&summary.id)];
     let place = summary.project.as_ref().or(summary.cwd.as_ref());
     about.extend([summary.model.as_ref(), summary.user.as_ref(), place].map(tame_text));

@@ -5,7 +5,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Exactly this wide: cut with an ellipsis, or filled with blanks.
-pub(crate) fn fit(text: &str, width: usize) -> String {
+pub fn fit(text: &str, width: usize) -> String {
     let cut = if text.width() <= width {
         text.to_owned()
     } else {
@@ -21,7 +21,7 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
 }
 
 /// Lines of at most this width, broken between words.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

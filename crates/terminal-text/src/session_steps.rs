@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use tenterhook_api::{FileChangeState, MissingDiff, SessionDiff, Timeline};
 
-use super::panel::tame_text;
-use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
+use crate::session_panel::tame_text;
+use crate::{BAD, BOLD, DIM, GOOD, WARN, tame};
 
 /// The changes of one file.
-pub(super) fn diff(answer: &SessionDiff) -> String {
+pub fn render_diff(answer: &SessionDiff) -> String {
     if answer.changes.is_empty() {
         return format!("this session changed no file `{}`\n", tame(&answer.path));
     }
@@ -53,7 +53,7 @@ pub(super) fn diff(answer: &SessionDiff) -> String {
 }
 
 /// What happened, step by step.
-pub(super) fn timeline(answer: &Timeline) -> String {
+pub fn render_timeline(answer: &Timeline) -> String {
     let mut out = String::new();
     for step in &answer.steps {
         let at: String =

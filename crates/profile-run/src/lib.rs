@@ -1,127 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-//! Firing an event under a profile: a harness's own settings, planned, run and put together as that
-//! harness does it.
+//! Runs the hooks of a harness as that harness runs them: its own settings, planned, run and aggregated by its profile.
+//!
+//! A [`ProfileStage`] has the settings of one profile and fires events at them. Nothing that guards an agent goes
+//! through it; it shows what a harness would do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tenterhook_document::Problem;
 use tenterhook_engine::post::{self, Post, Unanswered};
 use tenterhook_engine::process::{self, Ended, Spec};
+use tenterhook_error::Failure;
 use tenterhook_event::{Call, Event, Native, ToolCall};
 use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, RawResult};
-use tenterhook_policy::Problem;
 use tenterhook_profile::{
-    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings, Source,
+    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
 };
-
-use crate::env::Env;
-use crate::error::CommandError;
 
 const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// How much of an output is shown in a trace.
 const EXCERPT: usize = 400;
 
 /// A profile with its settings, ready to fire.
-pub(crate) struct Stage {
-    pub(crate) profile: &'static Profile,
+pub struct ProfileStage {
+    /// The profile.
+    pub profile: &'static Profile,
     dialect: &'static Dialect,
-    pub(crate) settings: Settings,
+    /// What its settings say.
+    pub settings: Settings,
     home: Option<String>,
     env: BTreeMap<String, String>,
 }
 
-/// What came of one event.
-pub(crate) struct Fired {
-    pub(crate) event: &'static str,
-    pub(crate) plan: Plan,
-    pub(crate) aggregated: Aggregated,
-    pub(crate) trace: Vec<Value>,
+/// The result of one event.
+pub struct FiredEvent {
+    /// The profile's own name of the event.
+    pub event: &'static str,
+    /// Which hooks ran, and why not the others.
+    pub plan: Plan,
+    /// The aggregated result.
+    pub aggregated: Aggregated,
+    /// What each hook answered, in their order.
+    pub trace: Vec<Value>,
 }
 
-/// A `--settings` argument: `FILE`, or `SOURCE=FILE`.
-#[derive(Debug, Clone)]
-pub(crate) struct SettingsFile {
-    source: Source,
-    path: PathBuf,
-}
+// === impl ProfileStage ===
 
-// === impl SettingsFile ===
-
-impl SettingsFile {
-    /// A file of the project's.
-    pub(crate) fn of_project(path: PathBuf) -> Self {
-        Self { source: Source::Project, path }
-    }
-}
-
-impl std::str::FromStr for SettingsFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (source, path) = match text.split_once('=') {
-            Some(("user", path)) => (Source::User, path),
-            Some(("project", path)) => (Source::Project, path),
-            Some(("local", path)) => (Source::Local, path),
-            Some(("system", path)) => (Source::System, path),
-            Some(("extension", path)) => (Source::Extensions, path),
-            _ => (Source::Project, text),
-        };
-        Ok(Self { source, path: path.into() })
-    }
-}
-
-// === impl Stage ===
-
-impl Stage {
-    /// Reads the settings of a profile.
-    pub(crate) fn new(name: &str, files: &[SettingsFile], env: &Env) -> Result<Self, CommandError> {
-        let (Some(profile), Some(dialect)) = (tenterhook_profile::find(name), dialect::find(name)) else {
-            let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
-            return Err(CommandError::user(format!("`{name}` is no profile"))
-                .hint(format!("known: {}", known.join(", "))));
-        };
-        let mut texts = Vec::with_capacity(files.len());
-        for file in files {
-            let path = file.path.display().to_string();
-            let text = tenterhook_home::regular_file(&file.path)
-                .map_err(|error| CommandError::user(error.to_string()))?;
-            let text = text.ok_or_else(|| CommandError::user(format!("there is no `{path}`")))?;
-            texts.push((file.source, path, text));
-        }
-        let layers: Vec<_> =
-            texts.iter().map(|(source, name, text)| Layer { source: *source, name, text }).collect();
-        let mut settings = tenterhook_profile::read(profile, &layers);
+impl ProfileStage {
+    /// Reads the settings of a profile. `home` and `env` are those of the user that the hooks run for.
+    pub fn new(
+        name: &str,
+        layers: &[Layer<'_>],
+        home: Option<&Path>,
+        env: BTreeMap<String, String>,
+    ) -> Result<Self, Failure> {
+        let (profile, dialect) = find_profile(name)?;
+        let mut settings = tenterhook_profile::read(profile, layers);
         vet(dialect, &mut settings);
-        let home = env.home.as_deref().and_then(Path::to_str).map(ToOwned::to_owned);
-        Ok(Self { profile, dialect, settings, home, env: env.all.clone() })
+        let home = home.and_then(Path::to_str).map(ToOwned::to_owned);
+        Ok(Self { profile, dialect, settings, home, env })
     }
 
     /// What is wrong or odd in the settings.
-    pub(crate) fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
+    pub fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
         self.settings.problems.iter().filter(move |finding| finding.level == level)
     }
 
     /// The profile's own name of an event, or an error that lists the known ones.
-    pub(crate) fn event(&self, name: &str) -> Result<&'static str, CommandError> {
+    pub fn event(&self, name: &str) -> Result<&'static str, Failure> {
         self.profile.event(name).map(|row| row.name).ok_or_else(|| {
             let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
-            CommandError::user(format!("`{name}` is no event of the profile {}", self.profile.name))
+            Failure::user(format!("`{name}` is no event of the profile {}", self.profile.name))
                 .hint(format!("known: {}", known.join(", ")))
         })
     }
 
     /// Which hooks would run, and why not the others.
-    pub(crate) fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
+    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
         let call = self.call(event, input, base);
         let mut matches = |entry: &Entry| self.matches(entry, &call.event);
         (tenterhook_profile::plan(self.profile, &self.settings, event, &mut matches), call)
     }
 
     /// Fires an event: plans, runs, puts together.
-    pub(crate) async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> Fired {
+    pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> FiredEvent {
         let (plan, call) = self.plan(event, input, base);
         let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
         let results = if plan.sequential {
@@ -132,7 +97,7 @@ impl Stage {
         };
         let trace = entries.iter().zip(&results).map(|(entry, result)| step(entry, result)).collect();
         let aggregated = tenterhook_profile::aggregate(self.profile, event, &results);
-        Fired { event, plan, aggregated, trace }
+        FiredEvent { event, plan, aggregated, trace }
     }
 
     async fn in_turn(
@@ -312,6 +277,15 @@ impl Stage {
     }
 }
 
+/// The profile of this name and its dialect, or an error that lists the known ones.
+pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static Dialect), Failure> {
+    let found = tenterhook_profile::find(name).zip(dialect::find(name));
+    found.ok_or_else(|| {
+        let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
+        Failure::user(format!("`{name}` is no profile")).hint(format!("known: {}", known.join(", ")))
+    })
+}
+
 /// An entry's matcher, and what is odd about it.
 fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), String> {
     match &entry.matcher {
@@ -345,11 +319,11 @@ fn vet(dialect: &Dialect, settings: &mut Settings) {
     settings.problems.extend(found);
 }
 
-// === impl Fired ===
+// === impl FiredEvent ===
 
-impl Fired {
+impl FiredEvent {
     /// Everything, as `--json` shows it: seed 002's aggregated result and what lies behind it.
-    pub(crate) fn json(&self, stage: &Stage) -> Value {
+    pub fn to_json(&self, stage: &ProfileStage) -> Value {
         let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
         let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();
         let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
@@ -369,7 +343,7 @@ impl Fired {
 }
 
 /// One configured hook, whether it matched and why.
-pub(crate) fn planned(stage: &Stage, step: &tenterhook_profile::Planned) -> Value {
+fn planned(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Value {
     let entry = stage.settings.entries.get(step.entry);
     json!({
         "hook": entry.map(Entry::label),
