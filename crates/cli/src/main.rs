@@ -3,7 +3,6 @@
 //! `tenterhook`: one hook system for every AI agent.
 
 mod args;
-mod ask;
 mod commands;
 mod context;
 mod described;
@@ -13,7 +12,6 @@ mod gate;
 mod hook_programs;
 mod intake;
 mod page;
-mod port_holder;
 mod profile_settings;
 mod rule_args;
 mod strict;
@@ -22,6 +20,8 @@ mod until;
 mod versions;
 
 use std::process::ExitCode;
+
+use tenterhook_daemon_control::ask;
 
 use crate::args::Cli;
 use crate::context::Context;

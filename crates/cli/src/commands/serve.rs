@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
+use tenterhook_daemon_control::port_holder;
 use tenterhook_guard::{Settled, Telemetry};
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
@@ -18,7 +19,6 @@ use tenterhook_records::sanitize;
 use super::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::port_holder;
 
 /// Where the daemon listens unless somebody says otherwise.
 pub(super) const LISTEN: &str = "127.0.0.1:7878";

@@ -25,17 +25,17 @@ use tenterhook_home::write_whole;
 use tenterhook_ledger::{ReadFailed, Reader, VerifierKey};
 
 pub(super) use bar::Bar;
+pub(super) use filter::moment;
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::WARN;
 
 /// Rows as the report shows them.
 mod row {
     pub(super) use tenterhook_records::recorded::leaf;
     pub(super) use tenterhook_terminal_text::record_row::RecordRow as Row;
 }
-pub(super) use filter::moment;
-
-use crate::context::Context;
-use crate::error::CommandError;
-use crate::terminal::WARN;
 
 const EXAMPLES: &str = "\
 Every event and what was decided about it is a leaf of a signed tree: nothing in it can be changed, taken

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::Book;
+use tenterhook_records::recorded::ledger_record;
+use tenterhook_terminal_text::record_row::{RecordRow, RecordTable};
 
 use super::filter::FilterArgs;
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{DIM, Terminal};
-use tenterhook_records::recorded::ledger_record;
-use tenterhook_terminal_text::record_row::{RecordRow, RecordTable};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,13 +7,13 @@ use serde_json::Value;
 use tenterhook_event::{Decision, EventId};
 use tenterhook_guard::Book;
 use tenterhook_ledger::{Reader, Record};
+use tenterhook_records::recorded::{Field as _, payload};
+use tenterhook_records::recorded::{leaf, ledger_record};
 
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
-use tenterhook_records::recorded::{Field as _, payload};
-use tenterhook_records::recorded::{leaf, ledger_record};
 
 const EXAMPLES: &str = "\
 Examples:

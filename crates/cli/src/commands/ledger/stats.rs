@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_guard::Book;
 use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
+use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::leaf;
 
 use super::filter::FilterArgs;
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
-use tenterhook_records::recorded::Field as _;
-use tenterhook_records::recorded::leaf;
 
 const EXAMPLES: &str = "\
 Examples:

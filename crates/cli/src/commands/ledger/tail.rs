@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_records::recorded::ledger_record;
+use tenterhook_terminal_text::record_row::{RecordRow, RecordTable};
 
 use super::filter::FilterArgs;
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
-use tenterhook_records::recorded::ledger_record;
-use tenterhook_terminal_text::record_row::{RecordRow, RecordTable};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,7 +9,7 @@ const LISTENING: &str = "0A";
 
 /// The process that listens on a port, as `name (process 123)`; nothing where that cannot be seen, as with
 /// processes of other accounts.
-pub(crate) fn describe(port: u16) -> Option<String> {
+pub fn describe(port: u16) -> Option<String> {
     let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
         .filter_map(|table| fs_err::read_to_string(table).ok())

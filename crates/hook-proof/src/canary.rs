@@ -7,20 +7,20 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use tenterhook_error::Failure;
 use tenterhook_files::{FileClass, read_bytes};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, run_to_end};
 use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
+use tenterhook_terminal_text::tame;
 
-use super::stage::{ProofStage, Recorded};
-use super::{ProofResult, Verdict};
-use crate::error::CommandError;
-use crate::terminal::tame;
+use crate::stage::{ProofStage, RecordedHooks};
+use crate::{ProofResult, ProofVerdict};
 
 /// File that the allowed command makes.
-pub(super) const ALLOWED: &str = "canary-allowed";
+pub(crate) const ALLOWED: &str = "canary-allowed";
 /// File that the denied command would make.
-pub(super) const DENIED: &str = "canary-denied";
+pub(crate) const DENIED: &str = "canary-denied";
 
 const PROMPT: &str = "Run the commands of the canary.";
 /// Nothing listens there: a request that leaves the machine fails at once.
@@ -33,29 +33,29 @@ const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 const MAX_ERROR_BYTES: usize = 200;
 
 /// A client, and where it runs.
-pub(super) struct Canary<'a> {
-    pub(super) harness: &'static Harness,
-    pub(super) launch: &'static Launch,
-    pub(super) program: PathBuf,
-    pub(super) home: PathBuf,
-    pub(super) project: PathBuf,
-    pub(super) logs: PathBuf,
+pub struct Canary<'a> {
+    pub(crate) harness: &'static Harness,
+    pub(crate) launch: &'static Launch,
+    pub(crate) program: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) project: PathBuf,
+    pub(crate) logs: PathBuf,
     /// `PATH`, for the programs that the client needs itself.
-    pub(super) path: &'a OsStr,
+    pub(crate) path: &'a OsStr,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum RunEnd {
     ByItself,
     AtTimeout,
     NotStarted,
 }
 
 /// What a run has shown.
-struct Evidence<'a> {
-    ended: Ended,
-    recorded: &'a Recorded,
+struct RunEvidence<'a> {
+    ended: RunEnd,
+    recorded: &'a RecordedHooks,
     /// Requests of the client's agent loop to the model.
     requests: usize,
     /// Results of tool calls that the model was sent.
@@ -65,12 +65,13 @@ struct Evidence<'a> {
 }
 
 impl Canary<'_> {
-    pub(super) fn run(
+    /// Runs the client until it ends, the time is over or the caller cancels.
+    pub fn run(
         &self,
         stage: &ProofStage,
         timeout: Duration,
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Verdict, CommandError> {
+    ) -> Result<ProofVerdict, Failure> {
         let call = |name: &str| {
             let request = (self.launch.shell)(&format!("touch {}", self.project.join(name).display()));
             Turn::from(ToolCall::new(request.name, request.input))
@@ -85,21 +86,21 @@ impl Canary<'_> {
         let deadline = Instant::now() + timeout;
         let mut invocations: Vec<Invocation> = self.launch.sign_in.iter().map(|run| run(&site)).collect();
         invocations.push((self.launch.session)(&site, PROMPT));
-        let mut ended = Ended::ByItself;
+        let mut ended = RunEnd::ByItself;
         for invocation in &invocations {
             let left = deadline.saturating_duration_since(Instant::now());
             let mut command = self.command(invocation)?;
             ended = match run_to_end(&mut command, left, is_cancelled) {
-                Ok(Some(_)) => Ended::ByItself,
-                Ok(None) => Ended::AtTimeout,
-                Err(_) => Ended::NotStarted,
+                Ok(Some(_)) => RunEnd::ByItself,
+                Ok(None) => RunEnd::AtTimeout,
+                Err(_) => RunEnd::NotStarted,
             };
-            if ended != Ended::ByItself {
+            if ended != RunEnd::ByItself {
                 break;
             }
         }
         let recorded = stage.recorded(self.harness, before)?;
-        let verdict = self.judge(&Evidence {
+        let verdict = self.judge(&RunEvidence {
             ended,
             recorded: &recorded,
             requests: model.agent_requests().len(),
@@ -112,21 +113,21 @@ impl Canary<'_> {
             && let Err(error) = stage.check_program(&self.project)
         {
             let reason = format!("the hook program does not work: {}", shorten(&error));
-            return Ok(Verdict::new(ProofResult::NotFired, reason).fix(self.install()));
+            return Ok(ProofVerdict::new(ProofResult::NotFired, reason).fix(self.install()));
         }
         Ok(verdict)
     }
 
-    fn judge(&self, seen: &Evidence<'_>) -> Verdict {
-        let Evidence { recorded, .. } = *seen;
+    fn judge(&self, seen: &RunEvidence<'_>) -> ProofVerdict {
+        let RunEvidence { recorded, .. } = *seen;
         match (recorded.denied, seen.denied_ran) {
             (true, false) if seen.allowed_ran => {
                 let reason = "the hook fired, an allowed command ran and a denied one did not";
-                return Verdict::new(ProofResult::Proven, reason);
+                return ProofVerdict::new(ProofResult::Proven, reason);
             }
             (true, true) => {
                 let reason = "the hook denied a command, and the client ran it";
-                return Verdict::new(ProofResult::NotObeyed, reason)
+                return ProofVerdict::new(ProofResult::NotObeyed, reason)
                     .fix("report it with the client's version");
             }
             (false, true) => {
@@ -136,23 +137,23 @@ impl Canary<'_> {
                         format!("hooks were called for {} only, and the command ran", events.join(", "))
                     }
                 };
-                return Verdict::new(ProofResult::NotFired, reason).fix("`tenterhook doctor`");
+                return ProofVerdict::new(ProofResult::NotFired, reason).fix("`tenterhook doctor`");
             }
             _ => {}
         }
         let said = self.last_error().map(|said| format!(" (it printed: {said})")).unwrap_or_default();
         let reason = match seen.ended {
-            Ended::NotStarted => format!("`{}` cannot be started", self.program.display()),
-            Ended::AtTimeout => format!("it did not end in time{said}"),
-            Ended::ByItself if seen.requests == 0 => format!("it did not call the scripted model{said}"),
-            Ended::ByItself if seen.results == 0 => format!("it did not run the model's commands{said}"),
-            Ended::ByItself => format!("it ran none of the model's commands, allowed or denied{said}"),
+            RunEnd::NotStarted => format!("`{}` cannot be started", self.program.display()),
+            RunEnd::AtTimeout => format!("it did not end in time{said}"),
+            RunEnd::ByItself if seen.requests == 0 => format!("it did not call the scripted model{said}"),
+            RunEnd::ByItself if seen.results == 0 => format!("it did not run the model's commands{said}"),
+            RunEnd::ByItself => format!("it ran none of the model's commands, allowed or denied{said}"),
         };
-        Verdict::not_provable(reason)
+        ProofVerdict::not_provable(reason)
     }
 
     /// The version that the client prints.
-    pub(super) fn version(&self, is_cancelled: &dyn Fn() -> bool) -> Option<String> {
+    pub fn version(&self, is_cancelled: &dyn Fn() -> bool) -> Option<String> {
         let mut command =
             self.command(&Invocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
         run_to_end(&mut command, VERSION_TIMEOUT, is_cancelled).ok()??;
@@ -164,7 +165,7 @@ impl Canary<'_> {
     }
 
     /// The client with a clean environment: neither keys nor addresses of the user reach it.
-    fn command(&self, invocation: &Invocation) -> Result<Command, CommandError> {
+    fn command(&self, invocation: &Invocation) -> Result<Command, Failure> {
         let mut command = Command::new(&self.program);
         command.args(&invocation.args).current_dir(&self.project).env_clear();
         command.env("HOME", &self.home).env("PATH", self.path).env("TMPDIR", &self.logs);

@@ -10,58 +10,58 @@ use serde_json::Value;
 use tenterhook_home::Home;
 use tenterhook_shim::ask::connect;
 
-use crate::error::CommandError;
+use tenterhook_error::Failure;
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the daemon may take to let somebody in.
-const REACHED: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// No answer is longer, in bytes.
-const LONGEST: u64 = 256 << 20;
+const MAX_ANSWER_BYTES: u64 = 256 << 20;
 
 /// What the daemon answered.
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
+struct HttpAnswer {
+    status: u16,
+    body: Value,
 }
 
 /// Whether a daemon listens at all.
-pub(crate) fn is_up(home: &Home) -> bool {
-    connect(&home.socket(), REACHED).is_ok()
+pub fn is_up(home: &Home) -> bool {
+    connect(&home.socket(), CONNECT_TIMEOUT).is_ok()
 }
 
 /// Asks for a path. `None`: no daemon listens.
-pub(crate) fn get(home: &Home, path: &str) -> Result<Option<Value>, CommandError> {
+pub fn get(home: &Home, path: &str) -> Result<Option<Value>, Failure> {
     request(home, "GET", path, None)
 }
 
 /// Asks for a path whose response has a type. `None`: no daemon listens.
-pub(crate) fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, CommandError> {
+pub fn get_as<T: DeserializeOwned>(home: &Home, path: &str) -> Result<Option<T>, Failure> {
     let read = get(home, path)?.map(serde_json::from_value).transpose();
     read.map_err(|error| {
-        CommandError::internal(format!("unexpected response of the daemon: {error}"))
+        Failure::internal(format!("unexpected response of the daemon: {error}"))
             .hint("if it is another version, `tenterhook restart` starts this one")
     })
 }
 
 /// The same with a body.
-pub(crate) fn request(
+pub fn request(
     home: &Home,
     method: &str,
     path: &str,
     body: Option<&Value>,
-) -> Result<Option<Value>, CommandError> {
-    request_within(home, method, path, body, PATIENCE)
+) -> Result<Option<Value>, Failure> {
+    request_within(home, method, path, body, ANSWER_TIMEOUT)
 }
 
 /// The same, for an answer that may take longer.
-pub(crate) fn request_within(
+pub fn request_within(
     home: &Home,
     method: &str,
     path: &str,
     body: Option<&Value>,
     patience: Duration,
-) -> Result<Option<Value>, CommandError> {
+) -> Result<Option<Value>, Failure> {
     let Some(answer) = exchange(home, method, path, body, patience)? else { return Ok(None) };
     if (200..300).contains(&answer.status) {
         return Ok(Some(answer.body));
@@ -69,14 +69,14 @@ pub(crate) fn request_within(
     let text = |key: &str| answer.body.pointer(&format!("/error/{key}")).and_then(Value::as_str);
     let message = text("message").unwrap_or("the daemon refused without a reason");
     let error = match answer.status {
-        400 => CommandError::user(message),
-        403 => CommandError::denied(message),
-        404 => CommandError::not_found(message),
-        409 => CommandError::conflict(message),
-        503 => CommandError::busy(message),
-        _ => CommandError::internal(message),
+        400 => Failure::user(message),
+        403 => Failure::denied(message),
+        404 => Failure::not_found(message),
+        409 => Failure::conflict(message),
+        503 => Failure::busy(message),
+        _ => Failure::internal(message),
     };
-    Err(text("hint").and_then(for_people).into_iter().fold(error, CommandError::hint))
+    Err(text("hint").and_then(for_people).into_iter().fold(error, Failure::hint))
 }
 
 /// A hint of the API in words of the command line: people do not send requests.
@@ -96,24 +96,24 @@ fn for_people(hint: &str) -> Option<String> {
 }
 
 /// Reads a stream of the daemon event by event, as long as `each` wants more.
-pub(crate) fn stream(
+pub fn stream(
     home: &Home,
     path: &str,
-    each: &mut dyn FnMut(&str, &Value) -> Result<bool, CommandError>,
-) -> Result<(), CommandError> {
+    each: &mut dyn FnMut(&str, &Value) -> Result<bool, Failure>,
+) -> Result<(), Failure> {
     let ended = || {
-        CommandError::internal("the daemon ended, or closed the stream")
+        Failure::internal("the daemon ended, or closed the stream")
             .hint("`tenterhook status` says how it stands")
     };
-    let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Err(ended()) };
+    let Ok(mut stream) = connect(&home.socket(), CONNECT_TIMEOUT) else { return Err(ended()) };
     // A stream gives a sign of life before that.
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
     // HTTP/1.0 has no chunks.
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: tenterhook\r\n\r\n").as_bytes())?;
     let mut lines = BufReader::new(stream).lines();
     let status = lines.next().transpose()?.unwrap_or_default();
     if !status.contains(" 200 ") {
-        return Err(CommandError::internal(format!("the daemon refused: {status}")));
+        return Err(Failure::internal(format!("the daemon refused: {status}")));
     }
     let (mut kind, mut data) = (String::new(), String::new());
     for line in lines.skip_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())) {
@@ -138,8 +138,8 @@ fn exchange(
     path: &str,
     body: Option<&Value>,
     patience: Duration,
-) -> Result<Option<Answer>, CommandError> {
-    let Ok(mut stream) = connect(&home.socket(), REACHED) else { return Ok(None) };
+) -> Result<Option<HttpAnswer>, Failure> {
+    let Ok(mut stream) = connect(&home.socket(), CONNECT_TIMEOUT) else { return Ok(None) };
     stream.set_read_timeout(Some(patience))?;
     stream.set_write_timeout(Some(patience))?;
     let body = body.map(ToString::to_string).unwrap_or_default();
@@ -148,17 +148,17 @@ fn exchange(
         body.len()
     );
     let silent = |error: std::io::Error| {
-        CommandError::internal(format!("the daemon does not answer: {error}"))
+        Failure::internal(format!("the daemon does not answer: {error}"))
             .hint("`tenterhook restart` ends it and starts another")
     };
     stream.write_all(request.as_bytes()).map_err(silent)?;
     let mut bytes = Vec::new();
-    stream.take(LONGEST).read_to_end(&mut bytes).map_err(silent)?;
-    read(&bytes).map(Some).ok_or_else(|| CommandError::internal("the daemon's answer cannot be read"))
+    stream.take(MAX_ANSWER_BYTES).read_to_end(&mut bytes).map_err(silent)?;
+    read(&bytes).map(Some).ok_or_else(|| Failure::internal("the daemon's answer cannot be read"))
 }
 
 /// Status and body of a whole answer.
-fn read(bytes: &[u8]) -> Option<Answer> {
+fn read(bytes: &[u8]) -> Option<HttpAnswer> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
@@ -171,7 +171,7 @@ fn read(bytes: &[u8]) -> Option<Answer> {
         text if said("content-type: text/plain") => Value::String(String::from_utf8(text.to_vec()).ok()?),
         json => serde_json::from_slice(json).ok()?,
     };
-    Some(Answer { status, body })
+    Some(HttpAnswer { status, body })
 }
 
 fn unchunked(mut bytes: &[u8]) -> Option<Vec<u8>> {

@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use super::Service;
+use super::ServiceDefinition;
 
 const LABEL: &str = "dev.tenterhook.daemon";
 pub(super) const FILE: &str = "dev.tenterhook.daemon.plist";
 
-pub(super) fn list(service: &Service) -> String {
+pub(super) fn list(service: &ServiceDefinition) -> String {
     let word = |word: &String| format!("    <string>{}</string>\n", escaped(word));
     let words: String = service.words.iter().map(word).collect();
     let variable = |(name, value): &(&str, String)| {

@@ -3,9 +3,6 @@
 //! `doctor --prove`: runs each installed client once against a scripted model on loopback, with a copy of its settings in
 //! a temporary directory, and reports whether the hook fired and its denial was obeyed.
 
-mod canary;
-mod stage;
-
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,29 +12,14 @@ use serde_json::json;
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
 use tenterhook_harness_install::{Found, Scope, detect};
+use tenterhook_hook_proof::{Canary, ProofResult, ProofStage, ProofVerdict};
 
-use self::canary::Canary;
-use self::stage::ProofStage;
 use crate::commands::agent::run::until_ended;
 use crate::commands::wiring;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, tame};
-
-/// What a run of a client has shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ProofResult {
-    /// The hook fired, and the client obeyed its denial.
-    Proven,
-    /// The hook was not called for the tool call.
-    NotFired,
-    /// The hook denied the command, and it ran.
-    NotObeyed,
-    /// The client could not be run this way.
-    NotProvable,
-}
 
 /// The result for one harness.
 #[derive(Debug, Serialize)]
@@ -56,31 +38,9 @@ struct Proof {
     milliseconds: u64,
 }
 
-/// A result with the sentence that explains it.
-#[derive(Debug)]
-pub(super) struct Verdict {
-    result: ProofResult,
-    reason: String,
-    fix: Option<String>,
-}
-
-impl Verdict {
-    fn new(result: ProofResult, reason: impl Into<String>) -> Self {
-        Self { result, reason: reason.into(), fix: None }
-    }
-
-    fn not_provable(reason: impl Into<String>) -> Self {
-        Self::new(ProofResult::NotProvable, reason)
-    }
-
-    fn fix(self, fix: impl Into<String>) -> Self {
-        Self { fix: Some(fix.into()), ..self }
-    }
-}
-
 pub(super) fn run(context: &Context, named: &[String], timeout: Duration) -> Result<ExitCode, CommandError> {
     let harnesses = chosen(context, named)?;
-    let stage = ProofStage::set(context)?;
+    let stage = ProofStage::set(&context.home()?.bin())?;
     let proofs = until_interrupted(|is_cancelled| {
         let mut proofs = Vec::new();
         for harness in &harnesses {
@@ -155,7 +115,7 @@ fn prove(
         }
     };
     let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let Verdict { result, mut reason, fix } = verdict;
+    let ProofVerdict { result, mut reason, fix } = verdict;
     let Found { version, program, .. } = found;
     for gap in wiring::version_gaps(harness, version.as_deref()) {
         reason += &format!("; but {gap}");
@@ -178,9 +138,9 @@ fn prepare<'a>(
     stage: &'a ProofStage,
     harness: &'static Harness,
     found: &Found,
-) -> Result<Canary<'a>, Verdict> {
-    let not_provable = |error: CommandError| Verdict::not_provable(error.message);
-    let launch = harness.launch().map_err(Verdict::not_provable)?;
+) -> Result<Canary<'a>, ProofVerdict> {
+    let not_provable = |error: CommandError| ProofVerdict::not_provable(error.message);
+    let launch = harness.launch().map_err(ProofVerdict::not_provable)?;
     let installer = wiring::installer(harness).map_err(not_provable)?;
     let home = context.home().map_err(not_provable)?;
     let asked = wiring::asked(home, installer);
@@ -191,21 +151,22 @@ fn prepare<'a>(
             "its hooks are in the settings of the machine (`{}`), which have no copy",
             hooks.settings.display()
         );
-        return Err(Verdict::not_provable(reason));
+        return Err(ProofVerdict::not_provable(reason));
     }
     let Some(asked) = asked.into_iter().find(|asked| asked.scope == Scope::User) else {
         let reason = "Tenterhook is not installed in your settings of it";
-        return Err(Verdict::not_provable(reason).fix(install));
+        return Err(ProofVerdict::not_provable(reason).fix(install));
     };
     if asked.http {
-        return Err(Verdict::not_provable("its hooks call the daemon over HTTP, which has no copy"));
+        return Err(ProofVerdict::not_provable("its hooks call the daemon over HTTP, which has no copy"));
     }
     let Some(program) = found.program.clone() else {
         let names = harness.programs().join("` or `");
-        return Err(Verdict::not_provable(format!("`{names}` is not on the PATH")));
+        return Err(ProofVerdict::not_provable(format!("`{names}` is not on the PATH")));
     };
     let real = wiring::order(context, harness, &asked).map_err(not_provable)?;
-    stage.canary(context, harness, launch, installer, &real, program)
+    let path = context.env.all.get("PATH").map_or("", String::as_str).as_ref();
+    stage.canary(harness, launch, installer, &real, program, path)
 }
 
 fn report(context: &Context, proofs: &[Proof]) -> Result<(), CommandError> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use tenterhook_home::Home;
 
-use super::shared_files;
+use crate::shared_files;
 
 /// Written by every package into `<prefix>/share/tenterhook`.
 const RECEIPT_FILE: &str = "receipt.json";
@@ -15,13 +15,18 @@ const RECEIPT_FILE: &str = "receipt.json";
 /// Who put the program where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum InstallMethod {
+pub enum InstallMethod {
     /// Unpacked from a release archive, by hand or by `install.sh`.
     Archive,
+    /// From npm.
     Npm,
+    /// From PyPI, by pip or pipx.
     Pip,
+    /// By Homebrew.
     Homebrew,
+    /// From a Debian package.
     Deb,
+    /// In a container image.
     Docker,
     /// Built from a checkout.
     Source,
@@ -38,7 +43,7 @@ struct InstallReceipt {
 
 impl InstallMethod {
     /// Reads the receipt beside the program; without one, the path decides.
-    pub(super) fn detect(program: &Path, home: Option<&Home>) -> Self {
+    pub fn detect(program: &Path, home: Option<&Home>) -> Self {
         if home.is_some_and(|home| {
             fs_err::canonicalize(home.bin()).is_ok_and(|bin| program.parent() == Some(bin.as_path()))
         }) {
@@ -73,7 +78,7 @@ impl InstallMethod {
     }
 
     /// Name in texts and JSON.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Archive => "archive",
             Self::Npm => "npm",
@@ -88,7 +93,7 @@ impl InstallMethod {
     }
 
     /// The command that upgrades such an install; none if `self update` does.
-    pub(super) fn upgrade_command(self) -> Option<&'static str> {
+    pub fn upgrade_command(self) -> Option<&'static str> {
         match self {
             Self::Npm => Some("npm install --global tenterhook@latest"),
             Self::Pip => Some("pip install --upgrade tenterhook"),

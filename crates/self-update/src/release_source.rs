@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::CommandError;
+use tenterhook_error::Failure;
 
 /// Used when neither `--from` nor `TENTERHOOK_RELEASES` names a source; `make dist` compiles it in.
 const COMPILED_IN_SOURCE: Option<&str> = option_env!("TENTERHOOK_RELEASE_URL");
@@ -17,17 +17,19 @@ const MAX_DOWNLOAD_BYTES: u64 = 200 << 20;
 
 /// A directory of release files.
 #[derive(Debug)]
-pub(super) enum ReleaseSource {
+pub enum ReleaseSource {
+    /// Files on this machine.
     Directory(PathBuf),
+    /// The address that the names of files are added to.
     Web(String),
 }
 
 impl ReleaseSource {
     /// The source given on the command line, else in the environment, else compiled in.
-    pub(super) fn choose(given: Option<&str>, configured: Option<&str>) -> Result<Self, CommandError> {
+    pub fn choose(given: Option<&str>, configured: Option<&str>) -> Result<Self, Failure> {
         let named = given.or(configured).or(COMPILED_IN_SOURCE).filter(|text| !text.is_empty());
         let Some(text) = named else {
-            return Err(CommandError::user("no release source is configured")
+            return Err(Failure::user("no release source is configured")
                 .hint("name a directory or an https address with `--from`, or set `TENTERHOOK_RELEASES`"));
         };
         if let Some(path) = text.strip_prefix("file://") {
@@ -37,13 +39,14 @@ impl ReleaseSource {
             return Ok(Self::Web(text.trim_end_matches('/').to_owned()));
         }
         if text.contains("://") {
-            return Err(CommandError::user(format!("unsupported release source `{text}`"))
+            return Err(Failure::user(format!("unsupported release source `{text}`"))
                 .hint("use an https address or a directory"));
         }
         Ok(Self::Directory(PathBuf::from(text)))
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, CommandError> {
+    /// A file of the release.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Directory(dir) => {
                 let mut bytes = Vec::new();
@@ -54,9 +57,10 @@ impl ReleaseSource {
         }
     }
 
-    pub(super) fn read_text(&self, name: &str) -> Result<String, CommandError> {
+    /// A text file of the release.
+    pub fn read_text(&self, name: &str) -> Result<String, Failure> {
         let bytes = self.read(name)?;
-        String::from_utf8(bytes).map_err(|_| CommandError::internal(format!("{name} is not a text file")))
+        String::from_utf8(bytes).map_err(|_| Failure::internal(format!("{name} is not a text file")))
     }
 }
 
@@ -65,9 +69,9 @@ fn is_loopback(address: &str) -> bool {
     ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"].iter().any(|base| address.starts_with(base))
 }
 
-fn download(url: &str) -> Result<Vec<u8>, CommandError> {
+fn download(url: &str) -> Result<Vec<u8>, Failure> {
     let failed = |error: ureq::Error| {
-        CommandError::internal(format!("`{url}` could not be downloaded: {error}"))
+        Failure::internal(format!("`{url}` could not be downloaded: {error}"))
             .hint("download the release yourself and name its directory with `--from`")
     };
     let library = rustls::crypto::aws_lc_rs::default_provider();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::json;
+use tenterhook_error::Failure;
 use tenterhook_guard::{Book, snapshot};
 use tenterhook_harness::Harness;
 use tenterhook_harness_install::launch::{Launch, copy_settings, hook_program_in};
@@ -17,10 +18,8 @@ use tenterhook_harness_install::{Ground, Installer, Order, Scope};
 use tenterhook_home::{Env, Home, Place};
 use tenterhook_ledger::Reader;
 
-use super::Verdict;
-use super::canary::{ALLOWED, Canary, DENIED};
-use crate::context::Context;
-use crate::error::CommandError;
+use crate::ProofVerdict;
+use crate::canary::{ALLOWED, Canary, DENIED};
 
 /// The rule that denies the canary.
 const RULE_ID: &str = "doctor-canary";
@@ -29,7 +28,8 @@ const PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook", "tenterhook-status"
 /// More than one run of a client leaves.
 const MAX_RECORDS: u64 = 100_000;
 
-pub(super) struct ProofStage {
+/// The temporary directory.
+pub struct ProofStage {
     root: PathBuf,
     /// The state directory of the copied hook programs.
     home: Home,
@@ -38,15 +38,16 @@ pub(super) struct ProofStage {
 
 /// What the hooks of a run have recorded.
 #[derive(Debug, Default)]
-pub(super) struct Recorded {
+pub(crate) struct RecordedHooks {
     /// Names of the events, each once.
-    pub(super) events: Vec<String>,
+    pub(crate) events: Vec<String>,
     /// Whether the rule denied the canary.
-    pub(super) denied: bool,
+    pub(crate) denied: bool,
 }
 
 impl ProofStage {
-    pub(super) fn set(context: &Context) -> Result<Self, CommandError> {
+    /// Makes the directory. `bin` has the installed hook programs.
+    pub fn set(bin: &Path) -> Result<Self, Failure> {
         // Rules that protect Tenterhook's own files would match its name in a path.
         let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
         // Clients resolve links; what they are told has to be what they see.
@@ -54,7 +55,7 @@ impl ProofStage {
         let home = Home::whole(root.join("state"));
         home.mark()?;
         for name in PROGRAMS {
-            let (real, copy) = (context.home()?.bin().join(name), home.bin().join(name));
+            let (real, copy) = (bin.join(name), home.bin().join(name));
             // A missing program stays missing: the proof has to show what that means.
             if real.is_file() && fs_err::hard_link(&real, &copy).is_err() {
                 fs_err::copy(&real, &copy)?;
@@ -74,20 +75,20 @@ impl ProofStage {
         Ok(Self { root, home, _directory: directory })
     }
 
-    /// Copies the settings of a client, or says why that is impossible.
-    pub(super) fn canary<'a>(
+    /// Copies the settings of a client, or says why that is impossible. `path` is the `PATH` for the client.
+    pub fn canary<'a>(
         &'a self,
-        context: &'a Context,
         harness: &'static Harness,
         launch: &'static Launch,
         installer: &Installer,
         real: &Order,
         program: PathBuf,
-    ) -> Result<Canary<'a>, Verdict> {
+        path: &'a OsStr,
+    ) -> Result<Canary<'a>, ProofVerdict> {
         let hook = hook_program_in(real);
         if hook.to_str().is_none_or(|path| path.contains(['\'', '"', '\\'])) {
             let reason = format!("`{}` has quotes in its path, which cannot be copied", hook.display());
-            return Err(Verdict::not_provable(reason));
+            return Err(ProofVerdict::not_provable(reason));
         }
         let root = self.root.join(harness.id);
         let site = Canary {
@@ -97,10 +98,10 @@ impl ProofStage {
             home: root.join("home"),
             project: root.join("home/project"),
             logs: root.join("logs"),
-            path: context.env.all.get("PATH").map_or("", String::as_str).as_ref(),
+            path,
         };
         self.copy(installer, launch, real, &site)
-            .map_err(|error| Verdict::not_provable(format!("its settings cannot be copied: {error}")))?;
+            .map_err(|error| ProofVerdict::not_provable(format!("its settings cannot be copied: {error}")))?;
         Ok(site)
     }
 
@@ -128,19 +129,19 @@ impl ProofStage {
     }
 
     /// The number of records so far.
-    pub(super) fn record_count(&self) -> u64 {
+    pub(crate) fn record_count(&self) -> u64 {
         Book::of(&self.home).take_in_if_free();
         Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
     }
 
     /// What the hooks of a harness recorded since there were `before` records.
-    pub(super) fn recorded(&self, harness: &Harness, before: u64) -> Result<Recorded, CommandError> {
+    pub(crate) fn recorded(&self, harness: &Harness, before: u64) -> Result<RecordedHooks, Failure> {
         Book::of(&self.home).take_in_if_free();
-        let mut recorded = Recorded::default();
+        let mut recorded = RecordedHooks::default();
         if !self.home.ledger().join("ledger.db").exists() {
             return Ok(recorded);
         }
-        let failed = |error: tenterhook_ledger::ReadFailed| CommandError::internal(error.to_string());
+        let failed = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
         let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
         for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
             let leaf = tenterhook_records::recorded::leaf(&record);
@@ -158,7 +159,7 @@ impl ProofStage {
     }
 
     /// Whether the copied hook program denies the canary when it is called directly; else what went wrong.
-    pub(super) fn check_program(&self, project: &Path) -> Result<(), String> {
+    pub(crate) fn check_program(&self, project: &Path) -> Result<(), String> {
         let payload = json!({
             "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": format!("touch {DENIED}")}, "tool_use_id": ALLOWED,

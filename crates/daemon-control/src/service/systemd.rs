@@ -2,11 +2,11 @@
 
 //! A unit of systemd.
 
-use super::Service;
+use super::ServiceDefinition;
 
 pub(super) const NAME: &str = "tenterhook.service";
 
-pub(super) fn unit(service: &Service) -> String {
+pub(super) fn unit(service: &ServiceDefinition) -> String {
     let variable = |(name, value): &(&str, String)| {
         format!("Environment={}\n", quoted(&format!("{name}={value}"), false))
     };
