@@ -271,6 +271,10 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
 const NOT_IN_SESSIONS: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
 
+/// What reading and evaluating project files must not pull in: the judge uses it at a call.
+const NOT_IN_SCAN: &[&str] =
+    &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-guard", "tenterhook-home", "tenterhook-ledger"];
+
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline", "--locked"])
@@ -334,5 +338,14 @@ fn sessions_are_projected_without_a_runtime_and_without_a_home() {
     assert!(names.contains("tenterhook-ledger"), "the tree was read: {names:?}");
     for banned in NOT_IN_SESSIONS {
         assert!(!names.contains(*banned), "the projection of sessions pulls in `{banned}`");
+    }
+}
+
+#[test]
+fn project_files_are_scanned_without_a_runtime_and_without_a_home() {
+    let names = dependencies_of("tenterhook-scan");
+    assert!(names.contains("tenterhook-policy"), "the tree was read: {names:?}");
+    for banned in NOT_IN_SCAN {
+        assert!(!names.contains(*banned), "scanning pulls in `{banned}`");
     }
 }

@@ -5,7 +5,6 @@
 mod args;
 mod commands;
 mod context;
-mod described;
 mod env;
 mod error;
 mod gate;
@@ -14,7 +13,6 @@ mod intake;
 mod page;
 mod profile_settings;
 mod rule_args;
-mod strict;
 mod terminal;
 mod until;
 mod versions;

@@ -3,10 +3,13 @@
 //! Evaluates rules alone: no hooks, no ledger, no state directory.
 //!
 //! A [`Rulebook`] is a set of rules and the home directory that `~` stands for. It returns a [`Ruling`] for each rule
-//! that matches an event. [`about_to_run`] makes the event of a shell command; [`cases`] runs test cases for rules.
+//! that matches an event. [`about_to_run`] makes the event of a shell command; [`cases`] runs test cases for rules, and
+//! [`read_strict_json`] reads events that others wrote.
 //! Where the rules come from is for the caller to say.
 
 pub mod cases;
+mod described;
+mod strict_json;
 
 use std::path::Path;
 
@@ -14,6 +17,9 @@ use serde_json::json;
 use tenterhook_error::Failure;
 use tenterhook_event::{Decision, Event, EventId, EventKind, Finding, Origin, Timestamp, ToolCall};
 use tenterhook_policy::{Facts, Problem, RuleSet, SessionState, Surroundings};
+
+pub use described::{DescribedProgram, described_programs};
+pub use strict_json::read_strict_json;
 
 /// Extracts facts from an event: [`tenterhook_policy::facts`], or a function that looks at the disk as well.
 pub type FactsFn = fn(&Event, &Surroundings<'_>) -> Facts;

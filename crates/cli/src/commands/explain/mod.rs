@@ -17,13 +17,13 @@ use tenterhook_guard::{Memory, Road};
 use tenterhook_home::Place;
 
 use crate::context::Context;
-use crate::described::{DescribedProgram, described_programs};
 use crate::error::CommandError;
 use crate::intake;
 use crate::profile_settings::SettingsFile;
 use crate::rule_args::rules_in_force;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
+use tenterhook_rulebook::{DescribedProgram, described_programs};
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.

@@ -7,14 +7,17 @@ use tenterhook_policy::{Facts, RuleSet};
 
 /// A program of a call that the policy describes.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct DescribedProgram {
-    pub(crate) program: String,
-    pub(crate) source: String,
-    pub(crate) line: usize,
+pub struct DescribedProgram {
+    /// Name of the program.
+    pub program: String,
+    /// File that describes it.
+    pub source: String,
+    /// Line of the description, counted from one.
+    pub line: usize,
 }
 
 /// The descriptions by which commands of a call were read, beside what is known without them.
-pub(crate) fn described_programs(rules: &RuleSet, facts: &Facts) -> Vec<DescribedProgram> {
+pub fn described_programs(rules: &RuleSet, facts: &Facts) -> Vec<DescribedProgram> {
     let mut found = Vec::new();
     let Some(programs) = rules.programs() else { return found };
     for command in &facts.commands {

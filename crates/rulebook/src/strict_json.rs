@@ -8,16 +8,16 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Seq
 use serde_json::{Map, Value};
 
 /// Reads one JSON value; a key that is given twice is an error.
-pub(crate) fn json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+pub fn read_strict_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict.deserialize(&mut reader)?;
+    let value = StrictValue.deserialize(&mut reader)?;
     reader.end()?;
     Ok(value)
 }
 
-struct Strict;
+struct StrictValue;
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictValue {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -25,7 +25,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictValue {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Strict)? {
+        while let Some(item) = items.next_element_seed(StrictValue)? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -70,20 +70,20 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some(key) = entries.next_key_seed(Key)? {
+        while let Some(key) = entries.next_key_seed(ObjectKey)? {
             if map.contains_key(&key) {
                 return Err(de::Error::custom(format!("the key `{key}` is here twice")));
             }
-            let value = entries.next_value_seed(Strict)?;
+            let value = entries.next_value_seed(StrictValue)?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))
     }
 }
 
-struct Key;
+struct ObjectKey;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for ObjectKey {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -98,14 +98,17 @@ mod tests {
     #[test]
     fn a_value_is_read_as_any_reader_would() {
         let text = r#"{"a": [1, -2, 0.5, null, true, "x"], "b": {"a": {}}}"#;
-        assert_eq!(json(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(read_strict_json(text.as_bytes()).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     }
 
     #[test]
     fn a_key_given_twice_is_refused_wherever_it_is() {
         for text in [r#"{"a": 1, "a": 1}"#, r#"[{"b": {"a": 1, "\u0061": 2}}]"#] {
-            assert!(json(text.as_bytes()).unwrap_err().to_string().contains("`a` is here twice"), "{text}");
+            assert!(
+                read_strict_json(text.as_bytes()).unwrap_err().to_string().contains("`a` is here twice"),
+                "{text}"
+            );
         }
-        assert!(json(b"{} x").is_err(), "nothing may follow");
+        assert!(read_strict_json(b"{} x").is_err(), "nothing may follow");
     }
 }
