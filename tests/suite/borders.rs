@@ -126,6 +126,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-transcript",
         ],
     ),
+    ("tenterhook-api-routes", &["tenterhook-api", "tenterhook-authority", "tenterhook-error"]),
     ("tenterhook-dashboard", &["tenterhook-error"]),
     (
         "tenterhook-hook-proof",
@@ -195,6 +196,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "tenterhook-agent",
             "tenterhook-api",
+            "tenterhook-api-routes",
             "tenterhook-authority",
             "tenterhook-dashboard",
             "tenterhook-document",

@@ -8,25 +8,25 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::error::ApiError;
-use super::objects;
+use crate::error::ApiError;
+use crate::objects;
 
 const HINT: &str = "GET /v1/openapi.json describes each request";
 
 /// JSON body of a request. A missing body counts as an empty object.
-pub(super) struct RequestBody<T>(pub(super) T);
+pub struct RequestBody<T>(pub T);
 
 /// Query of a request.
-pub(super) struct QueryParams<T>(pub(super) T);
+pub struct QueryParams<T>(pub T);
 
 /// Variable parts of a path.
-pub(super) struct PathParams<T>(pub(super) T);
+pub struct PathParams<T>(pub T);
 
 /// Body that is the text of a policy.
-pub(super) struct YamlText(pub(super) String);
+pub struct YamlText(pub String);
 
 /// Body that is a harness's own payload.
-pub(super) struct NativePayload(pub(super) Bytes);
+pub struct NativePayload(pub Bytes);
 
 /// A part of a request that cannot be read. The framework's own introduction is left out.
 fn invalid(part: &str, why: &str) -> ApiError {

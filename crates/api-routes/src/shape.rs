@@ -3,30 +3,31 @@
 //! What an operation takes and returns, read from the signature of its handler.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 
-use super::error::ApiError;
-use super::extract::{NativePayload, PathParams, QueryParams, RequestBody, YamlText};
-use crate::daemon::Daemon;
+use crate::error::ApiError;
+use crate::extract::{NativePayload, PathParams, QueryParams, RequestBody, YamlText};
 
 /// Types of an operation.
 #[derive(Default)]
-pub(super) struct OperationShape {
+pub struct OperationShape {
     /// Types of the variable parts of the path, in JSON Schema.
-    pub(super) path: &'static [&'static str],
-    pub(super) query: Option<TypeSchema>,
-    pub(super) body: Option<ContentShape>,
-    pub(super) response: Option<ContentShape>,
+    pub path: &'static [&'static str],
+    /// Type of the query.
+    pub query: Option<TypeSchema>,
+    /// Content of the request.
+    pub body: Option<ContentShape>,
+    /// Content of the response.
+    pub response: Option<ContentShape>,
 }
 
 /// Content of a request or response.
-#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document needs it"))]
-pub(super) enum ContentShape {
+pub enum ContentShape {
+    /// JSON of a type.
     Json(TypeSchema),
     /// JSON of any shape.
     AnyJson,
@@ -41,20 +42,21 @@ pub(super) enum ContentShape {
 }
 
 /// Schema of a type. It exists only where the OpenAPI document is generated.
-pub(super) struct TypeSchema {
+pub struct TypeSchema {
+    /// The schema, or a reference to it.
     #[cfg(feature = "schema")]
-    pub(super) generate: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+    pub generate: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
     /// The schema of the type itself instead of a reference to it.
     #[cfg(feature = "schema")]
-    pub(super) inline: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+    pub inline: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
 
 #[cfg(feature = "schema")]
-pub(super) use schemars::JsonSchema as DescribedType;
+pub use schemars::JsonSchema as DescribedType;
 
 /// A type with a schema.
 #[cfg(not(feature = "schema"))]
-pub(super) trait DescribedType {}
+pub trait DescribedType {}
 
 #[cfg(not(feature = "schema"))]
 impl<T> DescribedType for T {}
@@ -71,17 +73,20 @@ impl TypeSchema {
 }
 
 /// A handler whose parameters and response have a type.
-pub(super) trait TypedHandler<Args> {
+pub trait TypedHandler<Args> {
+    /// Adds its types.
     fn describe(shape: &mut OperationShape);
 }
 
 /// A parameter of a handler.
-pub(super) trait TypedParameter {
+pub trait TypedParameter {
+    /// Adds its type.
     fn describe(_shape: &mut OperationShape) {}
 }
 
 /// A response of a handler.
-pub(super) trait TypedResponse {
+pub trait TypedResponse {
+    /// Adds its type.
     fn describe(shape: &mut OperationShape);
 }
 
@@ -111,7 +116,7 @@ typed_handler!(A, B, C, D, E);
 
 // === impl TypedParameter ===
 
-impl TypedParameter for State<Arc<Daemon>> {}
+impl<S> TypedParameter for State<S> {}
 impl TypedParameter for HeaderMap {}
 impl<T> TypedParameter for Extension<T> {}
 impl<T> TypedParameter for Option<Extension<T>> {}
@@ -185,26 +190,31 @@ impl<R: TypedResponse> TypedResponse for (StatusCode, R) {
 }
 
 /// Server-sent events whose data is JSON of a type.
-pub(super) struct EventStream<T>(Response, PhantomData<T>);
+pub struct EventStream<T>(Response, PhantomData<T>);
 
 /// Text of one of several media types.
-pub(super) struct TextResponse<M>(Response, PhantomData<M>);
+pub struct TextResponse<M>(Response, PhantomData<M>);
 
 /// JSON text that is served as it is.
-pub(super) struct JsonText(pub(super) &'static str);
+pub struct JsonText(pub &'static str);
 
 /// A harness's own reply.
-pub(super) struct NativeResponse(pub(super) Response);
+pub struct NativeResponse(pub Response);
 
 /// Media types of a text.
-pub(super) trait MediaTypes {
+pub trait MediaTypes {
+    /// Their names.
     const NAMES: &'static [&'static str];
 }
 
-pub(super) struct PlainTextMedia;
-pub(super) struct HtmlMedia;
-pub(super) struct OpenMetricsMedia;
-pub(super) struct LedgerExportMedia;
+/// Plain text.
+pub struct PlainTextMedia;
+/// A page.
+pub struct HtmlMedia;
+/// Metrics for Prometheus.
+pub struct OpenMetricsMedia;
+/// Records as lines of JSON or as a table.
+pub struct LedgerExportMedia;
 
 impl MediaTypes for PlainTextMedia {
     const NAMES: &'static [&'static str] = &["text/plain"];
@@ -223,13 +233,15 @@ impl MediaTypes for LedgerExportMedia {
 }
 
 impl<T> EventStream<T> {
-    pub(super) fn new(response: Response) -> Self {
+    /// A response that streams.
+    pub fn new(response: Response) -> Self {
         Self(response, PhantomData)
     }
 }
 
 impl<M> TextResponse<M> {
-    pub(super) fn new(response: impl IntoResponse) -> Self {
+    /// A response with a text.
+    pub fn new(response: impl IntoResponse) -> Self {
         Self(response.into_response(), PhantomData)
     }
 }

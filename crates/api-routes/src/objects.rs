@@ -10,7 +10,7 @@ use serde::de::{
 };
 
 /// Reads a body.
-pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
+pub(crate) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     let read = T::deserialize(ObjectsOnly(&mut reader))?;
     reader.end()?;

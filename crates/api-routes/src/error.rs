@@ -12,67 +12,80 @@ use tokio::task::JoinError;
 
 /// A request that failed.
 #[derive(Debug)]
-pub(crate) struct ApiError {
+pub struct ApiError {
     status: StatusCode,
     body: Box<ErrorResponse>,
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    /// An error with a status.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let error = ErrorDetail { message: message.into(), hint: None };
         Self { status, body: Box::new(ErrorResponse { error, validation: None, problems: None }) }
     }
 
     /// What to do next.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.error.hint = Some(hint.into());
         self
     }
 
-    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+    /// The request is invalid.
+    pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    pub(super) fn forbidden(message: impl Into<String>) -> Self {
+    /// The caller may not do this.
+    pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
-    pub(super) fn not_found(message: impl Into<String>) -> Self {
+    /// The resource does not exist.
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(super) fn conflict(message: impl Into<String>) -> Self {
+    /// The operation does not fit the current state.
+    pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, message)
     }
 
-    pub(super) fn unprocessable(message: impl Into<String>) -> Self {
+    /// The content cannot be used.
+    pub fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    pub(super) fn busy(message: impl Into<String>) -> Self {
+    /// The server is busy.
+    pub fn busy(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    pub(super) fn internal(message: impl Into<String>) -> Self {
+    /// The server failed.
+    pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
     /// The content of a request cannot be used.
-    pub(super) fn unusable_content(failure: Failure) -> Self {
+    pub fn unusable_content(failure: Failure) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, ..Self::from(failure) }
     }
 
     /// A policy that cannot be used as a whole.
-    pub(super) fn unusable_policy() -> Self {
+    pub fn unusable_policy() -> Self {
         Self::unprocessable("not all of it can be used").hint("the problems have their places")
     }
 
-    pub(super) fn validation(mut self, validation: PolicyValidation) -> Self {
+    /// Adds what is wrong with a policy.
+    #[must_use]
+    pub fn validation(mut self, validation: PolicyValidation) -> Self {
         self.body.validation = Some(validation);
         self
     }
 
-    pub(super) fn problems(mut self, problems: Vec<FileProblem>) -> Self {
+    /// Adds what is wrong with files.
+    #[must_use]
+    pub fn problems(mut self, problems: Vec<FileProblem>) -> Self {
         self.body.problems = Some(problems);
         self
     }
@@ -117,9 +130,7 @@ fn status_of(kind: ErrorKind) -> StatusCode {
 }
 
 /// Runs work that may wait for the disk.
-pub(super) async fn run_blocking<T, E>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, ApiError>
+pub async fn run_blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, ApiError>
 where
     T: Send + 'static,
     E: Send + 'static,

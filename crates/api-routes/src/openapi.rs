@@ -9,8 +9,8 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use tenterhook_api::ErrorResponse;
 
-use super::route::{HeaderParameter, Method, Route};
-use super::shape::{ContentShape, TypeSchema};
+use crate::route::{HeaderParameter, OperationMethod, Route};
+use crate::shape::{ContentShape, TypeSchema};
 
 const ABOUT: &str = "HTTP API of the Tenterhook daemon, on `127.0.0.1:7878` with the token of the state directory \
     (`run/token`), and without a token on its Unix socket.";
@@ -25,13 +25,13 @@ struct Schemas {
     responses: SchemaGenerator,
 }
 
-/// The whole document.
-pub fn document() -> Value {
+/// The whole document of these operations, by the part that they belong to. `open_path` needs no token.
+pub fn document<S>(groups: Vec<(&'static str, Vec<Route<S>>)>, open_path: &str) -> Value {
     let mut schemas = Schemas::new();
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
-    for (tag, routes) in super::groups() {
+    for (tag, routes) in groups {
         for route in routes {
-            let operation = schemas.operation(tag, &route);
+            let operation = schemas.operation(tag, &route, open_path);
             paths.entry(route.path).or_default().insert(route.method.word().to_owned(), operation);
         }
     }
@@ -71,8 +71,8 @@ impl Schemas {
         all
     }
 
-    fn operation(&mut self, tag: &str, route: &Route) -> Value {
-        let is_open = route.path == super::HEALTH;
+    fn operation<S>(&mut self, tag: &str, route: &Route<S>, open_path: &str) -> Value {
+        let is_open = route.path == open_path;
         let mut responses = Map::new();
         responses.insert(route.status.to_string(), self.success(route));
         let error = self.responses.subschema_for::<ErrorResponse>();
@@ -103,7 +103,7 @@ impl Schemas {
         operation.into()
     }
 
-    fn success(&mut self, route: &Route) -> Value {
+    fn success<S>(&mut self, route: &Route<S>) -> Value {
         let header = |about: &str| json!({"description": about, "schema": {"type": "string"}});
         let Some(shape) = &route.shape.response else { return json!({"description": "success"}) };
         let content = content(&mut self.responses, shape);
@@ -124,7 +124,7 @@ impl Schemas {
         }
     }
 
-    fn parameters(&mut self, route: &Route) -> Vec<Value> {
+    fn parameters<S>(&mut self, route: &Route<S>) -> Vec<Value> {
         let names = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
         let in_path = names.zip(route.shape.path).map(
             |(name, kind)| json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}}),
@@ -216,77 +216,12 @@ fn describe_error(status: u16) -> &'static str {
     }
 }
 
-impl Method {
+impl OperationMethod {
     fn word(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::Post => "post",
             Self::Put => "put",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    fn references(value: &Value, found: &mut BTreeSet<String>) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
-            Value::Object(fields) => {
-                for (key, value) in fields {
-                    match value {
-                        Value::String(text) if key == "$ref" => {
-                            found.insert(text.clone());
-                        }
-                        value => references(value, found),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn every_reference_leads_somewhere_and_every_schema_is_used() {
-        let document = document();
-        let mut found = BTreeSet::new();
-        references(&document, &mut found);
-        for reference in &found {
-            let pointer = reference.strip_prefix('#').unwrap();
-            assert!(document.pointer(pointer).is_some(), "{reference}");
-        }
-        for name in document["components"]["schemas"].as_object().unwrap().keys() {
-            assert!(found.contains(&format!("#/components/schemas/{name}")), "no operation uses {name}");
-        }
-    }
-
-    #[test]
-    fn no_schema_takes_the_name_of_another() {
-        let document = document();
-        let names = document["components"]["schemas"].as_object().unwrap().keys();
-        // One generic type with two contents.
-        for name in names.filter(|name| *name != "Said2") {
-            // schemars numbers types of the same name.
-            assert!(!name.ends_with(|last: char| last.is_ascii_digit()), "{name} is the name of two types");
-        }
-    }
-
-    #[test]
-    fn every_operation_has_a_name_of_its_own_and_says_what_it_is_for() {
-        let mut names = BTreeSet::new();
-        for route in super::super::groups().into_iter().flat_map(|(_, routes)| routes) {
-            assert!(names.insert(route.id), "{} twice", route.id);
-            assert!(route.about.len() > 10 && route.about.ends_with('.'), "{}", route.path);
-        }
-    }
-
-    #[test]
-    fn every_variable_part_of_a_path_has_a_type() {
-        for route in super::super::groups().into_iter().flat_map(|(_, routes)| routes) {
-            assert_eq!(route.path.matches('{').count(), route.shape.path.len(), "{}", route.path);
         }
     }
 }
