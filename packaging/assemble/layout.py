@@ -109,7 +109,7 @@ def receipt(method: str) -> tuple[bytes, int]:
 
 
 def manifest_bytes(project: Project, builds: list[Build], commit: str, key_kind: str) -> bytes:
-    """The manifest that `self verify` and `self update` read (crates/cli/src/commands/self_manage/release.rs)."""
+    """The manifest that `self verify` and `self update` read (crates/self-update/src/release.rs)."""
     document = {
         "format": 1,
         "version": project.version,

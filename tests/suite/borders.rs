@@ -98,6 +98,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-home",
         ],
     ),
+    ("tenterhook-api-routes", &["tenterhook-api", "tenterhook-authority", "tenterhook-error"]),
+    ("tenterhook-dashboard", &["tenterhook-error"]),
     ("tenterhook-ledger", &["tenterhook-event", "tenterhook-files"]),
     (
         "tenterhook-records",
@@ -165,11 +167,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "tenterhook-telemetry",
+        &[
+            "tenterhook-api",
+            "tenterhook-engine",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-records",
+        ],
+    ),
+    (
         "tenterhook-daemon",
         &[
             "tenterhook-agent",
             "tenterhook-api",
+            "tenterhook-api-routes",
             "tenterhook-authority",
+            "tenterhook-dashboard",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
@@ -187,12 +201,81 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-sessions",
             "tenterhook-setup",
             "tenterhook-shim",
+            "tenterhook-telemetry",
         ],
     ),
+    (
+        "tenterhook-daemon-control",
+        &["tenterhook-error", "tenterhook-files", "tenterhook-home", "tenterhook-shim"],
+    ),
     ("tenterhook-model-server", &[]),
+    ("tenterhook-tui", &["tenterhook-event"]),
+    (
+        "tenterhook-terminal-text",
+        &[
+            "tenterhook-api",
+            "tenterhook-event",
+            "tenterhook-ledger",
+            "tenterhook-records",
+            "tenterhook-report",
+            "tenterhook-tui",
+        ],
+    ),
+    (
+        "tenterhook-hook-proof",
+        &[
+            "tenterhook-error",
+            "tenterhook-files",
+            "tenterhook-guard",
+            "tenterhook-harness",
+            "tenterhook-harness-install",
+            "tenterhook-home",
+            "tenterhook-ledger",
+            "tenterhook-model-server",
+            "tenterhook-records",
+            "tenterhook-terminal-text",
+        ],
+    ),
+    (
+        "tenterhook-package-source",
+        &[
+            "tenterhook-document",
+            "tenterhook-error",
+            "tenterhook-files",
+            "tenterhook-home",
+            "tenterhook-policy",
+        ],
+    ),
     ("tenterhook-policy-import", &["tenterhook-document", "tenterhook-event", "tenterhook-policy"]),
     ("tenterhook-profile", &["tenterhook-document", "tenterhook-event"]),
-    ("tenterhook-tui", &["tenterhook-event"]),
+    (
+        "tenterhook-profile-run",
+        &[
+            "tenterhook-document",
+            "tenterhook-engine",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-harness",
+            "tenterhook-profile",
+        ],
+    ),
+    (
+        "tenterhook-rulebook",
+        &["tenterhook-document", "tenterhook-error", "tenterhook-event", "tenterhook-policy"],
+    ),
+    (
+        "tenterhook-scan",
+        &[
+            "tenterhook-document",
+            "tenterhook-error",
+            "tenterhook-event",
+            "tenterhook-facts",
+            "tenterhook-files",
+            "tenterhook-policy",
+            "tenterhook-rulebook",
+        ],
+    ),
+    ("tenterhook-self-update", &["tenterhook-error", "tenterhook-home"]),
     (
         "tenterhook",
         &[
@@ -200,6 +283,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-api",
             "tenterhook-authority",
             "tenterhook-daemon",
+            "tenterhook-daemon-control",
             "tenterhook-document",
             "tenterhook-engine",
             "tenterhook-error",
@@ -210,16 +294,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tenterhook-harness",
             "tenterhook-harness-install",
             "tenterhook-home",
+            "tenterhook-hook-proof",
             "tenterhook-ledger",
-            "tenterhook-model-server",
+            "tenterhook-package-source",
             "tenterhook-policy",
             "tenterhook-policy-import",
             "tenterhook-profile",
+            "tenterhook-profile-run",
             "tenterhook-records",
             "tenterhook-report",
+            "tenterhook-rulebook",
+            "tenterhook-scan",
+            "tenterhook-self-update",
             "tenterhook-sessions",
             "tenterhook-setup",
             "tenterhook-shim",
+            "tenterhook-terminal-text",
             "tenterhook-transcript",
             "tenterhook-tui",
         ],
@@ -246,6 +336,10 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
 /// What the projection of sessions must not pull in: it is evaluated from events alone.
 const NOT_IN_SESSIONS: &[&str] =
     &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-daemon", "tenterhook-guard", "tenterhook-home"];
+
+/// What reading and evaluating project files must not pull in: the judge uses it at a call.
+const NOT_IN_SCAN: &[&str] =
+    &["axum", "clap", "hyper", "tokio", "tonic", "tenterhook-guard", "tenterhook-home", "tenterhook-ledger"];
 
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
@@ -347,5 +441,14 @@ fn sessions_are_projected_without_a_runtime_and_without_a_home() {
     assert!(names.contains("tenterhook-ledger"), "the tree was read: {names:?}");
     for banned in NOT_IN_SESSIONS {
         assert!(!names.contains(*banned), "the projection of sessions pulls in `{banned}`");
+    }
+}
+
+#[test]
+fn project_files_are_scanned_without_a_runtime_and_without_a_home() {
+    let names = dependencies_of("tenterhook-scan");
+    assert!(names.contains("tenterhook-policy"), "the tree was read: {names:?}");
+    for banned in NOT_IN_SCAN {
+        assert!(!names.contains(*banned), "scanning pulls in `{banned}`");
     }
 }

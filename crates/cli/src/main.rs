@@ -3,26 +3,21 @@
 //! `tenterhook`: one hook system for every AI agent.
 
 mod args;
-mod ask;
 mod commands;
 mod context;
-mod described;
 mod env;
 mod error;
-mod fetch;
 mod gate;
 mod intake;
-mod layout;
-mod port_holder;
-mod profiles;
-mod qr;
-mod ruling;
+mod profile_settings;
+mod rule_args;
 mod setup;
-mod strict;
 mod terminal;
 mod until;
 
 use std::process::ExitCode;
+
+use tenterhook_daemon_control::ask;
 
 use crate::args::Cli;
 use crate::context::Context;

@@ -6,19 +6,13 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
-use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use serde::Serialize;
-use tenterhook_event::Decision;
-pub(crate) use tenterhook_event::plain_text::strip_control_characters as tame;
+pub(crate) use tenterhook_terminal_text::{
+    BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame, verdict_in_words,
+};
 
 use crate::error::{CommandError, exit_code};
-
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// How to speak: with colours or without, to people or in JSON.
 #[derive(Debug, Clone, Copy)]
@@ -126,46 +120,10 @@ impl Terminal {
     }
 }
 
-/// The colour of a decision.
-pub(crate) fn style_of(decision: Decision) -> Style {
-    match decision {
-        Decision::None => DIM,
-        Decision::Allow => GOOD,
-        Decision::Defer | Decision::Ask => WARN,
-        Decision::Deny => BAD,
-    }
-}
-
-/// What a decision means to a person.
-pub(crate) fn verdict_in_words(decision: Decision) -> &'static str {
-    match decision {
-        Decision::None => "none: nobody objects, the harness decides as it always does",
-        Decision::Allow => "allow: the harness need not ask",
-        Decision::Defer => "defer: put off for somebody else",
-        Decision::Ask => "ask: a person has to say yes",
-        Decision::Deny => "deny: it does not happen",
-    }
-}
-
-/// `1 hook`, `2 hooks`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    format!("{BOLD}{number}{BOLD:#} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Somebody who stopped reading has read enough.
 fn tolerate_closed(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(CommandError::from),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_terminal_would_obey_is_taken_out() {
-        assert_eq!(tame("rm\u{1b}[2K -rf\n/\u{202e}x\u{7}"), "rm[2K -rf /x");
     }
 }

@@ -18,7 +18,6 @@ use tokio::sync::{Semaphore, watch};
 use crate::agent::Hosted;
 use crate::api::{Readers, Verification};
 use crate::approvals::Approvals;
-use crate::dashboard::Access;
 use crate::generations::Generations;
 use crate::hook_versions::HookVersions;
 use crate::listen::Peer;
@@ -29,6 +28,7 @@ use crate::sdk::Programs;
 use crate::session_owner::SessionOwners;
 use crate::undelivered::UndeliveredAnswers;
 use crate::wiring::Wiring;
+use tenterhook_dashboard::Access;
 
 /// How many streams may be open at the same time.
 const WATCHERS: usize = 64;

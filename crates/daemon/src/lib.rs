@@ -6,18 +6,16 @@
 //! hook protocol or HTTP), goes down the road in [`hook`], under the generation that [`generations`]
 //! holds for the place the agent works in, and its leaf is durable before the answer goes out. Hooks of other
 //! programs come in through [`grpc`] and are kept in [`sdk`]; [`agent`] runs sessions for them. Whoever
-//! looks on (counters, [`sessions`], live readers, [`telemetry`]) hangs on [`observe`].
+//! looks on (counters, [`sessions`], live readers, [`tenterhook_telemetry`]) hangs on [`observe`].
 
 mod account_projects;
 mod agent;
-mod analytics;
 mod api;
 mod approvals;
 mod authority;
 mod callbacks;
 mod catch_up;
 mod daemon;
-mod dashboard;
 mod ending;
 mod generations;
 mod grpc;
@@ -25,7 +23,6 @@ mod hook;
 mod hook_versions;
 mod listen;
 mod live;
-mod metrics;
 mod mode;
 mod observe;
 mod places;
@@ -37,7 +34,6 @@ mod session_owner;
 mod session_usage;
 mod shares;
 mod stamp;
-mod telemetry;
 mod undelivered;
 mod wiring;
 
@@ -46,4 +42,4 @@ pub use api::openapi;
 pub use daemon::Daemon;
 pub use generations::{Generations, InForce};
 pub use run::{Options, Running, serve};
-pub use telemetry::Otlp;
+pub use tenterhook_telemetry::exporter::Otlp;

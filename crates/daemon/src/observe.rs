@@ -12,12 +12,12 @@ use tenterhook_event::Decided;
 use tenterhook_ledger::{Appended, Record};
 use tenterhook_policy::Prices;
 use tenterhook_records::recorded::{self, Recorded};
+use tenterhook_telemetry::analytics::Analytics;
+use tenterhook_telemetry::exporter::Exporter;
+use tenterhook_telemetry::metrics::Metrics;
 use tokio::sync::{Notify, watch};
 
-use crate::analytics::Analytics;
 use crate::live::Live;
-use crate::metrics::Metrics;
-use crate::telemetry::Exporter;
 use tenterhook_records::sanitize;
 use tenterhook_sessions::{DecidedEvent, Projector, RecordedEvent, SessionKey, SessionUpdate};
 

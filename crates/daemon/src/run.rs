@@ -14,6 +14,8 @@ use tenterhook_guard::{Book, StateFormat, snapshot};
 use tenterhook_home::{Env, Home, Place, Sources, call_meta, daemon_port, make_private, write_whole};
 use tenterhook_ledger::{Durability, OpenError};
 use tenterhook_setup::hook_programs::HookPrograms;
+use tenterhook_telemetry::exporter::{Exporter, Otlp};
+use tenterhook_telemetry::metrics::Metrics;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
@@ -23,9 +25,7 @@ use crate::api::file_problems;
 use crate::daemon::Daemon;
 use crate::ending::Signals;
 use crate::generations::Refreshed;
-use crate::metrics::Metrics;
 use crate::observe::Observers;
-use crate::telemetry::{Exporter, Otlp};
 use crate::{agent, catch_up, grpc, listen, places, session_usage, undelivered, wiring};
 
 /// How often files are looked at.

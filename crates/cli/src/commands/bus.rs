@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use tenterhook_event::Event;
 use tenterhook_profile::bus;
+use tenterhook_profile_run::ProfileStage;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::profiles::{SettingsFile, Stage};
+use crate::profile_settings::{SettingsFile, open_profile};
 use crate::until::until_told_to_end;
 
 const EXAMPLES: &str = "\
@@ -38,14 +39,14 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let stage = Arc::new(Stage::new(&args.profile, &args.settings, &context.env)?);
+    let stage = Arc::new(open_profile(&args.profile, &args.settings, &context.env)?);
     super::fire::report_problems(context, &stage)?;
     let base = super::fire::base(&args.profile)?;
     until_told_to_end(serve(context, &stage, &base))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(context: &Context, stage: &Arc<Stage>, base: &Event) -> Result<(), CommandError> {
+async fn serve(context: &Context, stage: &Arc<ProfileStage>, base: &Event) -> Result<(), CommandError> {
     // Whoever asks faster than is answered waits.
     let (send, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
@@ -83,7 +84,7 @@ async fn serve(context: &Context, stage: &Arc<Stage>, base: &Event) -> Result<()
     Ok(())
 }
 
-async fn answer(stage: &Stage, base: &Event, line: &str) -> serde_json::Value {
+async fn answer(stage: &ProfileStage, base: &Event, line: &str) -> serde_json::Value {
     let mut new_id = || tenterhook_event::EventId::from_parts(0, random()).to_string();
     match bus::parse(stage.profile, line, &mut new_id) {
         Ok(request) => {

@@ -10,11 +10,12 @@ use tenterhook_guard::{Book, Memory, Road};
 use tenterhook_harness::Harness;
 use tenterhook_home::Place;
 use tenterhook_profile::Level;
+use tenterhook_profile_run::{FiredEvent, ProfileStage};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::profiles::{Fired, SettingsFile, Stage};
+use crate::profile_settings::{SettingsFile, open_profile};
 use crate::terminal::tame;
 use crate::until::{self, until_told_to_end};
 
@@ -98,7 +99,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
     let event = args.event.as_deref().unwrap_or_default();
     let (stage, fired) = fire_profile(context, profile, &args.settings, event, args.file.as_deref())?;
     if context.terminal.json {
-        context.terminal.print_json(&fired.json(&stage))?;
+        context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
     let reply = tenterhook_profile::reply(stage.profile, fired.event, &fired.aggregated);
@@ -113,8 +114,8 @@ pub(super) fn fire_profile(
     settings: &[SettingsFile],
     event: &str,
     file: Option<&Path>,
-) -> Result<(Stage, Fired), CommandError> {
-    let stage = Stage::new(profile, settings, &context.env)?;
+) -> Result<(ProfileStage, FiredEvent), CommandError> {
+    let stage = open_profile(profile, settings, &context.env)?;
     let event = stage.event(event)?;
     let payload = intake::payload(file)?;
     let input: Value = serde_json::from_slice(&payload)
@@ -136,7 +137,7 @@ pub(super) fn base(profile: &str) -> Result<Event, CommandError> {
 }
 
 /// Says on standard error what in the settings cannot be used: nothing is silent.
-pub(super) fn report_problems(context: &Context, stage: &Stage) -> Result<(), CommandError> {
+pub(super) fn report_problems(context: &Context, stage: &ProfileStage) -> Result<(), CommandError> {
     let errors = stage.problems(Level::Error).map(|finding| ("problem", &finding.problem));
     let warnings = stage.problems(Level::Warning).map(|finding| ("warning", &finding.problem));
     let mut text = String::new();

@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tenterhook_event::{Decision, Event};
 use tenterhook_harness::MAX_PAYLOAD;
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run, read_strict_json};
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::intake;
-use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
-use crate::strict;
+use crate::rule_args::RuleArgs;
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
-    let book = Rulebook::asked(&args.rules, context.env.home.as_deref())?.whole()?;
+    let book = args.rules.load(context.env.home.as_deref())?.whole()?;
     let cwd = match &args.cwd {
         Some(dir) => Some(std::path::absolute(dir)?),
         // A place that is gone is no place; rules about places then see an unknown one.
@@ -185,7 +185,7 @@ fn judge_line(book: &Rulebook, line: &[u8], about: &About<'_>) -> Result<(Ruling
     if line.iter().all(u8::is_ascii_whitespace) {
         return Err("the line is empty".to_owned());
     }
-    let value = strict::json(line).map_err(|error| format!("the line is not JSON: {error}"))?;
+    let value = read_strict_json(line).map_err(|error| format!("the line is not JSON: {error}"))?;
     let Value::Object(fields) = value else { return Err("the line is not a JSON object".to_owned()) };
     let id = fields.get("id").cloned();
     let event = if fields.contains_key("event") {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::json;
 use tenterhook_daemon::{Options, Otlp};
+use tenterhook_daemon_control::port_holder;
 use tenterhook_guard::{Settled, Telemetry};
 use tenterhook_harness::{HARNESSES, Harness};
 use tenterhook_harness_install::HarnessClient as _;
@@ -18,7 +19,6 @@ use tenterhook_setup::wiring;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::port_holder;
 use crate::setup::HOOK_PROGRAMS;
 
 /// Where the daemon listens unless somebody says otherwise.

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_authority::{Action, Agents, Caller, CodeTries, Enrolment, Tried, totp};
 use tenterhook_home::call_meta::now_ms;
+use tenterhook_terminal_text::draw_qr_code;
 
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
-use crate::qr;
 use crate::terminal::{BOLD, DIM, GOOD, WARN};
 
 const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ fn enroll(context: &Context, codes: &Enrolment) -> Result<ExitCode, CommandError
     }
     context.terminal.say(&format!(
         "Scan this with your authenticator app:\n\n{}\n  {DIM}or type{DIM:#} {BOLD}{text}{BOLD:#}\n  {DIM}or open{DIM:#} {uri}\n\n",
-        qr::picture(&uri).unwrap_or_default()
+        draw_qr_code(&uri).unwrap_or_default()
     ))?;
     if let Some(code) = gate::typed("Code the app shows now: ")? {
         return verify(context, codes, &code);

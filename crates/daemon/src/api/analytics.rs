@@ -10,12 +10,12 @@ use tenterhook_api::{HookAnalytics, HookAnalyticsQuery, HookTestRequest, HookTes
 use tenterhook_engine::Hook;
 use tenterhook_home::call_meta;
 use tenterhook_home::kits::{sample_event, tried};
+use tenterhook_telemetry::analytics::KEPT_MINUTES;
 
 use super::error::ApiError;
 use super::extract::{PathParams, QueryParams, RequestBody};
 use super::registered::find_hook;
 use super::route::Route;
-use crate::analytics::KEPT;
 use crate::daemon::Daemon;
 use crate::listen::Peer;
 
@@ -34,7 +34,7 @@ async fn all(
     State(daemon): State<Arc<Daemon>>,
     QueryParams(query): QueryParams<HookAnalyticsQuery>,
 ) -> Json<HookAnalytics> {
-    let minutes = query.minutes.unwrap_or(60).clamp(1, KEPT);
+    let minutes = query.minutes.unwrap_or(60).clamp(1, KEPT_MINUTES);
     let now = call_meta::now();
     Json(HookAnalytics { hooks: daemon.observers.analytics.all(minutes, now), minutes, now })
 }

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, header};
 use axum::{Extension, Json};
 use serde_json::json;
 use tenterhook_api::{DashboardAccess, DashboardEntry, DashboardKey, DashboardLink, EmptyResponse};
+use tenterhook_dashboard::{self as dashboard, Neighbour};
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
 
@@ -17,7 +18,6 @@ use super::error::ApiError;
 use super::extract::RequestBody;
 use super::route::Route;
 use crate::daemon::Daemon;
-use crate::dashboard::{self, Neighbour};
 use crate::listen::Peer;
 
 /// Where a link is exchanged; whoever does so has nothing else to show yet.
@@ -92,7 +92,7 @@ async fn link(
     };
     // Behind `#` nothing is sent to a server, nor kept in its log.
     let url = format!("http://{host}/#link={secret}");
-    Ok(Json(DashboardLink { url, until: at(now + crate::dashboard::LINK) }))
+    Ok(Json(DashboardLink { url, until: at(now + dashboard::LINK_LIFETIME) }))
 }
 
 async fn enter(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
@@ -8,12 +9,14 @@ use axum::http::header;
 use tenterhook_api::{DecisionMinute, DecisionRate};
 use tenterhook_event::Timestamp;
 use tenterhook_home::call_meta;
+use tenterhook_ledger::DiskUse;
+use tenterhook_telemetry::exporter::Exporter;
+use tenterhook_telemetry::metrics::{self, DaemonReadings, OPEN_METRICS_MEDIA_TYPE};
 
 use super::error::ApiError;
 use super::route::Route;
 use super::shape::{OpenMetricsMedia, TextResponse};
 use crate::daemon::Daemon;
-use crate::metrics::{self, OPEN_METRICS_MEDIA_TYPE};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -35,6 +38,30 @@ async fn pace(State(daemon): State<Arc<Daemon>>) -> Json<DecisionRate> {
 }
 
 async fn get_metrics(State(daemon): State<Arc<Daemon>>) -> Result<TextResponse<OpenMetricsMedia>, ApiError> {
-    let page = metrics::render(daemon).map_err(|_| ApiError::internal("cannot write the metrics page"))?;
+    let page = metrics::render(Arc::clone(&daemon.observers.metrics), read_daemon(&daemon));
+    let page = page.map_err(|_| ApiError::internal("cannot write the metrics page"))?;
     Ok(TextResponse::new(([(header::CONTENT_TYPE, OPEN_METRICS_MEDIA_TYPE)], page)))
+}
+
+fn read_daemon(daemon: &Daemon) -> DaemonReadings {
+    let base = daemon.generations.base();
+    let (spool_entries, spool_unreadable) = daemon.spooled();
+    let disk = DiskUse::of(&daemon.home.ledger());
+    DaemonReadings {
+        answered: daemon.answered.load(Ordering::Relaxed),
+        dropped_spans: daemon.observers.telemetry.as_ref().map(Exporter::dropped),
+        calls_under_way: daemon.under_way(),
+        streams: daemon.streams(),
+        pending_approvals: daemon.approvals.cards().len(),
+        sessions: daemon.observers.sessions.count(),
+        spool_entries,
+        spool_unreadable,
+        problems: base.problems.len(),
+        stale_files: base.stale.len(),
+        generation: base.generation.name().to_owned(),
+        ledger_records: *daemon.observers.growth().borrow(),
+        ledger_bytes: disk.total,
+        journal_bytes: disk.journal,
+        uptime_seconds: daemon.started.elapsed().as_secs(),
+    }
 }

@@ -10,9 +10,7 @@ mod backtest;
 mod body;
 mod dashboard;
 mod draft;
-mod error;
 mod events;
-mod extract;
 mod harnesses;
 mod health;
 mod hooks;
@@ -20,17 +18,12 @@ mod kits;
 mod ledger;
 mod metrics;
 mod mode;
-mod objects;
 mod openapi;
-#[cfg(feature = "schema")]
-mod openapi_document;
 mod packs;
 mod policy;
 mod readers;
 mod registered;
-mod route;
 mod sessions;
-mod shape;
 mod sse;
 mod stream;
 mod templates;
@@ -42,6 +35,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware;
 use tenterhook_api::FileProblem;
+use tenterhook_api_routes::{error, extract, shape};
 use tenterhook_document::Problem;
 use tenterhook_harness::MAX_PAYLOAD;
 
@@ -50,10 +44,19 @@ pub(crate) use dashboard::{ENTRY, Visitor};
 pub(crate) use error::ApiError;
 pub(crate) use ledger::Verification;
 #[cfg(feature = "schema")]
-pub use openapi_document::document as openapi;
+pub use openapi::document as openapi;
 pub(crate) use readers::Readers;
 use route::Route;
 pub(crate) use sse::to_json;
+
+/// Routes of this daemon.
+mod route {
+    use std::sync::Arc;
+
+    pub(super) use tenterhook_api_routes::route::HeaderParameter;
+
+    pub(super) type Route = tenterhook_api_routes::route::Route<Arc<crate::daemon::Daemon>>;
+}
 
 /// The one path that answers everybody.
 pub(crate) const HEALTH: &str = "/v1/health";

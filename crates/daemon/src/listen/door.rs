@@ -19,7 +19,7 @@ use super::http::may_be_hook_call;
 use super::{Allowed, Peer};
 use crate::api::{self, ApiError, Visitor};
 use crate::daemon::Daemon;
-use crate::dashboard::{self, Neighbour, Visit};
+use tenterhook_dashboard::{self as dashboard, Neighbour, Visit};
 
 /// Who is let in.
 pub(crate) struct Door {

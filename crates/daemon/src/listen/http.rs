@@ -23,9 +23,9 @@ use super::admission::Admission;
 use super::body::count_bodies;
 use super::{Door, Peer, door};
 use crate::api::ApiError;
-use crate::dashboard::{self, Neighbour};
 use crate::shares::Shares;
 use crate::{api, grpc};
+use tenterhook_dashboard::{self as dashboard, Neighbour};
 
 /// How long the head of a request may take.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tenterhook_agent::{Moment, Watch};
 use tenterhook_event::ToolCall;
 
-use crate::layout::{fit, wrap};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
+use tenterhook_terminal_text::{fit, wrap};
 
 /// How many lines of an output are shown.
 const LINES: usize = 6;

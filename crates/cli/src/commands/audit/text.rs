@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use super::Args;
 use super::gather::{Gathered, day};
 use super::import::Imported;
-use crate::layout::fit;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, count, tame};
+use tenterhook_terminal_text::fit;
 
 pub(super) fn text(gathered: &Gathered, imported: Option<&Imported>, args: &Args) -> String {
     let mut text = String::new();

@@ -16,7 +16,7 @@ mod trial;
 
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::profiles::{SettingsFile, Stage};
+use crate::profile_settings::{SettingsFile, open_profile};
 use crate::terminal::{BAD, DIM, GOOD, WARN, count};
 
 const EXAMPLES: &str = "\
@@ -89,7 +89,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// Checks a harness's own hook settings.
 fn settings(context: &Context, profile: &str, files: &[PathBuf]) -> Result<ExitCode, CommandError> {
     let files: Vec<_> = files.iter().cloned().map(SettingsFile::of_project).collect();
-    let stage = Stage::new(profile, &files, &context.env)?;
+    let stage = open_profile(profile, &files, &context.env)?;
     let of = |level| stage.problems(level).map(|finding| &finding.problem).collect::<Vec<_>>();
     let (problems, warnings) = (of(Level::Error), of(Level::Warning));
     let hooks = stage.settings.entries.iter().filter(|entry| entry.enabled).count();

@@ -9,8 +9,8 @@ use tenterhook_api::{SessionDetails, SessionList};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::layout::fit;
 use crate::terminal::{BAD, BOLD, DIM, GOOD, Terminal, WARN, tame};
+use tenterhook_terminal_text::fit;
 
 /// Columns for the name of a rule.
 const RULE_COLUMNS: usize = 24;

@@ -17,13 +17,13 @@ use tenterhook_guard::{Memory, Road};
 use tenterhook_home::Place;
 
 use crate::context::Context;
-use crate::described::{DescribedProgram, described_programs};
 use crate::error::CommandError;
 use crate::intake;
-use crate::profiles::SettingsFile;
-use crate::ruling::Rulebook;
+use crate::profile_settings::SettingsFile;
+use crate::rule_args::rules_in_force;
 use crate::terminal::{BOLD, DIM, GOOD, style_of, tame, verdict_in_words};
 use crate::until;
+use tenterhook_rulebook::{DescribedProgram, described_programs};
 
 const EXAMPLES: &str = "\
 Hooks that are commands are run, as they would be; nothing is recorded.
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     if let (Some(programs), None) = (&programs, &recorded) {
         hooks.extend(programs::ask_all(home, programs, &call.event, &mut outcome));
     }
-    let rules = &Rulebook::in_force(home, &context.env, &place).rules;
+    let rules = &rules_in_force(home, &context.env, &place).rules;
     let described = described_programs(rules, &facts);
     if context.terminal.json {
         let hooks: Vec<_> = hooks
@@ -206,7 +206,7 @@ fn by_profile(context: &Context, args: &Args, profile: &str) -> Result<ExitCode,
         args.file.as_deref(),
     )?;
     if context.terminal.json {
-        context.terminal.print_json(&fired.json(&stage))?;
+        context.terminal.print_json(&fired.to_json(&stage))?;
         return Ok(ExitCode::SUCCESS);
     }
     let (decision, flow) = tenterhook_profile::decision(stage.profile, fired.event, &fired.aggregated);

@@ -8,9 +8,9 @@ use tenterhook_event::{Decision, Event, Origin, Outcome};
 use tenterhook_policy::{RuleNote, RuleSet};
 
 use super::HookNote;
-use crate::described::DescribedProgram;
-use crate::layout::{fit, wrap};
 use crate::terminal::{BOLD, DIM, Terminal, style_of, tame};
+use tenterhook_rulebook::DescribedProgram;
+use tenterhook_terminal_text::{fit, wrap};
 
 /// How many lines each part may take, so that all of it is at most fifteen.
 const REASON_LINES: usize = 3;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use serde_json::json;
 use tenterhook_guard::Book;
 use tenterhook_home::kits::{self, Kit, KitList};
+use tenterhook_package_source::hook_packages::PackageSource;
 
-use super::place::Place;
 use super::{around, described};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -44,7 +44,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let home = context.home()?;
     let mut list = KitList::read_to_change(home)?;
-    let place = Place::open(&args.from, args.commit.as_deref())?;
+    let place = PackageSource::open(&args.from, args.commit.as_deref())?;
     let offer = place.offer(args.kit.as_deref())?;
     let name = args.name.as_deref().or(args.kit.as_deref()).unwrap_or(&offer.name);
     kits::check_name(name)?;

@@ -4,7 +4,6 @@
 
 mod add;
 mod list;
-mod place;
 mod search;
 mod test;
 mod trust;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_home::templates::{Kind, TEMPLATES};
+use tenterhook_package_source::hook_packages::PackageSource;
 
-use super::place::Place;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, tame};
@@ -33,7 +33,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let word = args.text.as_deref().unwrap_or_default();
     let (commit, found, next): (_, Vec<Found>, _) = if let Some(from) = &args.from {
-        let place = Place::open(from, None)?;
+        let place = PackageSource::open(from, None)?;
         let fits = place.offers.iter().filter(|offer| offer.mentions(word)).cloned();
         let found = fits.map(|offer| (offer.name, offer.title, offer.about, offer.tags)).collect();
         (place.commit().map(ToOwned::to_owned), found, format!("tenterhook hooks add {} NAME", place.from))

@@ -12,7 +12,6 @@ pub(super) mod proof;
 mod query;
 mod remove;
 mod report;
-mod row;
 mod show;
 mod stats;
 mod tail;

@@ -4,13 +4,15 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tenterhook_guard::Book;
+use tenterhook_records::recorded::ledger_record;
+use tenterhook_report::RecordRow;
+use tenterhook_terminal_text::record_row::RecordTable;
 
 use super::filter::FilterArgs;
-use super::row::{self, RecordRow, Table};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::DIM;
+use crate::terminal::{DIM, Terminal};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +50,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     filter.before = args.before;
     let found = reader.query(&filter, args.limit).map_err(unread)?;
     if context.terminal.json {
-        let leaves: Vec<_> = found.records.iter().map(row::ledger_record).collect();
+        let leaves: Vec<_> = found.records.iter().map(ledger_record).collect();
         context.terminal.print_json(&json!({"leaves": leaves, "next": found.next}))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -56,7 +58,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         context.terminal.say("no record fits\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let table = Table::new();
+    let table = RecordTable::new(Terminal::width());
     let mut text = table.head();
     text.extend(found.records.iter().map(|record| table.row(&RecordRow::of(record))));
     if let Some(next) = found.next {

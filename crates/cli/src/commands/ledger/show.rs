@@ -7,13 +7,13 @@ use serde_json::Value;
 use tenterhook_event::{Decision, EventId};
 use tenterhook_guard::Book;
 use tenterhook_ledger::{Reader, Record};
+use tenterhook_records::recorded::{Field as _, payload};
+use tenterhook_records::recorded::{leaf, ledger_record};
 
-use super::row::{self, leaf};
 use super::unread;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, style_of, tame, verdict_in_words};
-use tenterhook_records::recorded::{Field as _, payload};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +73,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     let reader = Book::of(context.home()?).read()?;
     let record = find(&reader, &args.leaf)?;
     if context.terminal.json {
-        context.terminal.print_json(&row::ledger_record(&record))?;
+        context.terminal.print_json(&ledger_record(&record))?;
     } else {
         let published = reader.checkpoint().map_err(unread)?.is_some_and(|(size, _)| size > record.seq);
         context.terminal.say(&page(&record, published))?;

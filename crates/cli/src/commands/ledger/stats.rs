@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 use tenterhook_event::Timestamp;
 use tenterhook_guard::Book;
 use tenterhook_ledger::{DiskUse, Filter, Kind, Reader, SETTINGS, SoftwareKey};
+use tenterhook_records::recorded::Field as _;
+use tenterhook_records::recorded::leaf;
 
 use super::filter::FilterArgs;
 use tenterhook_report::describe_filter;
 
-use super::row::leaf;
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BOLD, DIM, WARN, tame};
-use tenterhook_records::recorded::Field as _;
 
 const EXAMPLES: &str = "\
 Examples:

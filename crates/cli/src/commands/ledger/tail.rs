@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use tenterhook_guard::Book;
 use tenterhook_ledger::{Filter, Reader, Record};
+use tenterhook_records::recorded::ledger_record;
+use tenterhook_report::RecordRow;
+use tenterhook_terminal_text::record_row::RecordTable;
 
 use super::filter::FilterArgs;
-use super::row::{RecordRow, Table, ledger_record};
 use super::{NOTHING_RECORDED, is_unused, unread};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::terminal::Terminal;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +54,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Err(error) => return Err(error),
     };
     let filter = args.filter.filter();
-    let table = Table::new();
+    let table = RecordTable::new(Terminal::width());
     let mut next = reader.size().map_err(unread)?;
     let mut latest = Vec::new();
     if args.lines > 0 {
@@ -103,7 +106,7 @@ fn since(reader: &Reader, filter: &Filter, from: u64) -> Result<Vec<Record>, Com
     }
 }
 
-fn show(context: &Context, table: &Table, records: &[Record]) -> Result<bool, CommandError> {
+fn show(context: &Context, table: &RecordTable, records: &[Record]) -> Result<bool, CommandError> {
     let line = |record: &Record| -> Result<String, CommandError> {
         if context.terminal.json {
             Ok(serde_json::to_string(&ledger_record(record)).map_err(std::io::Error::from)? + "\n")

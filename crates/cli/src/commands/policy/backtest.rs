@@ -12,8 +12,8 @@ use tenterhook_home::{Place, Sources};
 use crate::commands::ledger::{Bar, moment};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::layout::fit;
 use crate::terminal::{DIM, GOOD, Terminal, WARN, count, style_of, tame, verdict_in_words};
+use tenterhook_terminal_text::fit;
 
 const EXAMPLES: &str = "\
 Every event of the ledger is judged once more: by the packs, the organisation's rules and FILE in place of

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use tenterhook_event::{Decision, Event};
 use tenterhook_home::Place;
 use tenterhook_policy::{RuleNote, SessionState};
+use tenterhook_rulebook::{Rulebook, Ruling, about_to_run, described_programs, read_strict_json};
 
 use crate::context::Context;
-use crate::described::described_programs;
 use crate::error::CommandError;
-use crate::ruling::{RuleArgs, Rulebook, Ruling, about_to_run};
+use crate::intake;
+use crate::rule_args::{RuleArgs, rules_in_force};
 use crate::terminal::{BOLD, DIM, style_of, tame, verdict_in_words};
-use crate::{intake, strict};
 
 const EXAMPLES: &str = "\
 Only rules are asked; `tenterhook explain` asks the hooks too. With --policy, --packs or --no-baseline the
@@ -90,9 +90,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
 /// The rules that were named, else those in force in a place.
 pub(super) fn book(context: &Context, args: &RuleArgs, place: &Place) -> Result<Rulebook, CommandError> {
     if args.is_given() {
-        return Rulebook::asked(args, context.env.home.as_deref())?.whole();
+        return args.load(context.env.home.as_deref())?.whole();
     }
-    Ok(Rulebook::in_force(context.home()?, &context.env, place))
+    Ok(rules_in_force(context.home()?, &context.env, place))
 }
 
 fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
@@ -112,7 +112,7 @@ fn event(context: &Context, args: &Args) -> Result<Event, CommandError> {
         CommandError::user(format!("standard input is no event in the normal form: {error}"))
             .hint("use `--harness ID` for a harness's own payload, or `--shell COMMAND`")
     };
-    serde_json::from_value(strict::json(&payload).map_err(unusable)?).map_err(unusable)
+    serde_json::from_value(read_strict_json(&payload).map_err(unusable)?).map_err(unusable)
 }
 
 fn said(ruling: &Ruling) -> String {

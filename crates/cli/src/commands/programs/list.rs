@@ -10,8 +10,8 @@ use tenterhook_policy::OwnFile;
 use super::{in_force, programs_of};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::layout::wrap;
 use crate::terminal::{BOLD, DIM, Terminal, WARN, count, tame};
+use tenterhook_terminal_text::wrap;
 
 /// List the programs that are described here
 #[derive(Debug, clap::Args)]

@@ -13,13 +13,13 @@ use tenterhook_home::{
     trust::sha256,
     write_whole,
 };
+use tenterhook_package_source::git::is_address;
+use tenterhook_package_source::rule_packs::{GatheredPack, gather};
 use tenterhook_policy::{Loaded, Rule};
 
-use super::gather::{Gathered, gather};
 use crate::commands::change::confirm;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::fetch::is_address;
 use crate::gate::{self, ProofArgs};
 use crate::terminal::{BAD, BOLD, DIM, GOOD, WARN, count, style_of, tame};
 
@@ -214,7 +214,7 @@ fn check_name(name: &str, list: &PackList) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn pinned(name: &str, from: &str, gathered: &Gathered) -> Added {
+fn pinned(name: &str, from: &str, gathered: &GatheredPack) -> Added {
     let hash = |(file, text): (&String, &String)| (file.clone(), sha256(text.as_bytes()));
     Added {
         name: name.to_owned(),
@@ -225,7 +225,7 @@ fn pinned(name: &str, from: &str, gathered: &Gathered) -> Added {
 }
 
 /// Puts the files in place; those of an earlier state go.
-fn copy(home: &Home, name: &str, gathered: &Gathered) -> Result<(), CommandError> {
+fn copy(home: &Home, name: &str, gathered: &GatheredPack) -> Result<(), CommandError> {
     let dir = home.packs().join(name);
     make_private(&dir)?;
     for entry in fs_err::read_dir(&dir)? {

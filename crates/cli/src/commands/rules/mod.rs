@@ -4,7 +4,6 @@
 
 mod add;
 mod choose;
-mod gather;
 mod list;
 mod new;
 

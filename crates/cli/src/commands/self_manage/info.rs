@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::install_method::InstallMethod;
-use super::{build_target, release, running_program};
+use tenterhook_self_update::install_method::InstallMethod;
+use tenterhook_self_update::{build_target, release};
+
+use super::running_program;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;

@@ -3,14 +3,11 @@
 //! `self`: where this program came from, whether it is what was released, and newer releases of it.
 
 mod info;
-mod install_method;
 mod refresh;
-mod release;
-mod release_source;
 mod update;
 mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::context::Context;
@@ -49,24 +46,8 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     }
 }
 
-/// The Rust target this program was built for.
-fn build_target() -> String {
-    let system = match (std::env::consts::OS, cfg!(target_env = "musl")) {
-        ("macos", _) => "apple-darwin",
-        (_, true) => "unknown-linux-musl",
-        (_, false) => "unknown-linux-gnu",
-    };
-    format!("{}-{system}", std::env::consts::ARCH)
-}
-
 /// The file of the running program, with links resolved.
 fn running_program() -> Result<PathBuf, CommandError> {
     let program = std::env::current_exe()?;
     Ok(fs_err::canonicalize(&program).unwrap_or(program))
-}
-
-/// `<prefix>/share/tenterhook` of a program in `<prefix>/bin`.
-fn shared_files(program: &Path) -> Option<PathBuf> {
-    let bin = program.parent().filter(|dir| dir.ends_with("bin"))?;
-    Some(bin.parent()?.join("share/tenterhook"))
 }

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use rustix::process::Pid;
 use serde_json::{Value, json};
 use tenterhook_authority::Action;
+use tenterhook_daemon_control::launch::{end_daemon, hold_autostart, process_of};
+use tenterhook_daemon_control::service::restart_managed;
 use tenterhook_guard::{Book, snapshot};
 use tenterhook_home::{Env, Home, Place};
 
 use crate::ask;
 use crate::commands::serve::How;
-use crate::commands::{service, start, stop};
+use crate::commands::start;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::gate::{self, ProofArgs};
@@ -116,9 +118,8 @@ impl RunningDaemon {
     fn find_other(home: &Home) -> Result<Option<Self>, CommandError> {
         let Some(health) = ask::get(home, "/v1/health")? else { return Ok(None) };
         let text = |key: &str| health.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
-        let pid = health.get("pid").and_then(Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
-        let pid = pid.and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| CommandError::internal("the daemon does not name its process"))?;
+        let pid = process_of(&health)
+            .ok_or_else(|| CommandError::internal("the daemon does not name its process"))?;
         let version = text("version").unwrap_or_default();
         if version == PROGRAM_VERSION && runs_this_program(pid) {
             return Ok(None);
@@ -146,11 +147,11 @@ fn runs_this_program(pid: Pid) -> bool {
 /// Ends the daemon in order, so that calls under way are answered and recorded, and starts another on its address.
 fn restart(context: &Context, home: &Home, daemon: &RunningDaemon) -> Result<(), CommandError> {
     let how = daemon.how();
-    if service::restart_managed(context, daemon.pid)? {
+    if restart_managed(home, daemon.pid)? {
         return Ok(());
     }
-    start::hold_autostart(home);
-    stop::end(home, daemon.pid)?;
+    hold_autostart(home);
+    end_daemon(home, daemon.pid)?;
     start::launch(context, home, &how).map_err(|error| {
         error.hint("hooks evaluate calls themselves until a daemon runs; `tenterhook start` tries again")
     })

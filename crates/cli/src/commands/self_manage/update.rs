@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use minisign_verify::PublicKey;
 use serde_json::{Value, json};
 use tenterhook_guard::Book;
-use tenterhook_home::{make_public, write_whole};
+use tenterhook_self_update::install_method::InstallMethod;
+use tenterhook_self_update::release;
+use tenterhook_self_update::release_source::ReleaseSource;
+use tenterhook_self_update::update::{read_release, replace_program, unpack};
 
-use super::install_method::InstallMethod;
-use super::release::{self, CHECKSUMS_FILE, MANIFEST_FILE, PROGRAM, ReleaseManifest, SIGNATURE_SUFFIX};
-use super::release_source::ReleaseSource;
-use super::{build_target, running_program};
+use super::running_program;
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -40,12 +39,6 @@ pub(crate) struct Args {
     /// Only print which version is available
     #[arg(long)]
     check: bool,
-}
-
-/// A release whose signature was verified.
-struct VerifiedRelease {
-    manifest: ReleaseManifest,
-    checksums: String,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
@@ -90,7 +83,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         let detail = json!({"from": current, "to": offered, "program": program});
         Book::of(home).change("self update", detail)?;
     }
-    replace(&unpacked.root, &program)?;
+    replace_program(&unpacked.root, &program)?;
     let refreshed = refresh(context, &program);
     report(context, &program, (current, &offered), refreshed.as_ref())?;
     Ok(if refreshed.is_some_and(|refreshed| !refreshed.succeeded) {
@@ -128,95 +121,6 @@ fn refresh(context: &Context, program: &Path) -> Option<RefreshResult> {
     let succeeded = ran.as_ref().is_some_and(|ran| ran.status.success());
     let answer = ran.and_then(|ran| serde_json::from_slice(&ran.stdout).ok()).unwrap_or_default();
     Some(RefreshResult { succeeded, answer })
-}
-
-/// Reads checksums and manifest; nothing is used before its signature was verified.
-fn read_release(source: &ReleaseSource, key: &PublicKey) -> Result<VerifiedRelease, CommandError> {
-    let checksums = source.read(CHECKSUMS_FILE)?;
-    let signature = source.read_text(&format!("{CHECKSUMS_FILE}{SIGNATURE_SUFFIX}"))?;
-    release::verify_signature(CHECKSUMS_FILE, &checksums, &signature, key)?;
-    let checksums = String::from_utf8(checksums)
-        .map_err(|_| CommandError::internal(format!("{CHECKSUMS_FILE} is not a text file")))?;
-    let manifest = read_listed(source, &checksums, MANIFEST_FILE)?;
-    Ok(VerifiedRelease { manifest: ReleaseManifest::parse(&manifest)?, checksums })
-}
-
-/// Reads a file and compares it with the signed list.
-fn read_listed(source: &ReleaseSource, checksums: &str, name: &str) -> Result<Vec<u8>, CommandError> {
-    let expected = release::listed_hash(checksums, name)
-        .ok_or_else(|| CommandError::internal(format!("{name} is not part of the signed release")))?;
-    let bytes = source.read(name)?;
-    if release::sha256_hex(&bytes) != expected {
-        return Err(CommandError::internal(format!("{name} differs from the signed release"))
-            .hint("the download is incomplete or was changed; nothing was installed"));
-    }
-    Ok(bytes)
-}
-
-/// An archive in a temporary directory that ends with this value.
-struct UnpackedArchive {
-    root: PathBuf,
-    _dir: tempfile::TempDir,
-}
-
-fn unpack(source: &ReleaseSource, found: &VerifiedRelease) -> Result<UnpackedArchive, CommandError> {
-    let target = found.manifest.target(&build_target())?;
-    let name = target.archive_name()?;
-    let bytes = read_listed(source, &found.checksums, name)?;
-    let dir = tempfile::Builder::new().prefix("tenterhook-update-").tempdir()?;
-    let archive = dir.path().join("archive.tar.gz");
-    fs_err::write(&archive, bytes)?;
-    let root = dir.path().join("root");
-    fs_err::create_dir(&root)?;
-    let unpacked = Command::new("tar")
-        .args(["-x", "-z", "-f"])
-        .arg(&archive)
-        .arg("-C")
-        .arg(&root)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| CommandError::internal(format!("`tar` could not be run: {error}")))?;
-    if !unpacked.status.success() {
-        let why = String::from_utf8_lossy(&unpacked.stderr).trim().to_owned();
-        return Err(CommandError::internal(format!("{name} could not be unpacked: {why}")));
-    }
-    let root = root.join(name.trim_end_matches(".tar.gz"));
-    let program = root.join("bin").join(PROGRAM);
-    let expected = target.programs.get(PROGRAM);
-    if expected != Some(&release::sha256_hex(&fs_err::read(&program)?)) {
-        return Err(CommandError::internal(format!("the program in {name} differs from the manifest")));
-    }
-    let started = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
-    if !started.as_ref().is_ok_and(|output| output.status.success()) {
-        return Err(CommandError::internal(
-            "the new program does not start on this machine; nothing was changed",
-        ));
-    }
-    Ok(UnpackedArchive { root, _dir: dir })
-}
-
-/// Replaces the program by renaming, and the files that belong to it where there is a prefix.
-fn replace(unpacked: &Path, program: &Path) -> Result<(), CommandError> {
-    write_whole(program, &fs_err::read(unpacked.join("bin").join(PROGRAM))?, 0o755)?;
-    let prefix = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent);
-    match prefix.map(|prefix| prefix.join("share")).filter(|share| share.join(PROGRAM).is_dir()) {
-        Some(share) => copy_tree(&unpacked.join("share"), &share),
-        None => Ok(()),
-    }
-}
-
-fn copy_tree(from: &Path, to: &Path) -> Result<(), CommandError> {
-    make_public(to)?;
-    for entry in fs_err::read_dir(from)? {
-        let entry = entry?;
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            copy_tree(&path, &target)?;
-        } else {
-            write_whole(&target, &fs_err::read(&path)?, 0o644)?;
-        }
-    }
-    Ok(())
 }
 
 fn report(

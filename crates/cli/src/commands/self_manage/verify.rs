@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
-use tenterhook_home::Home;
+use tenterhook_self_update::release;
+use tenterhook_self_update::verify::{ProgramCheck, check_programs, manifest_path, read_manifest};
 
-use super::release::{self, MANIFEST_FILE, PROGRAM, ReleaseManifest, ReleaseTarget, SIGNATURE_SUFFIX};
-use super::{build_target, running_program, shared_files};
+use super::running_program;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{BAD, DIM, GOOD};
@@ -34,28 +34,14 @@ pub(crate) struct Args {
     key: Option<String>,
 }
 
-/// One program compared with the manifest.
-struct ProgramCheck {
-    path: PathBuf,
-    /// Why it is not the released program.
-    problem: Option<String>,
-}
-
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
     let program = running_program()?;
     let manifest_path = manifest_path(args.manifest.as_deref(), &program)?;
     let given = args.key.as_deref().map(read_key).transpose()?;
     let key = release::release_key(given.as_deref())?;
-    let bytes = fs_err::read(&manifest_path)?;
-    let signature = fs_err::read_to_string(with_suffix(&manifest_path, SIGNATURE_SUFFIX))?;
-    let comment = release::verify_signature(MANIFEST_FILE, &bytes, &signature, &key)?;
-    let manifest = ReleaseManifest::parse(&bytes)?;
-    let target = manifest.target(&build_target())?;
-
-    let mut checks = vec![check_program(PROGRAM, program, target)];
-    if let Some(home) = context.unchecked_home() {
-        checks.extend(hook_programs(home).map(|(name, path)| check_program(name, path, target)));
-    }
+    let verified = read_manifest(&manifest_path, &key)?;
+    let (manifest, comment) = (&verified.manifest, &verified.comment);
+    let checks = check_programs(manifest, program, context.unchecked_home().map(tenterhook_home::Home::bin))?;
     let matches = checks.iter().all(|check| check.problem.is_none());
     if context.terminal.json {
         let programs: Vec<_> = checks
@@ -83,45 +69,6 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
     Ok(if matches { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The programs that `install` placed for hooks, as far as they exist.
-fn hook_programs(home: &Home) -> impl Iterator<Item = (&'static str, PathBuf)> {
-    let bin = home.bin();
-    [PROGRAM, "tenterhook-hook", "tenterhook-status"]
-        .into_iter()
-        .map(move |name| (name, bin.join(name)))
-        .filter(|(_, path)| fs_err::symlink_metadata(path).is_ok())
-}
-
-fn check_program(name: &str, path: PathBuf, target: &ReleaseTarget) -> ProgramCheck {
-    let problem = match (fs_err::read(&path), target.programs.get(name)) {
-        (Err(error), _) => Some(error.to_string()),
-        (_, None) => Some("not in the manifest".to_owned()),
-        (Ok(bytes), Some(expected)) => {
-            let found = release::sha256_hex(&bytes);
-            (found != *expected).then(|| format!("differs from the release (SHA-256 {found})"))
-        }
-    };
-    ProgramCheck { path, problem }
-}
-
-fn manifest_path(given: Option<&Path>, program: &Path) -> Result<PathBuf, CommandError> {
-    if let Some(path) = given {
-        return Ok(path.to_owned());
-    }
-    let path = shared_files(program).map(|dir| dir.join(MANIFEST_FILE)).filter(|path| path.exists());
-    path.ok_or_else(|| {
-        CommandError::internal("no release manifest beside this program").hint(
-            "name one with `--manifest`; packages have it in share/tenterhook, builds from source have none",
-        )
-    })
-}
-
 fn read_key(given: &str) -> Result<String, CommandError> {
     if Path::new(given).is_file() { Ok(fs_err::read_to_string(given)?) } else { Ok(given.to_owned()) }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

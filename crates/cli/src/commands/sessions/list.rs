@@ -9,13 +9,14 @@ use tenterhook_guard::Book;
 use tenterhook_home::call_meta;
 use tenterhook_sessions::SessionFilter;
 
-use super::{escaped, offline, panel};
+use super::{escaped, offline};
 use crate::ask;
 use crate::commands::ledger::{is_unused, moment};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::layout::fit;
 use crate::terminal::{BOLD, DIM, Terminal, tame};
+use tenterhook_terminal_text::fit;
+use tenterhook_terminal_text::session_panel;
 
 /// What an unused home says, with the next step.
 pub(super) const NO_SESSIONS: &str =
@@ -86,13 +87,13 @@ fn wanted(args: &Args) -> SessionFilter {
 fn activity(word: &str) -> Option<SessionActivity> {
     [SessionActivity::Active, SessionActivity::Waiting, SessionActivity::Idle, SessionActivity::Ended]
         .into_iter()
-        .find(|activity| panel::activity_word(*activity) == word)
+        .find(|activity| session_panel::activity_word(*activity) == word)
 }
 
 /// Asks the daemon. `None`: there is none.
 pub(super) fn get(context: &Context, wanted: &SessionFilter) -> Result<Option<SessionList>, CommandError> {
     let since = wanted.since.map(|since| since.to_string());
-    let state = wanted.state.map(|state| panel::activity_word(state).to_owned());
+    let state = wanted.state.map(|state| session_panel::activity_word(state).to_owned());
     let mut path = format!("/v1/sessions?limit={}", wanted.limit);
     for (name, value) in [
         ("harness", &wanted.harness),
@@ -123,7 +124,7 @@ fn table(list: &SessionList, is_filtered: bool) -> String {
             0 => "–".to_owned(),
             _ => tame(&session.todos.progress),
         };
-        let (state, style) = panel::state(session);
+        let (state, style) = session_panel::state_of(session);
         let _ = writeln!(
             text,
             "{:<19}  {}  {style}{state:<8}{style:#}  {}  {:>6}  {:>5}  {todos:>5}  {:>5}  {}",
@@ -133,7 +134,7 @@ fn table(list: &SessionList, is_filtered: bool) -> String {
             session.events,
             session.files.changed,
             session.denied.all,
-            fit(&panel::title(session), title).trim_end(),
+            fit(&session_panel::title_of(session), title).trim_end(),
         );
     }
     if let Some(next) = &list.next {

@@ -5,9 +5,7 @@
 
 mod follow;
 mod list;
-mod panel;
 mod show;
-mod steps;
 
 use std::process::ExitCode;
 
@@ -15,7 +13,6 @@ use tenterhook_guard::Book;
 use tenterhook_home::Sources;
 use tenterhook_sessions::RecordedSessions;
 
-pub(super) use self::panel::session as panel;
 use crate::context::Context;
 use crate::error::CommandError;
 

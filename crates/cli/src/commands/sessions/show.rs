@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tenterhook_home::call_meta;
 use tenterhook_sessions::{RecordedSessions, SessionFilter};
+use tenterhook_terminal_text::{session_panel, session_steps};
 
-use super::{escaped, list, offline, panel, steps, unknown};
+use super::{escaped, list, offline, unknown};
 use crate::ask;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -47,16 +48,28 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandErr
         Args { diff: Some(file), .. } => {
             let path = format!("{path}/diff?path={}", escaped(file));
             let offline = |ledger: &RecordedSessions| ledger.diff(&id, file);
-            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::diff)
+            print(
+                context,
+                &fetch(context, args, ledger.as_ref(), &path, offline)?,
+                session_steps::render_diff,
+            )
         }
         Args { timeline: true, limit, .. } => {
             let path = format!("{path}/timeline?limit={limit}");
             let offline = |ledger: &RecordedSessions| ledger.timeline(&id, None, u64::from(*limit));
-            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, steps::timeline)
+            print(
+                context,
+                &fetch(context, args, ledger.as_ref(), &path, offline)?,
+                session_steps::render_timeline,
+            )
         }
         _ => {
             let offline = |ledger: &RecordedSessions| ledger.show(&id, call_meta::now());
-            print(context, &fetch(context, args, ledger.as_ref(), &path, offline)?, panel::session)
+            print(
+                context,
+                &fetch(context, args, ledger.as_ref(), &path, offline)?,
+                session_panel::render_session,
+            )
         }
     }
 }

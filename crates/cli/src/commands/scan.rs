@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! `scan`: what the rules say about the commands in project files.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tenterhook_event::Decision;
+use tenterhook_scan::{ScanReport, report};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::rule_args::RuleArgs;
+use crate::terminal::{BOLD, DIM, GOOD, WARN, count, style_of, tame};
+
+const EXAMPLES: &str = "\
+Reads shell scripts, Makefiles, Dockerfiles, justfiles, Taskfiles, the scripts of package.json, the hooks of
+.pre-commit-config.yaml, and the steps of GitHub, GitLab, CircleCI and Azure pipelines, and judges what they
+would run as if an agent ran it at the top of the scanned directory. Nothing is executed. Directories are
+walked without .git, node_modules and target; links are not followed and files over 1 MiB are left out.
+
+What is only known when it runs (`$(VAR)` of make, `${{ … }}`) counts as unknown.
+
+Exit codes: 0 nothing found; 1 something found that --fail-on names; 2 wrong usage.
+
+Examples:
+  tenterhook scan .
+  tenterhook scan deploy.sh .github/workflows --fail-on ask
+  tenterhook scan . --sarif > tenterhook.sarif";
+
+/// Judge the commands in scripts, Makefiles, Dockerfiles and CI files
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Files and directories; a file of no known kind is read as a shell script
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// What makes the exit code 1
+    #[arg(long, value_name = "VERDICT", default_value = "deny")]
+    fail_on: FailOn,
+    /// Answer in SARIF 2.1.0, which code scanning services read
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
+    #[command(flatten)]
+    rules: RuleArgs,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FailOn {
+    Ask,
+    Deny,
+    Never,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CommandError> {
+    let book = args.rules.load(context.env.home.as_deref())?.whole()?.without_looking();
+    let now = tenterhook_home::call_meta::now();
+    let mut scan = ScanReport::default();
+    for path in &args.paths {
+        scan.add_path(&book, path, &std::env::current_dir()?, now)?;
+    }
+    if args.sarif {
+        context.terminal.print_json(&report::to_sarif(&scan, &book))?;
+    } else if context.terminal.json {
+        context.terminal.print_json(&report::to_json(&scan))?;
+    } else {
+        context.terminal.say(&text(&scan))?;
+    }
+    let fails = match args.fail_on {
+        FailOn::Ask => scan.strictest() >= Decision::Ask,
+        FailOn::Deny => scan.strictest() >= Decision::Deny,
+        FailOn::Never => false,
+    };
+    Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn text(scan: &ScanReport) -> String {
+    let mut text = String::new();
+    for found in &scan.found {
+        let style = style_of(found.verdict);
+        let _ = writeln!(
+            text,
+            "{}:{}: {style}{}{style:#} {BOLD}{}{BOLD:#} — {}",
+            tame(&found.path),
+            found.line,
+            found.verdict,
+            found.rule,
+            tame(&found.reason)
+        );
+        let _ = writeln!(text, "    {DIM}{}{DIM:#}", tame(&found.text));
+    }
+    for problem in &scan.problems {
+        let _ = writeln!(text, "{WARN}not read{WARN:#} {}", tame(&problem.to_string()));
+    }
+    let of = |verdict| scan.found.iter().filter(|found| found.verdict == verdict).count();
+    let (denied, asked) = (of(Decision::Deny), of(Decision::Ask));
+    let seen = format!("{} in {}", count(scan.texts, "text"), count(scan.files, "file"));
+    let _ = match (denied, asked) {
+        (0, 0) => writeln!(text, "{GOOD}✓{GOOD:#} {seen}: nothing found"),
+        _ => writeln!(text, "{seen}: {denied} to deny, {asked} to ask about"),
+    };
+    text
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The `--settings` arguments of commands that fire events under a profile.
+
+use std::path::PathBuf;
+
+use tenterhook_profile::{Layer, Source};
+use tenterhook_profile_run::ProfileStage;
+
+use crate::env::Env;
+use crate::error::CommandError;
+
+/// A `--settings` argument: `FILE`, or `SOURCE=FILE`.
+#[derive(Debug, Clone)]
+pub(crate) struct SettingsFile {
+    source: Source,
+    path: PathBuf,
+}
+
+impl SettingsFile {
+    /// A file of the project's.
+    pub(crate) fn of_project(path: PathBuf) -> Self {
+        Self { source: Source::Project, path }
+    }
+}
+
+impl std::str::FromStr for SettingsFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (source, path) = match text.split_once('=') {
+            Some(("user", path)) => (Source::User, path),
+            Some(("project", path)) => (Source::Project, path),
+            Some(("local", path)) => (Source::Local, path),
+            Some(("system", path)) => (Source::System, path),
+            Some(("extension", path)) => (Source::Extensions, path),
+            _ => (Source::Project, text),
+        };
+        Ok(Self { source, path: path.into() })
+    }
+}
+
+/// Reads the files and makes a profile ready to fire.
+pub(crate) fn open_profile(
+    name: &str,
+    files: &[SettingsFile],
+    env: &Env,
+) -> Result<ProfileStage, CommandError> {
+    tenterhook_profile_run::find_profile(name)?;
+    let mut texts = Vec::with_capacity(files.len());
+    for file in files {
+        let path = file.path.display().to_string();
+        let text = tenterhook_home::regular_file(&file.path)
+            .map_err(|error| CommandError::user(error.to_string()))?;
+        let text = text.ok_or_else(|| CommandError::user(format!("there is no `{path}`")))?;
+        texts.push((file.source, path, text));
+    }
+    let layers: Vec<_> =
+        texts.iter().map(|(source, name, text)| Layer { source: *source, name, text }).collect();
+    ProfileStage::new(name, &layers, env.home.as_deref(), env.all.clone())
+}

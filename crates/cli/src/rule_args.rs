@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The rules that `judge`, `scan` and `policy` evaluate: those named on the command line, or those in force.
+
+use std::path::{Path, PathBuf};
+
+use tenterhook_home::{Home, Place, Sources, packs};
+use tenterhook_policy::{Layer, RuleSet};
+use tenterhook_rulebook::Rulebook;
+
+use crate::env::Env;
+use crate::error::CommandError;
+
+/// Which rules to judge by, as it is typed.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct RuleArgs {
+    /// Judge by the rules of this file as well; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Vec<PathBuf>,
+    /// Leave out the rules that are compiled in
+    #[arg(long)]
+    pub(crate) no_baseline: bool,
+    /// Judge by these packs as well (see `tenterhook rules list`)
+    #[arg(long, value_name = "PACK", value_delimiter = ',')]
+    pub(crate) packs: Vec<String>,
+}
+
+impl RuleArgs {
+    /// Whether anything was said about rules.
+    pub(crate) fn is_given(&self) -> bool {
+        self.no_baseline || !self.policy.is_empty() || !self.packs.is_empty()
+    }
+
+    /// The rules that were asked for, without any state directory.
+    pub(crate) fn load(&self, home: Option<&Path>) -> Result<Rulebook, CommandError> {
+        let mut sources = Sources::default();
+        if let Some(name) = self.packs.iter().find(|name| packs::compiled_in(name).is_none()) {
+            let known: Vec<_> = RuleSet::packs().iter().map(|pack| pack.name).collect();
+            let error = CommandError::user(format!("there is no pack `{name}`"));
+            return Err(error.hint(format!("known: {}", known.join(", "))));
+        }
+        sources.compiled_in(|pack| {
+            pack.on_by_default && !self.no_baseline || self.packs.iter().any(|name| name == pack.name)
+        });
+        sources.texts.extend(Sources::files(&self.policy, Layer::User)?.texts);
+        Ok(rulebook(&sources, home))
+    }
+}
+
+/// The rules in force in a state directory, for an agent that works in a place.
+pub(crate) fn rules_in_force(home: &Home, env: &Env, place: &Place) -> Rulebook {
+    rulebook(&Sources::in_force(home, env, place), env.home.as_deref())
+}
+
+fn rulebook(sources: &Sources, home: Option<&Path>) -> Rulebook {
+    let loaded = sources.load();
+    Rulebook::new(loaded.rules, loaded.problems, home).with_facts(tenterhook_guard::symlinks::facts)
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! One run of a client: the model asks for two harmless commands, one of which the hook denies.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tenterhook_error::Failure;
+use tenterhook_files::{FileClass, read_bytes};
+use tenterhook_harness::Harness;
+use tenterhook_harness_install::launch::{Invocation, Launch, LaunchSite, run_to_end};
+use tenterhook_model_server::{Delivery, ModelServer, Script, ToolCall, Turn};
+use tenterhook_terminal_text::tame;
+
+use crate::stage::{ProofStage, RecordedHooks};
+use crate::{ProofResult, ProofVerdict};
+
+/// File that the allowed command makes.
+pub(crate) const ALLOWED: &str = "canary-allowed";
+/// File that the denied command would make.
+pub(crate) const DENIED: &str = "canary-denied";
+
+const PROMPT: &str = "Run the commands of the canary.";
+/// Nothing listens there: a request that leaves the machine fails at once.
+const NO_PROXY_AT: &str = "http://127.0.0.1:9";
+/// How long a client may take to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(15);
+/// More than a client writes in one run.
+const MAX_OUTPUT_BYTES: u64 = 16 << 20;
+/// How much of a client's error is shown, in bytes.
+const MAX_ERROR_BYTES: usize = 200;
+
+/// A client, and where it runs.
+pub struct Canary<'a> {
+    pub(crate) harness: &'static Harness,
+    pub(crate) launch: &'static Launch,
+    pub(crate) program: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) project: PathBuf,
+    pub(crate) logs: PathBuf,
+    /// `PATH`, for the programs that the client needs itself.
+    pub(crate) path: &'a OsStr,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunEnd {
+    ByItself,
+    AtTimeout,
+    NotStarted,
+}
+
+/// What a run has shown.
+struct RunEvidence<'a> {
+    ended: RunEnd,
+    recorded: &'a RecordedHooks,
+    /// Requests of the client's agent loop to the model.
+    requests: usize,
+    /// Results of tool calls that the model was sent.
+    results: usize,
+    allowed_ran: bool,
+    denied_ran: bool,
+}
+
+impl Canary<'_> {
+    /// Runs the client until it ends, the time is over or the caller cancels.
+    pub fn run(
+        &self,
+        stage: &ProofStage,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<ProofVerdict, Failure> {
+        let call = |name: &str| {
+            let request = (self.launch.shell)(&format!("touch {}", self.project.join(name).display()));
+            Turn::from(ToolCall::new(request.name, request.input))
+        };
+        let script = Script::new().turn(call(ALLOWED)).turn(call(DENIED));
+        let pause = self.launch.event_pause_ms;
+        let delivery = pause.map_or(Delivery::Whole, |pause_ms| Delivery::Paced { pause_ms });
+        let model = ModelServer::start_with(script, delivery)?;
+        let before = stage.record_count();
+        let url = model.url();
+        let site = LaunchSite { home: &self.home, project: &self.project, model: &url };
+        let deadline = Instant::now() + timeout;
+        let mut invocations: Vec<Invocation> = self.launch.sign_in.iter().map(|run| run(&site)).collect();
+        invocations.push((self.launch.session)(&site, PROMPT));
+        let mut ended = RunEnd::ByItself;
+        for invocation in &invocations {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut command = self.command(invocation)?;
+            ended = match run_to_end(&mut command, left, is_cancelled) {
+                Ok(Some(_)) => RunEnd::ByItself,
+                Ok(None) => RunEnd::AtTimeout,
+                Err(_) => RunEnd::NotStarted,
+            };
+            if ended != RunEnd::ByItself {
+                break;
+            }
+        }
+        let recorded = stage.recorded(self.harness, before)?;
+        let verdict = self.judge(&RunEvidence {
+            ended,
+            recorded: &recorded,
+            requests: model.agent_requests().len(),
+            results: model.tool_results().len(),
+            allowed_ran: self.project.join(ALLOWED).exists(),
+            denied_ran: self.project.join(DENIED).exists(),
+        });
+        if verdict.result != ProofResult::Proven
+            && !recorded.denied
+            && let Err(error) = stage.check_program(&self.project)
+        {
+            let reason = format!("the hook program does not work: {}", shorten(&error));
+            return Ok(ProofVerdict::new(ProofResult::NotFired, reason).fix(self.install()));
+        }
+        Ok(verdict)
+    }
+
+    fn judge(&self, seen: &RunEvidence<'_>) -> ProofVerdict {
+        let RunEvidence { recorded, .. } = *seen;
+        match (recorded.denied, seen.denied_ran) {
+            (true, false) if seen.allowed_ran => {
+                let reason = "the hook fired, an allowed command ran and a denied one did not";
+                return ProofVerdict::new(ProofResult::Proven, reason);
+            }
+            (true, true) => {
+                let reason = "the hook denied a command, and the client ran it";
+                return ProofVerdict::new(ProofResult::NotObeyed, reason)
+                    .fix("report it with the client's version");
+            }
+            (false, true) => {
+                let reason = match recorded.events.as_slice() {
+                    [] => "no hook was called, and the command that it should deny ran".to_owned(),
+                    events => {
+                        format!("hooks were called for {} only, and the command ran", events.join(", "))
+                    }
+                };
+                return ProofVerdict::new(ProofResult::NotFired, reason).fix("`tenterhook doctor`");
+            }
+            _ => {}
+        }
+        let said = self.last_error().map(|said| format!(" (it printed: {said})")).unwrap_or_default();
+        let reason = match seen.ended {
+            RunEnd::NotStarted => format!("`{}` cannot be started", self.program.display()),
+            RunEnd::AtTimeout => format!("it did not end in time{said}"),
+            RunEnd::ByItself if seen.requests == 0 => format!("it did not call the scripted model{said}"),
+            RunEnd::ByItself if seen.results == 0 => format!("it did not run the model's commands{said}"),
+            RunEnd::ByItself => format!("it ran none of the model's commands, allowed or denied{said}"),
+        };
+        ProofVerdict::not_provable(reason)
+    }
+
+    /// The version that the client prints.
+    pub fn version(&self, is_cancelled: &dyn Fn() -> bool) -> Option<String> {
+        let mut command =
+            self.command(&Invocation { args: vec!["--version".into()], env: Vec::new() }).ok()?;
+        run_to_end(&mut command, VERSION_TIMEOUT, is_cancelled).ok()??;
+        let text = self.output("stdout")?;
+        let words = text.split_whitespace().map(|word| word.trim_start_matches('v'));
+        let mut versions =
+            words.filter(|word| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.'));
+        versions.next().map(shorten)
+    }
+
+    /// The client with a clean environment: neither keys nor addresses of the user reach it.
+    fn command(&self, invocation: &Invocation) -> Result<Command, Failure> {
+        let mut command = Command::new(&self.program);
+        command.args(&invocation.args).current_dir(&self.project).env_clear();
+        command.env("HOME", &self.home).env("PATH", self.path).env("TMPDIR", &self.logs);
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"] {
+            command.env(name, NO_PROXY_AT);
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            command.env(name, "127.0.0.1,localhost");
+        }
+        command.envs(invocation.env.iter().map(|(name, value)| (name, value)));
+        let output = |name: &str| fs_err::File::create(self.logs.join(name)).map(fs_err::File::into_file);
+        command.stdin(Stdio::null()).stdout(output("stdout")?).stderr(output("stderr")?);
+        Ok(command)
+    }
+
+    /// The last line that the client wrote to standard error.
+    fn last_error(&self) -> Option<String> {
+        self.output("stderr")?.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(shorten)
+    }
+
+    /// What the client wrote to a stream, unless it is too much.
+    fn output(&self, stream: &str) -> Option<String> {
+        let bytes = read_bytes(&self.logs.join(stream), FileClass::Untrusted, MAX_OUTPUT_BYTES).ok()??;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn install(&self) -> String {
+        format!("`tenterhook install {}`", self.harness.id)
+    }
+}
+
+fn shorten(text: &str) -> String {
+    let end = (0..=text.len().min(MAX_ERROR_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    tame(text.get(..end.unwrap_or_default()).unwrap_or_default().trim())
+}

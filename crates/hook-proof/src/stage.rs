@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! The temporary directory of a proof: a state directory with copies of the hook programs and a rule that denies the
+//! canary, and for each client a home with a copy of its settings. It is deleted at the end.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::json;
+use tenterhook_error::Failure;
+use tenterhook_guard::{Book, snapshot};
+use tenterhook_harness::Harness;
+use tenterhook_harness_install::launch::{Launch, copy_settings, hook_program_in};
+use tenterhook_harness_install::{Ground, Installer, Order, Scope};
+use tenterhook_home::{Env, Home, Place};
+use tenterhook_ledger::Reader;
+
+use crate::ProofVerdict;
+use crate::canary::{ALLOWED, Canary, DENIED};
+
+/// The rule that denies the canary.
+const RULE_ID: &str = "doctor-canary";
+/// Programs that hooks need.
+const PROGRAMS: &[&str] = &["tenterhook", "tenterhook-hook", "tenterhook-status"];
+/// More than one run of a client leaves.
+const MAX_RECORDS: u64 = 100_000;
+
+/// The temporary directory.
+pub struct ProofStage {
+    root: PathBuf,
+    /// The state directory of the copied hook programs.
+    home: Home,
+    _directory: tempfile::TempDir,
+}
+
+/// What the hooks of a run have recorded.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedHooks {
+    /// Names of the events, each once.
+    pub(crate) events: Vec<String>,
+    /// Whether the rule denied the canary.
+    pub(crate) denied: bool,
+}
+
+impl ProofStage {
+    /// Makes the directory. `bin` has the installed hook programs.
+    pub fn set(bin: &Path) -> Result<Self, Failure> {
+        // Rules that protect Tenterhook's own files would match its name in a path.
+        let directory = tempfile::Builder::new().prefix("hook-proof-").tempdir()?;
+        // Clients resolve links; what they are told has to be what they see.
+        let root = fs_err::canonicalize(directory.path())?;
+        let home = Home::whole(root.join("state"));
+        home.mark()?;
+        for name in PROGRAMS {
+            let (real, copy) = (bin.join(name), home.bin().join(name));
+            // A missing program stays missing: the proof has to show what that means.
+            if real.is_file() && fs_err::hard_link(&real, &copy).is_err() {
+                fs_err::copy(&real, &copy)?;
+            }
+        }
+        let rule = json!({
+            "id": RULE_ID,
+            "description": "denies the canary of `doctor --prove`",
+            "match": {"effect": {"does": ["write"], "path": [format!("**/{DENIED}")]}},
+            "verdict": "deny",
+            "reason": "This command tests whether the hook is called.",
+        });
+        // JSON is YAML.
+        fs_err::write(home.policy(), json!({"version": 1, "rules": [rule]}).to_string())?;
+        let env = Env { home: Some(root.clone()), ..Env::default() };
+        snapshot::write(&home, &env, &Place::default())?;
+        Ok(Self { root, home, _directory: directory })
+    }
+
+    /// Copies the settings of a client, or says why that is impossible. `path` is the `PATH` for the client.
+    pub fn canary<'a>(
+        &'a self,
+        harness: &'static Harness,
+        launch: &'static Launch,
+        installer: &Installer,
+        real: &Order,
+        program: PathBuf,
+        path: &'a OsStr,
+    ) -> Result<Canary<'a>, ProofVerdict> {
+        let hook = hook_program_in(real);
+        if hook.to_str().is_none_or(|path| path.contains(['\'', '"', '\\'])) {
+            let reason = format!("`{}` has quotes in its path, which cannot be copied", hook.display());
+            return Err(ProofVerdict::not_provable(reason));
+        }
+        let root = self.root.join(harness.id);
+        let site = Canary {
+            harness,
+            launch,
+            program,
+            home: root.join("home"),
+            project: root.join("home/project"),
+            logs: root.join("logs"),
+            path,
+        };
+        self.copy(installer, launch, real, &site)
+            .map_err(|error| ProofVerdict::not_provable(format!("its settings cannot be copied: {error}")))?;
+        Ok(site)
+    }
+
+    fn copy(
+        &self,
+        installer: &Installer,
+        launch: &Launch,
+        real: &Order,
+        site: &Canary<'_>,
+    ) -> Result<(), String> {
+        let made = (|| {
+            // A repository: there the client's search for the project's root ends.
+            for directory in
+                [site.project.join(".git/objects"), site.project.join(".git/refs"), site.logs.clone()]
+            {
+                fs_err::create_dir_all(directory)?;
+            }
+            fs_err::write(site.project.join(".git/HEAD"), "ref: refs/heads/main\n")
+        })();
+        made.map_err(|error: std::io::Error| error.to_string())?;
+        let variables = BTreeMap::new();
+        let ground = Ground { home: Some(&site.home), variables: &variables, path: OsStr::new("") };
+        let copy = installer.order(&ground, Scope::User, &self.home.programs()).ok_or("no settings")?;
+        copy_settings(launch, installer, real, &copy).map_err(|error| error.to_string())
+    }
+
+    /// The number of records so far.
+    pub(crate) fn record_count(&self) -> u64 {
+        Book::of(&self.home).take_in_if_free();
+        Reader::open(&self.home.ledger()).and_then(|reader| reader.size()).unwrap_or_default()
+    }
+
+    /// What the hooks of a harness recorded since there were `before` records.
+    pub(crate) fn recorded(&self, harness: &Harness, before: u64) -> Result<RecordedHooks, Failure> {
+        Book::of(&self.home).take_in_if_free();
+        let mut recorded = RecordedHooks::default();
+        if !self.home.ledger().join("ledger.db").exists() {
+            return Ok(recorded);
+        }
+        let failed = |error: tenterhook_ledger::ReadFailed| Failure::internal(error.to_string());
+        let reader = Reader::open(&self.home.ledger()).map_err(failed)?;
+        for record in reader.from(before, MAX_RECORDS).map_err(failed)? {
+            let leaf = tenterhook_records::recorded::leaf(&record);
+            let text = |key: &str| leaf.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+            if text("kind") != "decision" || text("source") != harness.id {
+                continue;
+            }
+            let event = text("native_event").to_owned();
+            if !recorded.events.contains(&event) {
+                recorded.events.push(event);
+            }
+            recorded.denied |= text("verdict") == "deny" && text("policy_rule_id") == RULE_ID;
+        }
+        Ok(recorded)
+    }
+
+    /// Whether the copied hook program denies the canary when it is called directly; else what went wrong.
+    pub(crate) fn check_program(&self, project: &Path) -> Result<(), String> {
+        let payload = json!({
+            "session_id": "doctor", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": format!("touch {DENIED}")}, "tool_use_id": ALLOWED,
+        });
+        let mut command = std::process::Command::new(self.home.bin().join("tenterhook-hook"));
+        command.args(["claude-code", "pre-tool-use"]).env_clear().current_dir(project);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let ran = command.spawn().and_then(|mut child| {
+            if let Some(mut input) = child.stdin.take() {
+                // A program that reads nothing shows that in its answer.
+                drop(input.write_all(payload.to_string().as_bytes()));
+            }
+            child.wait_with_output()
+        });
+        let output = ran.map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if said.contains("deny") { Ok(()) } else { Err(format!("{}: {said}", output.status)) }
+    }
+}

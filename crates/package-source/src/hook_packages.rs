@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Hook packages that are offered by a directory, or by a git repository with an index of them.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tenterhook_document::{parse, read};
+use tenterhook_home::kits::{self, Files, MANIFEST, Manifest};
+use tenterhook_home::regular_file;
+
+use crate::git::{FetchedRepository, fetch, is_address};
+use tenterhook_error::Failure;
+
+/// The file that lists the kits of a repository.
+const INDEX: &str = "tenterhook-hooks.yaml";
+
+/// An open source of hook packages.
+pub struct PackageSource {
+    /// What it is called in `hooks.yaml`.
+    pub from: String,
+    /// The packages it offers.
+    pub offers: Vec<PackageOffer>,
+    root: PathBuf,
+    fetched: Option<FetchedRepository>,
+}
+
+/// A kit that is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackageOffer {
+    /// Name of the package.
+    pub name: String,
+    /// Its folder, from the root of the repository.
+    path: String,
+    /// Title for people.
+    #[serde(default)]
+    pub title: String,
+    /// What it does.
+    #[serde(default)]
+    pub about: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// What its files have to be: the hash of all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackageIndex {
+    version: u32,
+    hooks: Vec<PackageOffer>,
+}
+
+impl PackageSource {
+    /// Opens a directory, or fetches a repository.
+    pub fn open(from: &str, commit: Option<&str>) -> Result<Self, Failure> {
+        let local = (!is_address(from)).then(|| std::path::absolute(from)).transpose()?;
+        let is_repository = |dir: &Path| dir.join(".git").exists() || dir.join("HEAD").is_file();
+        let (from, root, fetched) = match local {
+            Some(dir) if !is_repository(&dir) => {
+                if commit.is_some() {
+                    return Err(Failure::user(format!("`{from}` is no git repository")));
+                }
+                (dir.display().to_string(), dir, None)
+            }
+            local => {
+                let from = local.map_or_else(|| from.to_owned(), |dir| dir.display().to_string());
+                let fetched = fetch(&from, commit)?;
+                (from, fetched.root(), Some(fetched))
+            }
+        };
+        let offers = offers(&root)?;
+        Ok(Self { from, offers, root, fetched })
+    }
+
+    /// The commit of a repository.
+    pub fn commit(&self) -> Option<&str> {
+        self.fetched.as_ref().map(|fetched| fetched.commit.as_str())
+    }
+
+    /// The offer of this name; without a name, the only one.
+    pub fn offer(&self, name: Option<&str>) -> Result<&PackageOffer, Failure> {
+        let names = || self.offers.iter().map(|offer| offer.name.as_str()).collect::<Vec<_>>().join(", ");
+        match (name, self.offers.as_slice()) {
+            (None, [only]) => Ok(only),
+            (None, _) => Err(Failure::user("there are several kits: which one?").hint(names())),
+            (Some(name), [only]) if only.path.is_empty() && only.name != name => Ok(only),
+            (Some(name), offers) => offers
+                .iter()
+                .find(|offer| offer.name == name)
+                .ok_or_else(|| Failure::user(format!("`{}` has no kit `{name}`", self.from)).hint(names())),
+        }
+    }
+
+    /// Its files.
+    pub fn files(&self, offer: &PackageOffer) -> Result<Files, Failure> {
+        let inside = Path::new(&offer.path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !inside {
+            return Err(Failure::user(format!("`{}` leads out of the repository", offer.path)));
+        }
+        let dir = self.root.join(&offer.path);
+        let mut part = self.root.clone();
+        for component in Path::new(&offer.path).components() {
+            part.push(component);
+            if part.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+                return Err(Failure::user(format!("`{}` goes through a link", offer.path)));
+            }
+        }
+        let files = kits::gather(&dir)?;
+        let found = kits::digest(&kits::hashes(&files));
+        match &offer.sha256 {
+            Some(said) if *said != found => {
+                Err(Failure::internal(format!("`{}` is not what its index says: {found}", offer.name))
+                    .hint("tell whoever publishes it"))
+            }
+            _ => Ok(files),
+        }
+    }
+}
+
+impl PackageOffer {
+    /// Whether a word is in its texts.
+    pub fn mentions(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        let texts = [&self.name, &self.title, &self.about, &self.tags.join(" ")];
+        texts.iter().any(|text| text.to_lowercase().contains(&word))
+    }
+}
+
+/// What is offered: by the index, or the folder itself if it is a kit.
+fn offers(root: &Path) -> Result<Vec<PackageOffer>, Failure> {
+    let path = root.join(INDEX);
+    if let Some(text) = regular_file(&path)? {
+        let unreadable = |line: usize, why: String| {
+            Failure::user(format!("{INDEX}:{line}: {why}")).hint("docs/guide/templates.md shows one")
+        };
+        let tree = parse(&text).map_err(|(spot, why)| unreadable(spot.line, why))?;
+        let index: PackageIndex =
+            read(&tree).map_err(|misfit| unreadable(misfit.spot.line, misfit.message))?;
+        if index.version != 1 {
+            return Err(unreadable(1, format!("version {} is not known here", index.version)));
+        }
+        return Ok(index.hooks);
+    }
+    let Some(text) = regular_file(&root.join(MANIFEST))? else {
+        return Err(Failure::user(format!("there is neither `{INDEX}` nor `{MANIFEST}`"))
+            .hint("docs/guide/templates.md says how hooks are published"));
+    };
+    let manifest = Manifest::read(MANIFEST, &text).map_err(|problem| Failure::user(problem.to_string()))?;
+    let first = manifest.hooks.get(0).and_then(|hook| hook.get("id")).and_then(serde_json::Value::as_str);
+    let name = first.unwrap_or_default().to_owned();
+    let Manifest { title, about, tags, .. } = manifest;
+    Ok(vec![PackageOffer { name, path: String::new(), title, about, tags, sha256: None }])
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Runs the hooks of a harness as that harness runs them: its own settings, planned, run and aggregated by its profile.
+//!
+//! A [`ProfileStage`] has the settings of one profile and fires events at them. Nothing that guards an agent goes
+//! through it; it shows what a harness would do.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tenterhook_document::Problem;
+use tenterhook_engine::post::{self, Post, Unanswered};
+use tenterhook_engine::process::{self, Ended, Spec};
+use tenterhook_error::Failure;
+use tenterhook_event::{Call, Event, Native, ToolCall};
+use tenterhook_harness::dialect::{self, A3sMatcher, Dialect, Exited, Matcher, Mismatch, RawResult};
+use tenterhook_profile::{
+    Aggregated, Entry, Finding, HookResult, Kind, Layer, Level, Plan, Profile, Settings,
+};
+
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+/// How much of an output is shown in a trace.
+const EXCERPT: usize = 400;
+
+/// A profile with its settings, ready to fire.
+pub struct ProfileStage {
+    /// The profile.
+    pub profile: &'static Profile,
+    dialect: &'static Dialect,
+    /// What its settings say.
+    pub settings: Settings,
+    home: Option<String>,
+    env: BTreeMap<String, String>,
+}
+
+/// The result of one event.
+pub struct FiredEvent {
+    /// The profile's own name of the event.
+    pub event: &'static str,
+    /// Which hooks ran, and why not the others.
+    pub plan: Plan,
+    /// The aggregated result.
+    pub aggregated: Aggregated,
+    /// What each hook answered, in their order.
+    pub trace: Vec<Value>,
+}
+
+// === impl ProfileStage ===
+
+impl ProfileStage {
+    /// Reads the settings of a profile. `home` and `env` are those of the user that the hooks run for.
+    pub fn new(
+        name: &str,
+        layers: &[Layer<'_>],
+        home: Option<&Path>,
+        env: BTreeMap<String, String>,
+    ) -> Result<Self, Failure> {
+        let (profile, dialect) = find_profile(name)?;
+        let mut settings = tenterhook_profile::read(profile, layers);
+        vet(dialect, &mut settings);
+        let home = home.and_then(Path::to_str).map(ToOwned::to_owned);
+        Ok(Self { profile, dialect, settings, home, env })
+    }
+
+    /// What is wrong or odd in the settings.
+    pub fn problems(&self, level: Level) -> impl Iterator<Item = &Finding> {
+        self.settings.problems.iter().filter(move |finding| finding.level == level)
+    }
+
+    /// The profile's own name of an event, or an error that lists the known ones.
+    pub fn event(&self, name: &str) -> Result<&'static str, Failure> {
+        self.profile.event(name).map(|row| row.name).ok_or_else(|| {
+            let known: Vec<_> = self.profile.events.iter().map(|row| row.name).collect();
+            Failure::user(format!("`{name}` is no event of the profile {}", self.profile.name))
+                .hint(format!("known: {}", known.join(", ")))
+        })
+    }
+
+    /// Which hooks would run, and why not the others.
+    pub fn plan(&self, event: &'static str, input: &Value, base: &Event) -> (Plan, Call) {
+        let call = self.call(event, input, base);
+        let mut mismatch = |entry: &Entry| self.matches(entry, &call.event).err();
+        (tenterhook_profile::plan(self.profile, &self.settings, event, &mut mismatch), call)
+    }
+
+    /// Fires an event: plans, runs, puts together.
+    pub async fn fire(&self, event: &'static str, input: &Value, base: &Event) -> FiredEvent {
+        let (plan, call) = self.plan(event, input, base);
+        let entries: Vec<&Entry> = plan.entries().filter_map(|at| self.settings.entries.get(at)).collect();
+        let results = if plan.sequential {
+            self.in_turn(event, &entries, input, base).await
+        } else {
+            let at_once = entries.iter().map(|entry| self.one(event, entry, &call));
+            futures_util::future::join_all(at_once).await
+        };
+        let trace = entries.iter().zip(&results).map(|(entry, result)| step(entry, result)).collect();
+        let aggregated = tenterhook_profile::aggregate(self.profile, event, &results);
+        FiredEvent { event, plan, aggregated, trace }
+    }
+
+    async fn in_turn(
+        &self,
+        event: &'static str,
+        entries: &[&Entry],
+        input: &Value,
+        base: &Event,
+    ) -> Vec<HookResult> {
+        let mut input = input.clone();
+        let mut results = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let result = self.one(event, entry, &self.call(event, &input, base)).await;
+            if let Some(output) = result.output.as_ref().filter(|_| result.success) {
+                input = tenterhook_profile::next_input(self.profile, event, &input, output);
+            }
+            results.push(result);
+        }
+        results
+    }
+
+    async fn one(&self, event: &'static str, entry: &Entry, call: &Call) -> HookResult {
+        let started = Instant::now();
+        let mut result = match entry.kind {
+            Kind::Command => self.command(entry, call).await,
+            Kind::Http => self.http(entry, call).await,
+            Kind::Plugin => HookResult::failed("Command hook missing command"),
+            kind => HookResult::failed(format!("`{}` hooks are not run here", kind.word())),
+        };
+        result.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tenterhook_profile::counted(self.profile, event, entry, result)
+    }
+
+    async fn command(&self, entry: &Entry, call: &Call) -> HookResult {
+        let limit = match self.limit(entry) {
+            Ok(limit) => limit,
+            Err(why) => return HookResult::failed(why),
+        };
+        let spec = self.spec(entry, call, limit);
+        if entry.is_async {
+            return match process::start_detached(&spec) {
+                Ok(()) => HookResult { success: true, ..HookResult::default() },
+                Err(error) => HookResult::failed(error.to_string()),
+            };
+        }
+        match process::run(&spec).await {
+            Ended::Exited(exited) => self.read(call, &exited),
+            Ended::TimedOut(exited) => HookResult {
+                stdout: text(&exited.stdout),
+                stderr: text(&exited.stderr),
+                ..HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+            },
+            Ended::Detached(_) => HookResult { success: true, ..HookResult::default() },
+            Ended::Failed(why) => HookResult::failed(why),
+        }
+    }
+
+    async fn http(&self, entry: &Entry, call: &Call) -> HookResult {
+        let limit = match self.limit(entry) {
+            Ok(limit) => limit,
+            Err(why) => return HookResult::failed(why),
+        };
+        let headers = entry.headers.iter();
+        let request = Post {
+            url: entry.url.clone().unwrap_or_default(),
+            headers: headers
+                .map(|(name, value)| (name.clone(), self.interpolate(value, &entry.allowed_env)))
+                .collect(),
+            body: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
+            limit,
+            most: OUTPUT_LIMIT,
+        };
+        match post::post(request).await {
+            Ok(body) if body.trim_ascii().is_empty() => HookResult { success: true, ..HookResult::default() },
+            Ok(body) if body.trim_ascii().starts_with(b"{") => {
+                self.read(call, &Exited { code: Some(0), stdout: body, stderr: Vec::new() })
+            }
+            Ok(_) => HookResult::failed("the answer is not a JSON object"),
+            Err(Unanswered::TimedOut) => {
+                HookResult::failed(format!("Hook timed out after {}ms", limit.as_millis()))
+            }
+            Err(Unanswered::Failed(why)) => HookResult::failed(why),
+        }
+    }
+
+    /// Fills in the variables that the entry allows; the others are empty, as in the original.
+    fn interpolate(&self, text: &str, allowed: &[String]) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            filled.push_str(before);
+            let bare = after.strip_prefix('{').unwrap_or(after);
+            let end = bare
+                .find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+                .unwrap_or(bare.len());
+            let (name, after) = bare.split_at_checked(end).unwrap_or((bare, ""));
+            if allowed.iter().any(|allowed| allowed == name) {
+                filled.push_str(self.env.get(name).map_or("", String::as_str));
+            }
+            rest = after.strip_prefix('}').unwrap_or(after);
+        }
+        filled + rest
+    }
+
+    fn read(&self, call: &Call, exited: &Exited) -> HookResult {
+        let event = &call.event.native_event;
+        let RawResult { success, exit_code, output, .. } = dialect::read_at(self.dialect, event, exited);
+        HookResult {
+            success,
+            output,
+            error: None,
+            exit_code,
+            stdout: text(&exited.stdout),
+            stderr: text(&exited.stderr),
+            duration_ms: 0,
+        }
+    }
+
+    fn limit(&self, entry: &Entry) -> Result<Duration, String> {
+        let said = entry.timeout.or(self.settings.limits.default_timeout);
+        said.map_or(Ok(self.dialect.timeout), |number| {
+            self.dialect.duration(number).map_err(|error| error.to_string())
+        })
+    }
+
+    fn spec(&self, entry: &Entry, call: &Call, limit: Duration) -> Spec {
+        let command = entry.command.as_deref().unwrap_or_default();
+        let home = self.home.as_deref();
+        let argv = if let Some(args) = &entry.args {
+            let program = dialect::expand_home(command, home).into_owned();
+            std::iter::once(program).chain(args.iter().cloned()).collect()
+        } else {
+            let shell = self.dialect.shell().iter().map(|word| (*word).to_owned());
+            shell.chain([self.dialect.expand(command, &call.event, home)]).collect()
+        };
+        let given = self.dialect.env(&call.event).into_iter().map(|(name, value)| (name.to_owned(), value));
+        let own = entry.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let cwd = call.event.cwd.as_deref().map(PathBuf::from).filter(|dir| dir.is_dir());
+        Spec {
+            argv,
+            env: given.chain(own).collect(),
+            dir: cwd.unwrap_or_else(|| PathBuf::from("/")),
+            stdin: call.native.as_ref().map(|native| native.bytes.clone()).unwrap_or_default(),
+            limit,
+            output_limit: OUTPUT_LIMIT,
+            detaches: self.dialect.detaches(),
+        }
+    }
+
+    fn matches(&self, entry: &Entry, event: &Event) -> Result<(), String> {
+        let (matcher, _) = matcher(self.dialect, entry)?;
+        matcher.admits(event).map_err(|Mismatch(why)| why)?;
+        let Some(rule) = &entry.condition_if else { return Ok(()) };
+        let rule = dialect::permission_rule(rule).map_err(|error| error.to_string())?;
+        rule.admits(event).map_err(|Mismatch(why)| why)
+    }
+
+    /// The input as an event, for matchers and variables; the hook itself gets the input.
+    fn call(&self, name: &'static str, input: &Value, base: &Event) -> Call {
+        let kind = self.profile.event(name).map_or(base.event, |row| row.kind);
+        let mut event = Event { event: kind, native_event: name.to_owned(), ..base.clone() };
+        let said =
+            |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_str().map(ToOwned::to_owned));
+        event.harness_session_id = said(&["session_id", "sessionId"]);
+        event.cwd = said(&["cwd"])
+            .or_else(|| input.pointer("/context/workingDirectory")?.as_str().map(ToOwned::to_owned));
+        event.project = base.project.clone().or_else(|| event.cwd.clone());
+        event.agent.kind = said(&["agent_type"]);
+        event.detail.cause = said(&["source", "reason", "trigger", "notification_type"]);
+        event.detail.prompt = said(&["prompt"]);
+        if let Some(tool) = said(&["tool_name", "tool"]) {
+            let args = input.get("tool_input").or_else(|| input.get("args")).cloned().unwrap_or(json!({}));
+            event.tool = Some(ToolCall::new(&tool, args));
+        }
+        let fields = input.as_object().cloned().unwrap_or_default();
+        let bytes = serde_json::to_vec(input).unwrap_or_default();
+        Call { event, native: Some(Native { bytes, fields }) }
+    }
+}
+
+/// The profile of this name and its dialect, or an error that lists the known ones.
+pub fn find_profile(name: &str) -> Result<(&'static Profile, &'static Dialect), Failure> {
+    let found = tenterhook_profile::find(name).zip(dialect::find(name));
+    found.ok_or_else(|| {
+        let known: Vec<_> = tenterhook_profile::PROFILES.iter().map(|profile| profile.name).collect();
+        Failure::user(format!("`{name}` is no profile")).hint(format!("known: {}", known.join(", ")))
+    })
+}
+
+/// An entry's matcher, and what is odd about it.
+fn matcher(dialect: &Dialect, entry: &Entry) -> Result<(Matcher, Option<String>), String> {
+    match &entry.matcher {
+        None => Ok((Matcher::all(), None)),
+        Some(Value::String(text)) => Ok(dialect.matcher(Some(text))),
+        Some(parts) => {
+            let parts: A3sMatcher = serde_json::from_value(parts.clone())
+                .map_err(|error| format!("its matcher cannot be read: {error}"))?;
+            Ok((Matcher::a3s(&parts).map_err(|error| error.to_string())?, None))
+        }
+    }
+}
+
+/// Says of every matcher and `if` that cannot be read that it cannot: such a hook would silently
+/// never run.
+fn vet(dialect: &Dialect, settings: &mut Settings) {
+    let mut found = Vec::new();
+    for entry in &settings.entries {
+        let mut note = |level, message: String| {
+            let problem = Problem::new(&entry.file, entry.place, message).about("hook", Some(entry.label()));
+            found.push(Finding { level, problem });
+        };
+        match matcher(dialect, entry) {
+            Ok((_, warning)) => warning.into_iter().for_each(|why| note(Level::Warning, why)),
+            Err(why) => note(Level::Error, why),
+        }
+        if let Some(Err(error)) = entry.condition_if.as_deref().map(dialect::permission_rule) {
+            note(Level::Error, error.to_string());
+        }
+    }
+    settings.problems.extend(found);
+}
+
+// === impl FiredEvent ===
+
+impl FiredEvent {
+    /// Everything, as `--json` shows it: seed 002's aggregated result and what lies behind it.
+    pub fn to_json(&self, stage: &ProfileStage) -> Value {
+        let (decision, flow) = tenterhook_profile::decision(stage.profile, self.event, &self.aggregated);
+        let plan: Vec<_> = self.plan.steps.iter().map(|step| planned(stage, step)).collect();
+        let mut answer = serde_json::to_value(&self.aggregated).unwrap_or_default();
+        let more = json!({
+            "processed": tenterhook_profile::process(stage.profile, self.aggregated.clone()),
+            "decision": decision,
+            "flow": flow,
+            "plan": plan,
+            "sequential": self.plan.sequential,
+            "trace": self.trace,
+        });
+        if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
+            answer.extend(more);
+        }
+        answer
+    }
+}
+
+/// One configured hook, whether it matched and why.
+fn planned(stage: &ProfileStage, step: &tenterhook_profile::Planned) -> Value {
+    let entry = stage.settings.entries.get(step.entry);
+    json!({
+        "hook": entry.map(Entry::label),
+        "event": entry.map(|entry| &entry.event),
+        "file": entry.map(|entry| &entry.file),
+        "line": entry.map(|entry| entry.place.line),
+        "matched": step.matched,
+        "why": step.why,
+    })
+}
+
+fn step(entry: &Entry, result: &HookResult) -> Value {
+    json!({
+        "hook": entry.label(),
+        "success": result.success,
+        "exitCode": result.exit_code,
+        "durationMs": result.duration_ms,
+        "error": result.error,
+        "stdout": excerpt(&result.stdout),
+        "stderr": excerpt(&result.stderr),
+        "output": result.output,
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let mut cut: String = text.chars().take(EXCERPT).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

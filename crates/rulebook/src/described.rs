@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which files of the policy describe the programs of a call.
+
+use serde::Serialize;
+use tenterhook_policy::{Facts, RuleSet};
+
+/// A program of a call that the policy describes.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct DescribedProgram {
+    /// Name of the program.
+    pub program: String,
+    /// File that describes it.
+    pub source: String,
+    /// Line of the description, counted from one.
+    pub line: usize,
+}
+
+/// The descriptions by which commands of a call were read, beside what is known without them.
+pub fn described_programs(rules: &RuleSet, facts: &Facts) -> Vec<DescribedProgram> {
+    let mut found = Vec::new();
+    let Some(programs) = rules.programs() else { return found };
+    for command in &facts.commands {
+        for (file, description, _) in programs.own_descriptions(&command.program) {
+            let (program, source) = (command.program.clone(), file.source.clone());
+            let described = DescribedProgram { program, source, line: description.line };
+            if !found.contains(&described) {
+                found.push(described);
+            }
+        }
+    }
+    found
+}
+
+impl std::fmt::Display for DescribedProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({}:{})", self.program, self.source, self.line)
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! YAML files with steps that are shell text: GitHub, GitLab, CircleCI, Azure, Taskfiles, pre-commit.
+
+use tenterhook_document::{Node, Spot, Value, parse};
+
+use super::{CommandText, FileName, ReadResult, blank_out, unknown};
+
+fn is_yaml(name: &FileName<'_>) -> bool {
+    matches!(name.ending, "yml" | "yaml")
+}
+
+pub(super) fn is_github(name: &FileName<'_>) -> bool {
+    is_yaml(name)
+        && (name.within == ["workflows", ".github"] || matches!(name.file, "action.yml" | "action.yaml"))
+}
+
+pub(super) fn is_gitlab(name: &FileName<'_>) -> bool {
+    name.file.ends_with(".gitlab-ci.yml") || name.file.ends_with(".gitlab-ci.yaml")
+}
+
+pub(super) fn is_circle(name: &FileName<'_>) -> bool {
+    is_yaml(name) && name.within.first() == Some(&".circleci")
+}
+
+pub(super) fn is_azure(name: &FileName<'_>) -> bool {
+    is_yaml(name) && name.file.starts_with("azure-pipelines")
+}
+
+pub(super) fn is_taskfile(name: &FileName<'_>) -> bool {
+    is_yaml(name) && name.file.to_ascii_lowercase().starts_with("taskfile")
+}
+
+pub(super) fn is_pre_commit(name: &FileName<'_>) -> bool {
+    is_yaml(name) && name.file.starts_with(".pre-commit-config")
+}
+
+pub(super) fn github(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    let expression = |text: &str| blank_out(text, "${{", "}}", |_| Some(unknown()));
+    Ok(file.maps(|map| {
+        let shell = map.get("shell").and_then(Node::text).unwrap_or("bash");
+        let is_shell = ["bash", "sh"].iter().any(|name| shell.split(' ').next() == Some(*name));
+        map.get("run").filter(|_| is_shell).map_or_else(Vec::new, |run| file.texts(run, expression))
+    }))
+}
+
+pub(super) fn gitlab(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    Ok(file.maps(|map| {
+        // What comes before and the script are one shell; what comes after is another.
+        let mut first: Option<CommandText> = None;
+        for key in ["before_script", "script"] {
+            for piece in map.get(key).map_or_else(Vec::new, |node| file.texts(node, str::to_owned)) {
+                match &mut first {
+                    Some(first) => first.then(&piece),
+                    None => first = Some(piece),
+                }
+            }
+        }
+        let after = map.get("after_script").map_or_else(Vec::new, |node| file.texts(node, str::to_owned));
+        first.into_iter().chain(joined(after)).collect()
+    }))
+}
+
+pub(super) fn circle(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    let expression = |text: &str| blank_out(text, "<<", ">>", |inner| is_word(inner.trim()).then(unknown));
+    Ok(file.maps(|map| {
+        let run = map.get("run").map(|run| run.get("command").unwrap_or(run));
+        run.map_or_else(Vec::new, |run| file.texts(run, expression))
+    }))
+}
+
+pub(super) fn azure(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    let expression = |text: &str| {
+        let text = blank_out(text, "${{", "}}", |_| Some(unknown()));
+        blank_out(&text, "$(", ")", |inner| is_word(inner).then(unknown))
+    };
+    Ok(file.maps(|map| {
+        let texts = ["script", "bash"].into_iter().filter_map(|key| map.get(key));
+        texts.flat_map(|node| file.texts(node, expression)).collect()
+    }))
+}
+
+pub(super) fn taskfile(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    let expression = |text: &str| blank_out(text, "{{", "}}", |_| Some(unknown()));
+    Ok(file.maps(|map| {
+        let texts =
+            ["cmds", "cmd", "sh", "status", "preconditions"].into_iter().filter_map(|key| map.get(key));
+        texts.flat_map(|node| file.texts(node, expression)).collect()
+    }))
+}
+
+pub(super) fn pre_commit(text: &str) -> ReadResult {
+    let file = Yaml::new(text)?;
+    Ok(file.maps(|map| {
+        let Some(entry) = map.get("entry") else { return Vec::new() };
+        let mut pieces = file.texts(entry, str::to_owned);
+        if let (Some(piece), Some(Value::List(args))) =
+            (pieces.first_mut(), map.get("args").map(|args| &args.value))
+        {
+            for word in args.iter().filter_map(Node::text) {
+                piece.text += &format!(" '{}'", word.replace('\'', r"'\''"));
+            }
+        }
+        pieces
+    }))
+}
+
+/// A name of somebody's variable, as those who put values in with brackets write it.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// Whether a line ends with the sign of a text in a block: `|`, `>-`, `|2+`.
+fn opens_block(line: &str) -> bool {
+    let code = line.split(" #").next().unwrap_or_default();
+    let sign = code.split_whitespace().next_back().and_then(|word| word.strip_prefix(['|', '>']));
+    sign.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '+' | '-')))
+}
+
+fn joined(pieces: Vec<CommandText>) -> Option<CommandText> {
+    let mut pieces = pieces.into_iter();
+    let mut first = pieces.next()?;
+    pieces.for_each(|piece| first.then(&piece));
+    Some(first)
+}
+
+struct Yaml<'a> {
+    tree: Node,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Yaml<'a> {
+    fn new(text: &'a str) -> Result<Self, (Spot, String)> {
+        Ok(Self { tree: parse(text)?, lines: text.lines().collect() })
+    }
+
+    /// What `read` finds in every map of the file, in order.
+    fn maps(&self, read: impl Fn(&Node) -> Vec<CommandText>) -> Vec<CommandText> {
+        let mut found = Vec::new();
+        let mut rest = vec![&self.tree];
+        while let Some(node) = rest.pop() {
+            match &node.value {
+                Value::Map(entries) => {
+                    found.extend(read(node));
+                    rest.extend(entries.iter().rev().map(|(_, value)| value));
+                }
+                Value::List(items) => rest.extend(items.iter().rev()),
+                _ => {}
+            }
+        }
+        found.retain(|piece| !piece.text.trim().is_empty());
+        // An anchor used twice is one text.
+        found.sort_by(|one, other| one.lines.cmp(&other.lines));
+        found.dedup();
+        found
+    }
+
+    /// The texts of a node: itself, or those of the list it is.
+    fn texts(&self, node: &Node, change: impl Fn(&str) -> String + Copy) -> Vec<CommandText> {
+        match &node.value {
+            Value::Text(text) => {
+                vec![CommandText { lines: self.places(node.spot, text), ..CommandText::at(1, change(text)) }]
+            }
+            Value::List(items) => items.iter().flat_map(|item| self.texts(item, change)).collect(),
+            // `- cmd: …` of a Taskfile is a map of its own.
+            _ => Vec::new(),
+        }
+    }
+
+    /// The line of the file for every line of a text. A text in a block begins below its key.
+    fn places(&self, spot: Spot, text: &str) -> Vec<usize> {
+        let filled = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
+        let shown = text.lines().nth(filled).unwrap_or_default().trim();
+        let start = shown.split_whitespace().next().unwrap_or_default();
+        let from = spot.line.saturating_sub(1);
+        let below = self.lines.iter().skip(from).take(8 + filled).collect::<Vec<_>>();
+        let header = below.first().is_some_and(|line| opens_block(line));
+        let skip = usize::from(header);
+        let at = below.iter().skip(skip).position(|line| line.contains(start)).map_or(0, |at| at + skip);
+        let first = (spot.line + at).saturating_sub(filled).max(1);
+        (first..first + text.lines().count().max(1)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(read: ReadResult) -> Vec<(Vec<usize>, String)> {
+        read.unwrap().into_iter().map(|piece| (piece.lines, piece.text)).collect()
+    }
+
+    #[test]
+    fn steps_of_github_know_their_lines() {
+        let text = "jobs:\n  a:\n    steps:\n      - run: one ${{ github.ref }}\n      - name: x\n        run: |\n          two\n\n          three\n      \
+                    - run: no\n        shell: pwsh\n      - run: \"four\"\n";
+        assert_eq!(
+            found(github(text)),
+            [
+                (vec![4], format!("one {}", unknown())),
+                (vec![7, 8, 9], "two\n\nthree\n".to_owned()),
+                (vec![12], "four".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_of_gitlab_is_one_shell() {
+        let text = "x:\n  before_script:\n    - a\n  script:\n    - b\n    - |\n      c\n      d\n  after_script: e\n";
+        assert_eq!(
+            found(gitlab(text)),
+            [(vec![3, 5, 7, 8], "a\nb\nc\nd\n".to_owned()), (vec![9], "e".to_owned())]
+        );
+    }
+
+    #[test]
+    fn other_pipelines_keep_their_commands_elsewhere() {
+        let text = "steps:\n  - run: a << parameters.x >>\n  - run:\n      name: n\n      command: b <<EOF\n";
+        assert_eq!(
+            found(circle(text)),
+            [(vec![2], format!("a {}", unknown())), (vec![5], "b <<EOF".to_owned())]
+        );
+        let text = "steps:\n- script: cd $(Build.Dir) && x $(pwd -P)\n- bash: y\n";
+        assert_eq!(
+            found(azure(text)),
+            [(vec![2], format!("cd {} && x $(pwd -P)", unknown())), (vec![3], "y".to_owned())]
+        );
+        let text = "tasks:\n  a:\n    cmds:\n      - one {{.X}}\n      - cmd: two\n      - task: b\n  b: {cmd: three}\n";
+        assert_eq!(
+            found(taskfile(text)),
+            [
+                (vec![4], format!("one {}", unknown())),
+                (vec![5], "two".to_owned()),
+                (vec![7], "three".to_owned())
+            ]
+        );
+        let text = "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: run me\n    args: [a b]\n";
+        assert_eq!(found(pre_commit(text)), [(vec![5], "run me 'a b'".to_owned())]);
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Finds the shell commands in project files and evaluates rules on them.
+//!
+//! [`ScanReport::add_path`] walks a directory or reads one file. [`kinds`] knows which files hold commands (scripts,
+//! Makefiles, Dockerfiles, justfiles, Taskfiles, package scripts, pipelines) and reads the commands out of them with
+//! their lines. Each text is evaluated by a [`Rulebook`]; [`report`] has the result as JSON and SARIF. Nothing is
+//! executed, and nothing but the scanned files is read.
+
+mod image;
+pub mod kinds;
+mod locate;
+pub mod report;
+mod statements;
+mod walk;
+
+use std::path::Path;
+
+use tenterhook_error::Failure;
+use tenterhook_event::{Decision, Timestamp};
+use tenterhook_files::FileClass;
+use tenterhook_policy::Problem;
+use tenterhook_rulebook::Rulebook;
+
+/// Everything that a scan found.
+#[derive(Debug, Default)]
+pub struct ScanReport {
+    /// Number of files that were read.
+    pub files: usize,
+    /// Number of texts that were evaluated.
+    pub texts: usize,
+    /// Where rules matched.
+    pub found: Vec<ScanFinding>,
+    /// Files that could not be read.
+    pub problems: Vec<Problem>,
+}
+
+/// One rule that matched on one line.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ScanFinding {
+    /// Path of the file as it was named or found.
+    pub path: String,
+    /// Line of the file, counted from one.
+    pub line: usize,
+    /// What the rule decides: ask or deny.
+    pub verdict: Decision,
+    /// Id of the rule.
+    pub rule: String,
+    /// Reason of the rule.
+    pub reason: String,
+    /// Suggestion of the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nudge: Option<String>,
+    /// The line itself.
+    pub text: String,
+}
+
+// === impl ScanReport ===
+
+impl ScanReport {
+    /// Scans a file, or every file below a directory that holds commands. `here` is the current directory.
+    pub fn add_path(
+        &mut self,
+        book: &Rulebook,
+        path: &Path,
+        here: &Path,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let project = project_of(path, here)?;
+        for file in walk::files(path, &mut self.problems)? {
+            self.add_file(book, &file, &project, now);
+        }
+        Ok(())
+    }
+
+    /// The strictest verdict of all findings.
+    pub fn strictest(&self) -> Decision {
+        self.found.iter().map(|found| found.verdict).max().unwrap_or_default()
+    }
+
+    fn add_file(&mut self, book: &Rulebook, file: &walk::CommandFile, project: &str, now: Timestamp) {
+        let name = file.path.display().to_string();
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        let text = match tenterhook_files::read_bytes(&file.path, FileClass::Named, walk::MAX_FILE_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned(),
+            Err(error) => return self.problems.push(Problem::whole(name, error.to_string())),
+        };
+        self.files += 1;
+        let pieces = match file.kind.read(&text) {
+            Ok(pieces) => pieces,
+            Err((spot, message)) => return self.problems.push(Problem::new(name, spot, message)),
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        for piece in &pieces {
+            self.texts += 1;
+            for (line, finding) in locate::findings(book, piece, project, now) {
+                let shown = lines.get(line.saturating_sub(1)).map_or("", |line| line.trim());
+                self.found.push(ScanFinding {
+                    path: name.to_owned(),
+                    line,
+                    verdict: finding.verdict,
+                    rule: finding.rule.unwrap_or_default(),
+                    reason: finding.reason.unwrap_or_default(),
+                    nudge: finding.nudge,
+                    text: shown.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// The directory in which the commands of a path would run: a directory is its own project, a file belongs to the
+/// current one.
+fn project_of(path: &Path, here: &Path) -> Result<String, Failure> {
+    let whole = std::path::absolute(path)?;
+    let project = if whole.is_dir() {
+        whole.as_path()
+    } else if whole.starts_with(here) {
+        here
+    } else {
+        whole.parent().unwrap_or(Path::new("/"))
+    };
+    Ok(project.to_string_lossy().into_owned())
+}

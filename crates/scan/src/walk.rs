@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Which files hold commands.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tenterhook_error::Failure;
+use tenterhook_policy::Problem;
+
+use crate::kinds::{self, FileKind};
+
+/// Somebody else's files, or the machine's.
+const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__"];
+/// Larger files were not written by a person.
+pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
+const DEEPEST: usize = 64;
+
+pub(crate) struct CommandFile {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: &'static FileKind,
+}
+
+/// The files at or below a path, in the order of their names.
+pub(crate) fn files(path: &Path, problems: &mut Vec<Problem>) -> Result<Vec<CommandFile>, Failure> {
+    let metadata = fs_err::metadata(path).map_err(|error| Failure::user(error.to_string()))?;
+    let mut found = Vec::new();
+    if metadata.is_dir() {
+        walk(path, 0, &mut found, problems);
+    } else if !metadata.is_file() {
+        return Err(Failure::user(format!("`{}` is neither a file nor a directory", path.display())));
+    } else if metadata.len() > MAX_FILE_BYTES {
+        problems
+            .push(Problem::whole(&path.display().to_string(), "it is larger than 1 MiB and was not read"));
+    } else {
+        let kind = kind_of(path).unwrap_or(&kinds::SCRIPT);
+        found.push(CommandFile { path: path.to_owned(), kind });
+    }
+    Ok(found)
+}
+
+fn walk(dir: &Path, depth: usize, found: &mut Vec<CommandFile>, problems: &mut Vec<Problem>) {
+    let mut refuse = |error: &std::io::Error| {
+        problems.push(Problem::whole(&dir.display().to_string(), error.to_string()));
+    };
+    let entries = match fs_err::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return refuse(&error),
+    };
+    let mut entries: Vec<_> = entries
+        .filter_map(|entry| entry.map_err(|error| refuse(&error)).ok())
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .collect();
+    entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (path, metadata) in entries {
+        // The metadata of an entry are the link's own: neither arm follows one.
+        if metadata.is_dir() {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if !PASSED_OVER.contains(&name) && depth < DEEPEST {
+                walk(&path, depth + 1, found, problems);
+            }
+        } else if metadata.is_file()
+            && metadata.len() <= MAX_FILE_BYTES
+            && let Some(kind) = kind_of(&path)
+        {
+            found.push(CommandFile { path, kind });
+        }
+    }
+}
+
+/// What kind of file it is, by its name and else by its first line.
+fn kind_of(path: &Path) -> Option<&'static FileKind> {
+    kinds::by_name(path).or_else(|| {
+        // A file with some other ending is no script, whatever its first line says.
+        let plain = path.extension().is_none();
+        (plain && kinds::is_shell_shebang(&first_line(path)?)).then_some(&kinds::SCRIPT)
+    })
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    let mut start = [0; 128];
+    let mut file = tenterhook_files::open(path, tenterhook_files::FileClass::Named).ok()??;
+    let read = file.read(&mut start).ok()?;
+    let start = String::from_utf8_lossy(start.get(..read)?).into_owned();
+    start.lines().next().map(ToOwned::to_owned)
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Signed releases of this program.
+//!
+//! [`release`] reads manifests and verifies signatures (minisign). [`release_source`] is where the files of a release are
+//! read from. [`update`] unpacks a release and replaces an installed program by it. [`verify`] compares installed
+//! programs with the manifest. [`install_method`] says who put a program where it is, and so who may replace it.
+
+pub mod install_method;
+pub mod release;
+pub mod release_source;
+pub mod update;
+pub mod verify;
+
+use std::path::{Path, PathBuf};
+
+/// The Rust target this program was built for.
+pub fn build_target() -> String {
+    let system = match (std::env::consts::OS, cfg!(target_env = "musl")) {
+        ("macos", _) => "apple-darwin",
+        (_, true) => "unknown-linux-musl",
+        (_, false) => "unknown-linux-gnu",
+    };
+    format!("{}-{system}", std::env::consts::ARCH)
+}
+
+/// `<prefix>/share/tenterhook` of a program in `<prefix>/bin`.
+fn shared_files(program: &Path) -> Option<PathBuf> {
+    let bin = program.parent().filter(|dir| dir.ends_with("bin"))?;
+    Some(bin.parent()?.join("share/tenterhook"))
+}

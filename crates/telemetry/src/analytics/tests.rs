@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+use serde_json::json;
+use tenterhook_event::{EventId, EventKind, Merge, Modification, Said};
+
+use super::*;
+
+fn event(minute: u64) -> Event {
+    let ts = Timestamp::from_unix_ms(minute * MINUTE);
+    Event::new(EventId::from_parts(minute, 1), ts, "x", EventKind::PreTool, "PreToolUse")
+}
+
+fn step(status: Status, decision: Decision, took_us: u64) -> Step {
+    let note = (status == Status::Failed).then(|| "it broke".to_owned());
+    Step { by: Origin::hook("h"), status, decision, took_us, note }
+}
+
+fn outcome(steps: Vec<Step>) -> Outcome {
+    Outcome { trace: steps, ..Outcome::default() }
+}
+
+#[test]
+fn every_way_a_hook_can_end_is_counted() {
+    let analytics = Analytics::default();
+    let change = Modification::ToolInput { merge: Merge::Replace, value: json!({}) };
+    let changed = Outcome {
+        modifications: vec![Said { by: Origin::hook("h"), what: change }],
+        ..outcome(vec![step(Status::Ran, Decision::None, 100)])
+    };
+    analytics.decided(&event(5), &changed);
+    analytics.decided(&event(5), &outcome(vec![step(Status::Ran, Decision::Deny, 200)]));
+    analytics.decided(&event(6), &outcome(vec![step(Status::Failed, Decision::None, 300)]));
+    analytics.decided(&event(6), &outcome(vec![step(Status::TimedOut, Decision::None, 5_000_000)]));
+    analytics.decided(&event(6), &outcome(vec![step(Status::Skipped, Decision::None, 0)]));
+    let rule = Step { by: Origin::rule("r"), ..step(Status::Matched, Decision::Deny, 1) };
+    analytics.decided(&event(6), &outcome(vec![rule]));
+    let all = analytics.all(60, Timestamp::from_unix_ms(6 * MINUTE));
+    assert_eq!(all.len(), 1, "rules are no hooks");
+    let hook = &all["h"];
+    let numbers = |n: &HookNumbers| (n.calls, n.failures, n.timeouts, n.blocks, n.modifications, n.skipped);
+    assert_eq!(numbers(&hook.all), (4, 1, 1, 1, 1, 1));
+    assert_eq!(hook.all, hook.recent);
+    assert_eq!(hook.minutes.len(), 2);
+    assert_eq!(numbers(&hook.minutes[0].numbers), (2, 0, 0, 1, 1, 0));
+    let p50 = hook.all.p50_us.unwrap();
+    assert!((200..=225).contains(&p50), "{p50}");
+    let error = hook.last_error.as_ref().unwrap();
+    assert_eq!((error.ts.unix_ms(), error.message.as_str()), (6 * MINUTE, "it did not say why"));
+}
+
+#[test]
+fn it_does_not_grow_for_ever() {
+    let analytics = Analytics::default();
+    for minute in 0..1000 {
+        analytics.decided(&event(minute), &outcome(vec![step(Status::Ran, Decision::None, minute)]));
+    }
+    for hook in 0..1000 {
+        let by = Origin::hook(&format!("h{hook}"));
+        analytics.decided(&event(1000), &outcome(vec![Step { by, ..step(Status::Ran, Decision::None, 1) }]));
+    }
+    let all = analytics.all(u64::MAX, Timestamp::from_unix_ms(999 * MINUTE));
+    assert_eq!(all.len(), MOST);
+    assert_eq!((all["h"].all.calls, all["h"].minutes.len() as u64), (1000, KEPT_MINUTES));
+    let recent = analytics.all(10, Timestamp::from_unix_ms(999 * MINUTE));
+    assert_eq!(recent["h"].recent.calls, 10);
+}

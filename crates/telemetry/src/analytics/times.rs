@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! How long something took, how often: eight steps to each doubling, so that a percentile is at most an eighth
+//! too high, and only the steps that were seen take room.
+
+use std::collections::BTreeMap;
+
+/// Steps to each doubling: 2 to this power.
+const FINE: u32 = 3;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    steps: BTreeMap<u16, u32>,
+}
+
+impl Times {
+    pub(crate) fn took(&mut self, us: u64) {
+        let count = self.steps.entry(step(us)).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (step, more) in &other.steps {
+            let count = self.steps.entry(*step).or_default();
+            *count = count.saturating_add(*more);
+        }
+    }
+
+    /// The time that so many of a hundred did not exceed, in microseconds.
+    pub(crate) fn percentile(&self, of_hundred: u64) -> Option<u64> {
+        let all: u64 = self.steps.values().map(|count| u64::from(*count)).sum();
+        let wanted = (all * of_hundred).div_ceil(100);
+        let mut below = 0;
+        self.steps.iter().find_map(|(step, count)| {
+            below += u64::from(*count);
+            (below >= wanted && all > 0).then(|| upper(*step))
+        })
+    }
+}
+
+/// Exact for small numbers, then eight to each doubling.
+fn step(us: u64) -> u16 {
+    let doubling = us.max(1).ilog2();
+    let step = if doubling <= FINE {
+        us
+    } else {
+        let shift = doubling - FINE;
+        (u64::from(shift) << FINE) + (us >> shift)
+    };
+    u16::try_from(step).unwrap_or(u16::MAX)
+}
+
+/// The largest number of a step.
+fn upper(step: u16) -> u64 {
+    let step = u64::from(step);
+    let fine = 1_u64 << FINE;
+    if step < 2 * fine {
+        return step;
+    }
+    let shift = step / fine - 1;
+    let top = fine + step % fine;
+    ((top + 1) << shift) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_holds_its_number_and_is_an_eighth_wide_at_most() {
+        for us in (0..5000).chain([65_536, 999_999, 60_000_000, u64::from(u32::MAX)]) {
+            let upper = upper(step(us));
+            assert!(upper >= us && upper - us <= us / 8, "{us}: {upper}");
+        }
+    }
+
+    #[test]
+    fn percentiles_are_of_what_was_seen() {
+        let mut times = Times::default();
+        assert_eq!(times.percentile(50), None);
+        (1..=100).for_each(|us| times.took(us));
+        let near = |of, us: u64| {
+            let found = times.percentile(of).unwrap();
+            assert!(found >= us && found <= us + us / 8, "p{of}: {found}");
+        };
+        near(50, 50);
+        near(95, 95);
+        near(99, 99);
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Spans and counters in the words of OTLP: <https://opentelemetry.io/docs/specs/otlp/>. Numbers of 64
+//! bits are texts there.
+
+use serde_json::{Value, json};
+use tenterhook_event::{Decided, Decision, Timestamp};
+
+use crate::metrics::{BOUNDS, Histogram, Metrics};
+
+/// A hook call is served by us for somebody else.
+const SERVER: u8 = 2;
+/// Numbers count from the daemon's start.
+const CUMULATIVE: u8 = 2;
+
+/// One hook call.
+#[derive(Debug, Clone)]
+pub(crate) struct DecisionSpan {
+    id: String,
+    name: String,
+    start_ms: u64,
+    took_us: u64,
+    attributes: Vec<(&'static str, String)>,
+}
+
+impl DecisionSpan {
+    pub(crate) fn of(decided: &Decided<'_>) -> Self {
+        let (event, outcome) = (&decided.call.event, decided.outcome);
+        let tool = event.tool.as_ref().map(|tool| tool.name.clone());
+        let name = match &tool {
+            Some(tool) => format!("{} {tool}", event.event),
+            None => event.event.to_string(),
+        };
+        let optional = |name, value: Option<&str>| value.map(|value| (name, value.to_owned()));
+        let attributes = [
+            Some(("tenterhook.event.id", event.id.to_string())),
+            Some(("tenterhook.harness", event.source.clone())),
+            Some(("tenterhook.event", event.event.to_string())),
+            optional("tenterhook.tool", tool.as_deref()),
+            Some(("tenterhook.verdict", outcome.decision.to_string())),
+            optional("tenterhook.rule", outcome.deciding_rule()),
+            Some(("tenterhook.generation", decided.generation.to_owned())),
+            optional("session.id", event.harness_session_id.as_deref()),
+            optional("gen_ai.request.model", event.agent.model.as_deref()),
+        ];
+        Self {
+            id: hex(event.id.bits()),
+            name,
+            start_ms: event.ts.unix_ms(),
+            took_us: decided.took_us,
+            attributes: attributes.into_iter().flatten().collect(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let start = u128::from(self.start_ms) * 1_000_000;
+        let end = start + u128::from(self.took_us) * 1000;
+        // An event's id is unique in its last half already, and never all zeros.
+        let own = self.id.get(16..).unwrap_or_default();
+        json!({
+            "traceId": self.id,
+            "spanId": own,
+            "name": self.name,
+            "kind": SERVER,
+            "startTimeUnixNano": start.to_string(),
+            "endTimeUnixNano": end.to_string(),
+            "attributes": attributes(self.attributes.iter().map(|(name, value)| (*name, value.as_str()))),
+        })
+    }
+}
+
+/// A batch of spans.
+pub(crate) fn spans(spans: &[DecisionSpan]) -> Value {
+    let spans: Vec<_> = spans.iter().map(DecisionSpan::json).collect();
+    json!({"resourceSpans": [{"resource": resource(), "scopeSpans": [{"scope": scope(), "spans": spans}]}]})
+}
+
+/// All counters as they stand.
+pub(crate) fn metrics(metrics: &Metrics, started: Timestamp, now: Timestamp) -> Value {
+    let (start, end) = (nanos(started), nanos(now));
+    let point = |count: u64, labels: &[(&str, &str)]| {
+        json!({
+            "asInt": count.to_string(), "startTimeUnixNano": start, "timeUnixNano": end,
+            "attributes": attributes(labels.iter().copied()),
+        })
+    };
+    let decisions: Vec<_> = metrics
+        .decisions()
+        .into_iter()
+        .map(|(harness, kind, decision, count): (_, _, Decision, _)| {
+            let labels = [
+                ("tenterhook.harness", harness),
+                ("tenterhook.event", kind.name()),
+                ("tenterhook.verdict", decision.word()),
+            ];
+            point(count, &labels)
+        })
+        .collect();
+    let histogram = |name: &str, about: &str, histogram: &Histogram| {
+        let snapshot = histogram.snapshot();
+        let counts: Vec<_> = snapshot.buckets.iter().map(ToString::to_string).collect();
+        let point = json!({
+            "startTimeUnixNano": start, "timeUnixNano": end, "count": snapshot.count.to_string(),
+            "sum": seconds(snapshot.sum_us), "bucketCounts": counts,
+            "explicitBounds": BOUNDS.iter().map(|bound| seconds(*bound)).collect::<Vec<_>>(),
+        });
+        json!({
+            "name": name, "unit": "s", "description": about,
+            "histogram": {"aggregationTemporality": CUMULATIVE, "dataPoints": [point]},
+        })
+    };
+    let sum = |points: Vec<Value>| json!({"aggregationTemporality": CUMULATIVE, "isMonotonic": true, "dataPoints": points});
+    let all = [
+        json!({"name": "tenterhook.decisions", "unit": "{decision}", "description": "events that were decided", "sum": sum(decisions)}),
+        json!({"name": "tenterhook.fallbacks", "unit": "{decision}", "description": "decisions that hooks made without the daemon", "sum": sum(vec![point(metrics.odd().0, &[])])}),
+        histogram("tenterhook.decision.duration", "from the door to the decision", &metrics.deciding),
+        histogram("tenterhook.record.duration", "from the decision to the disk", &metrics.recording),
+    ];
+    json!({"resourceMetrics": [{"resource": resource(), "scopeMetrics": [{"scope": scope(), "metrics": all}]}]})
+}
+
+fn resource() -> Value {
+    let version = env!("CARGO_PKG_VERSION");
+    json!({"attributes": attributes([("service.name", "tenterhook"), ("service.version", version)])})
+}
+
+fn scope() -> Value {
+    json!({"name": "tenterhook", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn attributes<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Value> {
+    pairs.into_iter().map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect()
+}
+
+fn nanos(ts: Timestamp) -> String {
+    (u128::from(ts.unix_ms()) * 1_000_000).to_string()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a double is what OTLP has for this")]
+fn seconds(us: u64) -> f64 {
+    us as f64 / 1_000_000.0
+}
+
+fn hex(bits: u128) -> String {
+    format!("{:032x}", bits.max(1))
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+//! Text in columns.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Exactly this wide: cut with an ellipsis, or filled with blanks.
+pub fn fit(text: &str, width: usize) -> String {
+    let cut = if text.width() <= width {
+        text.to_owned()
+    } else {
+        let mut used = 0;
+        let kept = text.chars().take_while(|letter| {
+            used += letter.width().unwrap_or(0);
+            used < width
+        });
+        kept.collect::<String>() + "…"
+    };
+    let blanks = width.saturating_sub(cut.width());
+    cut + &" ".repeat(blanks)
+}
+
+/// Lines of at most this width, broken between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_exactly_as_wide_as_its_column() {
+        for text in
+            ["", "short", "a text that is far too long for its column", "日本語のとても長い文字列です"]
+        {
+            assert_eq!(fit(text, 12).width(), 12, "{text}");
+        }
+    }
+}
