@@ -26,7 +26,7 @@ fn installed() -> TestContext {
 
 /// More rounds for `make soak`.
 #[expect(clippy::disallowed_methods, reason = "a test is told so by its environment")]
-fn rounds(usual: usize, soak: usize) -> usize {
+pub(crate) fn rounds(usual: usize, soak: usize) -> usize {
     if std::env::var("TENTERHOOK_SOAK").is_ok() { soak } else { usual }
 }
 

@@ -2,6 +2,7 @@
 
 //! `tenterhook`: one hook system for every AI agent.
 
+mod allocator;
 mod args;
 mod ask;
 mod commands;
@@ -29,11 +30,6 @@ use std::process::ExitCode;
 use crate::args::Cli;
 use crate::context::Context;
 use crate::terminal::Terminal;
-
-/// musl's allocator takes one lock for all threads; the daemon under load spends its time waiting for it.
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::from_command_line();

@@ -20,6 +20,7 @@ use crate::dashboard::Access;
 use crate::generations::Generations;
 use crate::hook_versions::HookVersions;
 use crate::listen::Peer;
+use crate::memory::BurstWatch;
 use crate::observe::Observers;
 use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
@@ -77,6 +78,8 @@ pub struct Daemon {
     pub(crate) opened_sealed: bool,
     /// Which harnesses lost our hooks.
     pub(crate) wiring: Wiring,
+    /// Bursts of calls, after which memory is returned to the system.
+    pub(crate) bursts: BurstWatch,
     draining: watch::Sender<bool>,
     /// Whether somebody passed the gate to end us.
     pub(crate) told_to_end: AtomicBool,
@@ -121,6 +124,7 @@ impl Daemon {
             verification: Verification::default(),
             changing: tokio::sync::Mutex::default(),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
+            bursts: BurstWatch::default(),
             draining: watch::Sender::new(false),
             told_to_end: AtomicBool::new(false),
         })

@@ -23,10 +23,11 @@ use crate::api::file_problems;
 use crate::daemon::Daemon;
 use crate::ending::Signals;
 use crate::generations::Refreshed;
+use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::metrics::Metrics;
 use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
-use crate::{agent, catch_up, grpc, listen, places, session_usage, undelivered, wiring};
+use crate::{agent, catch_up, grpc, listen, memory, places, session_usage, undelivered, wiring};
 
 /// How often files are looked at.
 const LOOKS: Duration = Duration::from_millis(300);
@@ -50,6 +51,8 @@ pub struct Options {
     pub durability: Option<Durability>,
     /// Who is told what happens, if anybody.
     pub otlp: Option<Otlp>,
+    /// How memory is returned to the system after a burst of calls.
+    pub memory_release: MemoryRelease,
 }
 
 /// A daemon that answers.
@@ -63,14 +66,25 @@ pub struct Running {
 
 /// Serves a home until a signal says to end. `ready` is called once calls are answered.
 pub fn serve(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(run(home, env, options, ready));
+    let (releases, release) = (Arc::new(ReleaseCount::default()), options.memory_release);
+    let counted = Arc::clone(&releases);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .on_thread_park(move || counted.release_if_due(release))
+        .build()?;
+    let served = runtime.block_on(run(home, env, options, &releases, ready));
     // Work that still waits for a disk is not waited for: what counts is in the ledger.
     runtime.shutdown_timeout(Duration::from_millis(100));
     served
 }
 
-async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), Failure> {
+async fn run(
+    home: &Home,
+    env: &Env,
+    options: &Options,
+    releases: &Arc<ReleaseCount>,
+    ready: impl FnOnce(&Running),
+) -> Result<(), Failure> {
     // From now on a signal is heard, not died of.
     let mut signals = Signals::listen()?;
     home.make()?;
@@ -112,6 +126,8 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
+    let memory =
+        tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases)));
     write_snapshot(home, env).await;
 
     watch_over(&daemon, &book, env, &mut signals).await;
@@ -120,6 +136,7 @@ async fn run(home: &Home, env: &Env, options: &Options, ready: impl FnOnce(&Runn
     wiring.abort();
     idling.abort();
     undelivered.abort();
+    memory.abort();
 
     tracing::info!("ending: calls under way are finished");
     agent::end_all(&daemon).await;

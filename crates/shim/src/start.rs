@@ -7,7 +7,7 @@
 //! that lives half a millisecond this is a tenth of its life, and only the last of it is needed: whoever
 //! writes to a pipe that nobody reads has to hear of it, because then the exit code is all that is left.
 //!
-//! This is the only unsafe code there is, and none of it touches memory.
+//! None of this unsafe code touches memory.
 
 /// Where the programs begin by themselves. Elsewhere the standard library would not know their arguments.
 #[macro_export]

@@ -15,6 +15,7 @@ use tenterhook_ledger::Durability;
 use tenterhook_records::sanitize;
 
 use super::wiring;
+use crate::allocator::MEMORY_RELEASE;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::port_holder;
@@ -79,7 +80,8 @@ impl How {
             None => Some(usual_or_free(context)?),
         };
         let durability = self.relaxed.then_some(Durability::Relaxed).or(settled.daemon.durability);
-        Ok(Options { listen, durability, otlp: otlp(&context.env, settled.telemetry) })
+        let otlp = otlp(&context.env, settled.telemetry);
+        Ok(Options { listen, durability, otlp, memory_release: MEMORY_RELEASE })
     }
 }
 
