@@ -19,6 +19,35 @@ const MAX_KEPT_KB: u64 = 64 * 1024;
 /// A file of this size is written by each call of a burst.
 const CONTENT_BYTES: usize = 60_000;
 
+/// How long an idle daemon is watched.
+const WATCHED_FOR: Duration = Duration::from_secs(15);
+/// How often its threads may wake in that time: once in five seconds, and one look at the files a minute.
+const MAX_WAKE_UPS: u64 = 3 + 8;
+
+/// How often the threads of the daemon have gone to sleep.
+fn sleeps(served: &Served) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", served.pid().as_raw_nonzero())).unwrap();
+    let count = |task: std::fs::DirEntry| {
+        // A thread may end meanwhile.
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.map_or(0, |line| line.trim().parse::<u64>().unwrap())
+    };
+    tasks.map(|task| count(task.unwrap())).sum()
+}
+
+#[test]
+fn an_idle_daemon_sleeps() {
+    let served = Served::new();
+    served.hook(&served.test.bash("ls"));
+    // Memory is returned, and threads that have nothing to do end.
+    std::thread::sleep(Duration::from_secs(18));
+    let before = sleeps(&served);
+    std::thread::sleep(WATCHED_FOR);
+    let wake_ups = sleeps(&served).saturating_sub(before);
+    assert!(wake_ups <= MAX_WAKE_UPS, "{wake_ups} in {WATCHED_FOR:?}");
+}
+
 /// A number from the kernel's description of the daemon.
 fn status_number(served: &Served, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", served.pid().as_raw_nonzero())).unwrap();

@@ -26,6 +26,7 @@ use crate::quotas::Quotas;
 use crate::record::LedgerRecorder;
 use crate::sdk::Programs;
 use crate::session_owner::SessionOwners;
+use crate::session_usage::UnsavedUsage;
 use crate::undelivered::UndeliveredAnswers;
 use crate::wiring::Wiring;
 
@@ -45,6 +46,7 @@ pub struct Daemon {
     pub(crate) programs: Programs,
     /// Reads tokens and cost from the transcripts of sessions.
     pub(crate) usage: Arc<UsageReader>,
+    pub(crate) unsaved_usage: UnsavedUsage,
     /// Which process each session belongs to.
     pub(crate) session_owners: SessionOwners,
     /// Sessions of our own agent.
@@ -101,6 +103,7 @@ impl Daemon {
             generations: Generations::read(&home, env)?,
             programs: Programs::default(),
             usage: Arc::new(UsageReader::new(&home, env)),
+            unsaved_usage: UnsavedUsage::default(),
             session_owners: SessionOwners::default(),
             hosted: Hosted::new(env),
             uid,

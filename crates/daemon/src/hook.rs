@@ -90,6 +90,7 @@ async fn decode_and_fire(daemon: &Daemon, asked: Asked<'_>) -> Reply {
     };
     if let Some(found) = usage {
         daemon.usage.settle(&found);
+        daemon.unsaved_usage.note();
     }
     let outcome = match approvals::deadline(harness, &call.event.native_event, began, within) {
         Some(until) if outcome.decision == Decision::Ask => {

@@ -19,6 +19,7 @@ mod catch_up;
 mod daemon;
 mod dashboard;
 mod ending;
+mod file_watch;
 mod generations;
 mod grpc;
 mod hook;

@@ -16,12 +16,13 @@ use tenterhook_home::{
 use tenterhook_ledger::{Durability, OpenError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval};
+use tokio::time::Instant;
 
 use crate::api;
 use crate::api::file_problems;
 use crate::daemon::Daemon;
 use crate::ending::Signals;
+use crate::file_watch::FileWatch;
 use crate::generations::Refreshed;
 use crate::memory::{MemoryRelease, ReleaseCount};
 use crate::metrics::Metrics;
@@ -29,10 +30,8 @@ use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
 use crate::{agent, catch_up, grpc, listen, memory, places, session_usage, undelivered, wiring};
 
-/// How often files are looked at.
-const LOOKS: Duration = Duration::from_millis(300);
-/// How often the spool is looked at.
-const INTAKES: Duration = Duration::from_secs(2);
+/// How soon decisions in the spool that could not be imported are tried again.
+const SPOOL_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 /// How long calls that are under way may take when the daemon is told to end.
 const DRAIN: Duration = Duration::from_millis(2500);
 /// How long their answers may take to be written; whoever only holds a connection is cut off.
@@ -126,6 +125,7 @@ async fn run(
     let wiring = tokio::spawn(wiring::watch(Arc::clone(&daemon)));
     let idling = tokio::spawn(agent::watch_idle(Arc::clone(&daemon)));
     let undelivered = tokio::spawn(undelivered::watch(Arc::clone(&daemon)));
+    let usage = tokio::spawn(session_usage::watch(Arc::clone(&daemon)));
     let memory =
         tokio::spawn(memory::watch(Arc::clone(&daemon), options.memory_release, Arc::clone(releases)));
     write_snapshot(home, env).await;
@@ -137,6 +137,7 @@ async fn run(
     idling.abort();
     undelivered.abort();
     memory.abort();
+    usage.abort();
 
     tracing::info!("ending: calls under way are finished");
     agent::end_all(&daemon).await;
@@ -185,29 +186,41 @@ async fn bind_tcp(address: Option<SocketAddr>) -> Result<Option<TcpListener>, Fa
 
 /// Keeps an eye on files and on the spool, until a signal says to end.
 async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut Signals) {
-    let (mut looks, mut intakes) = (interval(LOOKS), interval(INTAKES));
+    let mut files = FileWatch::default();
+    let mut read_anyway = false;
     loop {
+        files = watch_files(daemon, files).await;
+        if refresh(daemon, std::mem::take(&mut read_anyway)).await {
+            write_snapshot(&daemon.home, env).await;
+            // They may be other files now.
+            continue;
+        }
+        if book.spooled().0 > 0 {
+            catch_up::take_in(daemon, book).await;
+        }
+        let limit = if book.spooled().0 > 0 { SPOOL_RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.said.changed() => {
                 if changed.is_err() || signals.said.borrow_and_update().end {
                     return;
                 }
-                refresh(daemon, true).await;
-                write_snapshot(&daemon.home, env).await;
+                read_anyway = true;
             }
-            _ = looks.tick() => {
-                if refresh(daemon, false).await {
-                    write_snapshot(&daemon.home, env).await;
-                }
-            }
-            _ = intakes.tick() => {
-                if book.spooled().0 > 0 {
-                    catch_up::take_in(daemon, book).await;
-                }
-                session_usage::save(daemon).await;
-            }
+            () = files.changed(limit) => {}
         }
     }
+}
+
+/// Has changes of the files and of the spool reported from now on.
+async fn watch_files(daemon: &Arc<Daemon>, mut files: FileWatch) -> FileWatch {
+    let daemon = Arc::clone(daemon);
+    let watching = tokio::task::spawn_blocking(move || {
+        let mut paths = daemon.generations.files();
+        paths.push(daemon.home.spool());
+        files.set(&paths);
+        files
+    });
+    watching.await.unwrap_or_default()
 }
 
 /// Who looks on.
