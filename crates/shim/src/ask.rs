@@ -4,10 +4,11 @@
 
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::VERSION;
+use crate::start::ConnectAlarm;
 use crate::wire::{Reply, Request};
 
 /// How long the daemon may take to say anything at all.
@@ -44,41 +45,51 @@ impl Answer {
     }
 }
 
+/// Connects to a socket within a time.
+type Connect = fn(&Path, Duration) -> std::io::Result<UnixStream>;
+
 /// Asks the daemon behind this socket. The error says, in a few words, why there is no answer.
 pub fn ask(socket: &Path, request: &Request<'_>, payload: &[u8]) -> Result<Answer, String> {
+    ask_with(connect, socket, request, payload)
+}
+
+/// The same, for a program with a single thread.
+pub fn ask_from_single_thread(
+    socket: &Path,
+    request: &Request<'_>,
+    payload: &[u8],
+) -> Result<Answer, String> {
+    ask_with(connect_from_single_thread, socket, request, payload)
+}
+
+fn ask_with(
+    connect: Connect,
+    socket: &Path,
+    request: &Request<'_>,
+    payload: &[u8],
+) -> Result<Answer, String> {
     let until = Instant::now() + Duration::from_millis(request.within_ms);
     let mut header = Vec::with_capacity(256);
     request.write(&mut header).map_err(|error| error.to_string())?;
     let first = FIRST.min(Duration::from_millis(request.within_ms));
-    let marked = mark(socket).symlink_metadata().is_ok();
     let trouble = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            if !marked {
-                drop(std::fs::write(mark(socket), ""));
-            }
-            "the daemon is silent".to_owned()
-        }
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => "the daemon is silent".to_owned(),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => "no daemon".to_owned(),
         _ => format!("the connection broke: {error}"),
     };
-    let mut stream = reach(socket, first, marked).map_err(trouble)?;
+    let mut stream = connect(socket, first).map_err(trouble)?;
     stream.set_read_timeout(Some(first)).map_err(trouble)?;
     if header.len() + payload.len() > SMALL {
         stream.set_write_timeout(Some(first)).map_err(trouble)?;
     }
     send(&mut stream, &header, payload).map_err(trouble)?;
-    let answer = answer(stream, until).map_err(trouble)?;
-    if marked {
-        drop(std::fs::remove_file(mark(socket)));
-    }
-    answer
+    answer(stream, until).map_err(trouble)?
 }
 
 /// Connects, or gives up in time. What is too long for a socket's address is reached through the open directory.
 ///
-/// The kernel makes whoever connects wait while the queue of a daemon that takes nobody is full, and the standard
-/// library cannot bound that. So somebody else waits, and is left behind when it takes too long; a thread costs
-/// more than the rest of a call, so a hook goes this way only to a daemon that was silent before.
+/// The kernel makes a caller wait while the queue of a daemon that accepts nothing is full, and the standard library
+/// cannot bound that. So another thread waits, and is left behind when it takes too long.
 pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     let (send, receive) = std::sync::mpsc::channel();
     let socket = socket.to_owned();
@@ -89,9 +100,16 @@ pub fn connect(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
     receive.recv_timeout(within).unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Connects, in time where somebody was not answered before.
-pub(crate) fn reach(socket: &Path, within: Duration, marked: bool) -> std::io::Result<UnixStream> {
-    if marked { connect(socket, within) } else { connect_patiently(socket) }
+/// The same without another thread, which would cost more than the rest of a hook call: a signal interrupts the
+/// kernel. Signals go to any thread, so this is for programs that have only one.
+pub(crate) fn connect_from_single_thread(socket: &Path, within: Duration) -> std::io::Result<UnixStream> {
+    let alarm = ConnectAlarm::set(within);
+    let connected = connect_patiently(socket);
+    drop(alarm);
+    connected.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => ErrorKind::TimedOut.into(),
+        _ => error,
+    })
 }
 
 fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
@@ -106,12 +124,6 @@ fn connect_patiently(socket: &Path) -> std::io::Result<UnixStream> {
         return UnixStream::connect(through);
     }
     Err(std::io::Error::other("its path is too long"))
-}
-
-/// Where a call that heard nothing leaves a mark: a queue is only full behind a daemon that left many calls
-/// without an answer.
-pub(crate) fn mark(socket: &Path) -> PathBuf {
-    socket.with_extension("silent")
 }
 
 /// Both parts at once, as a rule.
