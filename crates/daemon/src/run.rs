@@ -30,8 +30,10 @@ use crate::observe::Observers;
 use crate::telemetry::{Exporter, Otlp};
 use crate::{agent, catch_up, grpc, listen, memory, places, session_usage, undelivered, wiring};
 
-/// How soon decisions in the spool that could not be imported are tried again.
-const SPOOL_RETRY_INTERVAL: Duration = Duration::from_secs(2);
+/// How soon files that could not be read, and decisions in the spool that could not be imported, are tried again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+/// How long after a reload files are looked at again: one that changes all the time must not keep the daemon busy.
+const RELOAD_PAUSE: Duration = Duration::from_millis(200);
 /// How long calls that are under way may take when the daemon is told to end.
 const DRAIN: Duration = Duration::from_millis(2500);
 /// How long their answers may take to be written; whoever only holds a connection is cut off.
@@ -190,15 +192,22 @@ async fn watch_over(daemon: &Arc<Daemon>, book: &Book, env: &Env, signals: &mut 
     let mut read_anyway = false;
     loop {
         files = watch_files(daemon, files).await;
-        if refresh(daemon, std::mem::take(&mut read_anyway)).await {
+        let is_asked_for = std::mem::take(&mut read_anyway);
+        let looked = refresh(daemon, is_asked_for).await;
+        let is_new = looked == Some(Refreshed::New);
+        if is_new || is_asked_for {
             write_snapshot(&daemon.home, env).await;
+        }
+        if is_new {
             // They may be other files now.
+            tokio::time::sleep(RELOAD_PAUSE).await;
             continue;
         }
         if book.spooled().0 > 0 {
             catch_up::take_in(daemon, book).await;
         }
-        let limit = if book.spooled().0 > 0 { SPOOL_RETRY_INTERVAL } else { Duration::MAX };
+        let is_retried = looked.is_none() || book.spooled().0 > 0;
+        let limit = if is_retried { RETRY_INTERVAL } else { Duration::MAX };
         tokio::select! {
             changed = signals.said.changed() => {
                 if changed.is_err() || signals.said.borrow_and_update().end {
@@ -234,15 +243,15 @@ fn observers(home: &Home, env: &Env, options: &Options) -> Result<Observers, Fai
     Ok(Observers::new(person, Sources::prices_of(home), metrics, telemetry))
 }
 
-/// Looks at the files again, and says whether another generation is in force.
-async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
+/// Looks at the files again, and says what came of it; nothing if they could not be read.
+async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> Option<Refreshed> {
     let looking = Arc::clone(daemon);
     let refreshed = tokio::task::spawn_blocking(move || {
         let refreshed = looking.generations.refresh(anyway);
         (looking.generations.base(), refreshed)
     });
     match refreshed.await {
-        Ok((_, Ok(Refreshed::Same))) => {}
+        Ok((_, Ok(Refreshed::Same))) => return Some(Refreshed::Same),
         Ok((base, Ok(Refreshed::New))) => {
             let name = base.generation.name();
             daemon.observers.live.tell(|| {
@@ -257,7 +266,7 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
                 problems = base.problems.len(),
                 "another generation is in force"
             );
-            return true;
+            return Some(Refreshed::New);
         }
         Ok((base, Ok(Refreshed::Stale))) => {
             daemon.observers.live.tell(|| {
@@ -267,11 +276,12 @@ async fn refresh(daemon: &Arc<Daemon>, anyway: bool) -> bool {
             for problem in &base.stale {
                 tracing::error!(%problem, "a file cannot be read; what it said before is still in force");
             }
+            return Some(Refreshed::Stale);
         }
         Ok((_, Err(error))) => tracing::error!(error = error.message, "the files could not be read again"),
         Err(error) => tracing::error!(%error, "the files could not be read again"),
     }
-    false
+    None
 }
 
 /// Keeps what is in force where hooks find it when nobody answers them.
